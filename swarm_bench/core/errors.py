@@ -1,0 +1,73 @@
+"""Every error that may leave the package, in one tree.
+
+SwarmBenchError            exit 1   never raised itself
+  UsageError               exit 2   the person must change what they typed or wrote
+    ConfigError                     a file they wrote is wrong
+    UnknownName                     a mode, suite or agent of that name does not exist
+  HarnessError             exit 3   our side broke; nothing recorded is lost
+    ProcessLost                     a program could not be started
+    ServiceFailed                   a mode's service did not come up, or died
+    IndexFailed                     the service could not index the repository
+    StoreError                      the session's folder could not be written
+  GateFailed               exit 4   the session is complete, a requested condition is not met
+
+A message is one sentence that says what happened, and what to do about it.
+Cancellation passes untouched; the command line turns it into exit 130.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SwarmBenchError(Exception):
+    """Anything that swarm-bench raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(SwarmBenchError):
+    """What was asked for cannot be done; the message says what to ask instead."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A mode file, task file or settings file is wrong; the message names file and place."""
+
+
+class UnknownName(UsageError):
+    """A name that nothing answers to, with the names that exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}"
+        super().__init__(f"There is no {kind} called {name!r}; {hint}")
+
+
+class HarnessError(SwarmBenchError):
+    """Our side broke. What was recorded before stays, and the session can be continued."""
+
+    exit_code = 3
+
+
+class ProcessLost(HarnessError):
+    """A program could not be started."""
+
+
+class ServiceFailed(HarnessError):
+    """A mode's service did not come up, or died while agents used it."""
+
+
+class IndexFailed(HarnessError):
+    """The service could not index the repository, or not in time."""
+
+
+class StoreError(HarnessError):
+    """The session's folder could not be written."""
+
+
+class GateFailed(SwarmBenchError):
+    """The session is complete, and a condition the caller asked for does not hold."""
+
+    exit_code = 4

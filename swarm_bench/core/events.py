@@ -1,0 +1,68 @@
+"""What the engine tells whoever watches. The watcher can only look."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from swarm_bench.core.outcome import Activity
+from swarm_bench.core.records import TrialRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionStarted:
+    session: str
+    folder: str
+    trials: int
+    done: int
+    """Trials that an earlier call has already run."""
+    planned: dict[str, int]
+    """Trials to run now, by mode."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockStarted:
+    run: int
+    runs: int
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepStarted:
+    """Something that takes time before or after the agents: a workspace, a service, an index."""
+
+    run: int
+    mode: str
+    step: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialStarted:
+    run: int
+    mode: str
+    agent: int
+    task: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialActive:
+    run: int
+    mode: str
+    agent: int
+    activity: Activity
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEnded:
+    record: TrialRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Something went wrong and the session goes on."""
+
+    message: str
+
+
+Event = (
+    SessionStarted | BlockStarted | StepStarted | TrialStarted | TrialActive | TrialEnded | Trouble
+)
+Emit = Callable[[Event], None]

@@ -1,0 +1,117 @@
+"""An experiment: modes x tasks x runs with budgets and a seed, resolved once and frozen.
+
+Stored as `experiment.json`. Programs write it, so unknown keys are tolerated when reading.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+SCHEMA_VERSION = 1
+
+
+class Stored(BaseModel):
+    """Base of what we write to disk and read back."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Task(Stored):
+    """One piece of work for one agent."""
+
+    id: str
+    title: str
+    prompt: str
+
+
+class Mode(Stored):
+    """A retrieval set-up: one side of the comparison. Placeholders are not yet filled in."""
+
+    name: str
+    source: str
+    """Where it was read from."""
+    description: str = ""
+    servers: dict[str, dict[str, Any]] = {}
+    """MCP servers by name, as an `mcpServers` file has them."""
+    instructions: str = ""
+    """Put before the task in the prompt."""
+    services: tuple[str, ...] = ()
+    """Names of the services that must run beside the agents."""
+    probes: tuple[str, ...] = ()
+    """Names of the counters to read before and after."""
+
+
+class Repository(Stored):
+    """What the agents work on, as it was when the session began."""
+
+    path: str
+    kind: Literal["git", "folder"]
+    commit: str | None = None
+    """`None` for a plain folder."""
+    dirty: bool = False
+    """True when uncommitted changes were taken along (`--dirty`)."""
+    tree: str
+    """Git's hash of the content; equal trees are equal workspaces."""
+    files: int
+    bytes: int
+
+
+class Program(Stored):
+    """A program that takes part, and its version when it gives one."""
+
+    name: str
+    version: str | None = None
+    path: str | None = None
+
+
+class Setting(Stored):
+    """One resolved option and the place it came from."""
+
+    value: Any
+    source: Literal["command line", "environment", ".env", "file", "default", "session"]
+
+
+class Limits(Stored):
+    """Budgets of the experiment. Times in seconds."""
+
+    max_turns: int
+    timeout: float
+    index_timeout: float
+    output_bytes: int = 64 * 1024 * 1024
+
+
+class Experiment(Stored):
+    """Everything that decides what runs. Equal experiments make equal plans."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    created_at: datetime
+    benchmark: Literal["swarm", "ab"]
+    repository: Repository
+    modes: tuple[Mode, ...]
+    """The first one is the reference of the ratios."""
+    suite: str
+    tasks: tuple[Task, ...]
+    agent: Program
+    model: str | None = None
+    agents: int
+    """Agents of one swarm."""
+    concurrency: int
+    """Agents of one swarm that run at the same time."""
+    all_tasks: bool = False
+    runs: int
+    limits: Limits
+    seed: int
+    service_url: str | None = None
+    order: tuple[tuple[str, ...], ...]
+    """Per run the modes, in the order they take their turn."""
+    retrieval: dict[str, Program] = {}
+    """Retrieval back end by mode; a mode without one is not in it."""
+    machine: dict[str, str | int | float] = {}
+    versions: dict[str, str] = {}
+    settings: dict[str, Setting] = {}
+
+    def mode(self, name: str) -> Mode:
+        """The mode of that name; KeyError if the experiment has none."""
+        return {mode.name: mode for mode in self.modes}[name]

@@ -1,0 +1,119 @@
+"""What goes into an agent and what comes out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.core.status import Cause
+
+StopReason = Literal["timeout", "output-limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens of one trial as a chat API bills them. `None` means the agent did not say."""
+
+    input: int | None = None
+    """Sent, neither read from nor written to the prompt cache."""
+    cache_read: int | None = None
+    cache_create: int | None = None
+    output: int | None = None
+
+    @property
+    def reported(self) -> int | None:
+        """input + cache creation + output; `None` unless all three are known."""
+        if self.input is None or self.cache_create is None or self.output is None:
+            return None
+        return self.input + self.cache_create + self.output
+
+    @property
+    def effective(self) -> int | None:
+        """reported + cache read; `None` unless all four are known."""
+        if self.reported is None or self.cache_read is None:
+            return None
+        return self.reported + self.cache_read
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRequest:
+    """One task for one agent process."""
+
+    prompt: str
+    workspace: Path
+    """The clone it works in, and its working folder."""
+    home: Path
+    """An empty folder of its own, outside the workspace; an adapter may write files into it."""
+    mcp_config: Path
+    """An `mcpServers` file with exactly the servers of the mode; none of them in the baseline."""
+    max_turns: int
+    model: str | None
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How to start the agent's process."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Set in addition to the small environment that every agent gets."""
+    inherit: tuple[str, ...] = ()
+    """Names of the user's variables (credentials) that are let through when they are set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentExit:
+    """How the agent's process ended, and where its output lies."""
+
+    returncode: int | None
+    stopped: StopReason | None
+    """Why we ended it; `None` if it ended by itself."""
+    stdout: Path
+    stderr: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activity:
+    """What one line of an agent's output says about what it is doing."""
+
+    doing: str
+    """A few words, without line breaks: `Read src/app.py`."""
+    usage: Usage | None = None
+    """Tokens of the request that this line belongs to, to be added up for the live view."""
+    request: str | None = None
+    """Id of that request; several lines can carry the usage of one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What the agent left. Everything it did not say is `None`."""
+
+    cause: Cause
+    detail: str | None = None
+    """One sentence on a failure, from the agent's own words where it has any."""
+    text: str | None = None
+    """The answer."""
+    usage: Usage = Usage()
+    turns: int | None = None
+    duration_ms: float | None = None
+    """The agent's own measure of its time."""
+    api_ms: float | None = None
+    """The agent's own measure of the time it waited for its model."""
+    cost: float | None = None
+    """US dollars."""
+    cost_estimated: bool | None = None
+    """True when the cost comes from a price table of ours and nobody was billed."""
+    price_table: str | None = None
+    token_counter: str | None = None
+    """Name of the counter when tokens were counted by us, `None` when a provider counted them."""
+    model: str | None = None
+    program_version: str | None = None
+    tool_calls: Mapping[str, int] | None = None
+    """Calls by tool name, as the agent names the tool."""
+    tool_failures: Mapping[str, int] | None = None
+    servers: Mapping[str, str] | None = None
+    """MCP servers that the agent saw at its start, with the status it gave each."""
+    tools_offered: tuple[str, ...] | None = None
+    payload: bytes | None = None
+    """The agent's own final result, byte for byte."""

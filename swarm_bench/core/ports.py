@@ -1,0 +1,113 @@
+"""The roles that swarm-bench is made of. Read this page and you know the program."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+
+Score = bool | int | float | str | None
+
+
+class Agent(Protocol):
+    """An agent program. Two pure translations; whoever runs the process is elsewhere."""
+
+    name: str
+
+    def launch(self, request: AgentRequest) -> Launch:
+        """How to start the program for this request. May write files below `request.home`."""
+        ...
+
+    def activity(self, line: bytes) -> Activity | None:
+        """What a line of standard output says for the live view, if anything."""
+        ...
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        """What the finished process left. Never raises on what the program printed."""
+        ...
+
+    def version(self) -> str | None:
+        """Version of the program, or `None` when it does not say. Raises `UsageError` when the
+        program is not there, with the way to install it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreContext:
+    """What a scorer may look at."""
+
+    text: str
+    """The answer; empty when there is none."""
+    workspace: str
+    """Path the agent worked in, so that absolute references can be resolved."""
+    files: frozenset[str]
+    """Paths of the files in the snapshot, relative to its root, with `/`."""
+
+
+class Scorer(Protocol):
+    """Turns an answer into named numbers, checks or labels. A frozen dataclass; its fields are
+    its parameters."""
+
+    version: int
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        """Named scores. Names are keys of the record."""
+        ...
+
+
+class Probe(Protocol):
+    """Reads counters of the retrieval tool. Taken before and after a swarm."""
+
+    name: str
+
+    async def snapshot(self) -> dict[str, Any] | None:
+        """The counters now, or `None` when the tool has not made any."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A model's wish to call a tool."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    """What came back from a tool call."""
+
+    id: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a conversation. A user message carries a prompt or tool results, an
+    assistant message text and tool calls."""
+
+    role: Literal["user", "assistant"]
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """A tool as it is offered to a model."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """Who thinks. One call is one request, and one turn of an agent."""
+
+    name: str
+
+    def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
+        """The assistant's next message; no calls in it means that it is the answer."""
+        ...

@@ -1,0 +1,142 @@
+"""What is stored of an experiment while it runs: one line per trial, one per swarm.
+
+A figure that was not given is `None`; nothing here turns that into 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
+from swarm_bench.core.status import Cause, Status
+
+
+class Treatment(StrEnum):
+    """What became of the retrieval tool in one trial."""
+
+    USED = "used"
+    UNUSED = "unused"
+    NOT_CONNECTED = "not-connected"
+    CONTAMINATED = "contaminated"
+    """A tool that the mode does not give was offered or called."""
+    NOT_GIVEN = "not-given"
+    """The mode gives no tool, and none was seen."""
+    UNKNOWN = "unknown"
+    """The agent shows none of it."""
+
+
+class TrialRecord(Stored):
+    """One line of `metrics.jsonl`. The first keys, in this order, are the ones that scripts
+    written for canopy's own benchmark read."""
+
+    mode: str
+    agent: int
+    """Number of the agent in its swarm, from 1."""
+    task: str
+    duration_ms: float | None = None
+    """As the agent reports it."""
+    duration_s: float | None = None
+    num_turns: int | None = None
+    input_tokens: int | None = None
+    cache_read: int | None = None
+    cache_create: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    """Reported tokens: input + cache creation + output."""
+    effective_tokens: int | None = None
+    """Reported tokens + cache read."""
+    cost: float | None = None
+    """US dollars."""
+    result_lines: int | None = None
+    compacted: int | None = None
+    """1 when the turns reached the budget; a proxy, not a context compaction."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str | None = None
+    trial: str | None = None
+    """Stable id: the same mode, task, agent and run have the same one in every session."""
+    attempt: int = 1
+    run: int = 1
+    task_id: str | None = None
+    status: Status | None = None
+    cause: Cause | None = None
+    detail: str | None = None
+    exit_code: int | None = None
+    program: str | None = None
+    program_version: str | None = None
+    model: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    """From the start of the process to the end of its tree, by our clock."""
+    api_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+    """Largest sampled sum over the process tree."""
+    cpu_seconds: float | None = None
+    """Sampled over the process tree; what ran between two samples only is missing."""
+    tool_calls: dict[str, int] | None = None
+    tool_failures: dict[str, int] | None = None
+    mcp_calls: int | None = None
+    mcp_servers: dict[str, str] | None = None
+    retrieval: Treatment | None = None
+    cost_estimated: bool | None = None
+    price_table: str | None = None
+    token_counter: str | None = None
+    references: int | None = None
+    """Mentions of file paths in the answer, as canopy's script counts them."""
+    references_distinct: int | None = None
+    references_existing: int | None = None
+    """Distinct mentions that name a file of the snapshot."""
+    headings: int | None = None
+    bullets: int | None = None
+    fences: int | None = None
+    grounded: bool | None = None
+    structured: bool | None = None
+
+
+class SwarmRecord(Stored):
+    """One line of `retrieval.jsonl`: what happened around the agents of one swarm."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    swarm: str
+    mode: str
+    run: int
+    attempt: int = 1
+    agents: tuple[int, ...]
+    """Numbers of the agents that ran in it."""
+    started_at: datetime
+    ended_at: datetime
+    workspace_seconds: float | None = None
+    service_seconds: float | None = None
+    """From starting the services until they answered."""
+    index_seconds: float | None = None
+    """Service: from the request to `ready`. Standalone: from the first to the last change of the
+    index file while the agents ran, which their time includes."""
+    backend: str | None = None
+    before: dict[str, dict[str, Any] | None] = {}
+    """Counters by probe; `None` when the tool had not made any."""
+    after: dict[str, dict[str, Any] | None] = {}
+    difference: dict[str, dict[str, Any] | None] = {}
+    service_healthy: bool | None = None
+    """`None` when the mode has no service."""
+    failure: str | None = None
+    """Why the swarm could not run or broke off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionData:
+    """A session as the analysis reads it."""
+
+    experiment: Experiment | None
+    """`None` for a folder that canopy's script wrote."""
+    trials: tuple[TrialRecord, ...]
+    swarms: tuple[SwarmRecord, ...]
+    planned: Mapping[str, int] = field(default_factory=dict)
+    """Trials that the plan has, by mode; empty when there is no plan."""
+    head: Mapping[str, str] = field(default_factory=dict)
+    """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
+    warnings: tuple[str, ...] = ()
+    """What was met while reading: broken lines, invalid bytes."""

@@ -1,0 +1,65 @@
+"""Finds a plugin by kind and name: an entry point, or `module:attribute` for a file of one's own."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from swarm_bench.core.errors import ConfigError, UnknownName
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One named implementation and the distribution it came with."""
+
+    name: str
+    target: str
+    distribution: str
+
+
+def plugins(kind: str) -> list[Plugin]:
+    """All entry points of the group `swarm_bench.<kind>`, by name; nothing is imported."""
+    return [
+        Plugin(
+            name=point.name,
+            target=point.value,
+            distribution=point.dist.name if point.dist else "unknown",
+        )
+        for point in sorted(_points(kind).values(), key=lambda point: point.name)
+    ]
+
+
+def load(kind: str, name: str) -> Any:
+    """The object that `name` stands for.
+
+    Raises `UnknownName` when there is none, `ConfigError` when it cannot be imported.
+    """
+    if ":" in name:
+        return _import(kind, name)
+    points = _points(kind)
+    if name not in points:
+        raise UnknownName(kind.removesuffix("s"), name, points)
+    return _import(kind, points[name].value)
+
+
+def _points(kind: str) -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=f"swarm_bench.{kind}"):
+        other = found.setdefault(point.name, point)
+        if other.value != point.value:
+            raise ConfigError(
+                f"Two {kind} are called {point.name!r} ({other.value} and {point.value}); "
+                "uninstall one of their packages"
+            )
+    return found
+
+
+def _import(kind: str, target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"{target!r} cannot be loaded as one of the {kind}: {error}; "
+            "check the spelling and that its package is installed"
+        ) from error

@@ -1,0 +1,82 @@
+"""Why a trial ended, and what follows from it: one table for retry, counting and display."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What kind of end it was. The summary counts trials by it."""
+
+    COMPLETED = "completed"
+    BUDGET_REACHED = "budget-reached"
+    AGENT_FAILED = "agent-failed"
+    HARNESS_FAILED = "harness-failed"
+    CANCELLED = "cancelled"
+
+
+class Cause(StrEnum):
+    """The precise reason, stored in the record beside the status."""
+
+    FINISHED = "finished"
+    MAX_TURNS = "max-turns"
+    TIMEOUT = "timeout"
+    OUTPUT_LIMIT = "output-limit"
+    ERROR_RESULT = "error-result"
+    EXIT_CODE = "exit-code"
+    NO_OUTPUT = "no-output"
+    UNREADABLE_OUTPUT = "unreadable-output"
+    NOT_STARTED = "not-started"
+    WORKSPACE_FAILED = "workspace-failed"
+    SERVICE_FAILED = "service-failed"
+    INDEX_FAILED = "index-failed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consequence:
+    """What a cause means for the experiment."""
+
+    status: Status
+    rerun: bool
+    """`--continue` runs the trial again: it says nothing about the mode."""
+    meaning: str
+    """A clause that reads on after "n trials"."""
+
+
+CONSEQUENCES: dict[Cause, Consequence] = {
+    Cause.FINISHED: Consequence(status=Status.COMPLETED, rerun=False, meaning="gave an answer"),
+    Cause.MAX_TURNS: Consequence(
+        status=Status.BUDGET_REACHED, rerun=False, meaning="used up their turns without an answer"
+    ),
+    Cause.TIMEOUT: Consequence(
+        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at the time limit"
+    ),
+    Cause.OUTPUT_LIMIT: Consequence(
+        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at the output limit"
+    ),
+    Cause.ERROR_RESULT: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="reported an error instead of an answer"
+    ),
+    Cause.EXIT_CODE: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="ended with a failing exit code"
+    ),
+    Cause.NO_OUTPUT: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="ended without printing anything"
+    ),
+    Cause.UNREADABLE_OUTPUT: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="printed something that is not a result"
+    ),
+    Cause.NOT_STARTED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"
+    ),
+    Cause.WORKSPACE_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="had no workspace"
+    ),
+    Cause.SERVICE_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="lost their retrieval service"
+    ),
+    Cause.INDEX_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="had no index to ask"
+    ),
+    Cause.INTERRUPTED: Consequence(status=Status.CANCELLED, rerun=True, meaning="were interrupted"),
+}
