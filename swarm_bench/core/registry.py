@@ -1,4 +1,4 @@
-"""Finds a plugin by kind and name: an entry point, or `module:attribute` for a file of one's own."""
+"""Finds a plugin by kind and name: an entry point, or `module:attribute` for one of your own."""
 
 from dataclasses import dataclass
 from importlib import import_module
