@@ -1,0 +1,207 @@
+"""Runs one command as the root of a process tree, and leaves nothing of it behind.
+
+The rule, each step paid for by a measurement: a session of its own and a tag in the environment;
+wait for the process and not for its pipes, because a child that inherited them may live on; stop
+the tree while the readers still run, so that last words are kept; find strays by descent and by
+tag, because a child may have taken a session of its own or lost its parent.
+"""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import BinaryIO
+
+import anyio
+import psutil
+from anyio.abc import ByteReceiveStream, Process
+
+from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+
+GRACE = 2.0
+"""Seconds between the polite signal and the final one."""
+LONGEST_LINE = 8 * 1024 * 1024
+"""Bytes; a longer line is stored, but not handed to whoever watches the lines."""
+
+OnLine = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A program to start. `env` is its whole environment, apart from the two tags."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    tag: str
+    """Names the tree; must be unique among the trees that run at the same time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessResult:
+    """How a command ended. A negative return code is the number of the signal."""
+
+    returncode: int | None
+    stopped: StopReason | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where the output goes, and how much of it is taken."""
+
+    stdout: Path
+    stderr: Path
+    limit: int
+    """Bytes of both together; the tree is stopped at the one that would exceed it."""
+    on_line: OnLine | None = None
+    """Called with every complete line of standard output, without its end."""
+
+
+async def run(
+    command: Command, *, output: Output, timeout: float, grace: float = GRACE
+) -> ProcessResult:
+    """Run the command to its end or to `timeout` seconds, and stop whatever is left of its tree.
+
+    Raises `ProcessLost` when it cannot be started.
+    """
+    stopped: StopReason | None = None
+    flooded = anyio.Event()
+    with output.stdout.open("wb") as out, output.stderr.open("wb") as err:
+        process = await _start(command)
+        sink = _Sink(output.limit, flooded, output.on_line)
+        try:
+            async with anyio.create_task_group() as readers:
+                readers.start_soon(sink.drain, process.stdout, out, True)
+                readers.start_soon(sink.drain, process.stderr, err, False)
+                stopped = await _wait(process, flooded, timeout)
+                await stop_tree(process, command.tag, grace)  # closes the pipes: readers end
+                readers.cancel_scope.deadline = anyio.current_time() + grace
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stop_tree(process, command.tag, grace)
+                with anyio.move_on_after(grace):
+                    await process.aclose()
+    return ProcessResult(returncode=process.returncode, stopped=stopped)
+
+
+@asynccontextmanager
+async def background(
+    command: Command, *, log: Path, grace: float = GRACE
+) -> AsyncIterator[Process]:
+    """Run the command beside the block, its output in `log`; its tree is gone afterwards.
+
+    Raises `ProcessLost` when it cannot be started.
+    """
+    with log.open("ab") as sink:
+        process = await _start(command, sink)
+        try:
+            yield process
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stop_tree(process, command.tag, grace)
+                with anyio.move_on_after(grace):
+                    await process.aclose()
+
+
+async def _start(command: Command, sink: BinaryIO | None = None) -> Process:
+    try:
+        return await anyio.open_process(
+            command.argv,
+            cwd=command.cwd,
+            env={**command.env, TAG: command.tag, OWNER: this_owner()},
+            stdin=DEVNULL,
+            stdout=sink if sink is not None else -1,
+            stderr=sink if sink is not None else -1,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in an argument
+        raise ProcessLost(
+            f"{command.argv[0]} could not be started: {error}; check that it is installed"
+        ) from error
+
+
+async def _wait(process: Process, flooded: anyio.Event, timeout: float) -> StopReason | None:
+    reason: StopReason | None = "timeout"
+
+    async def until(event: Callable[[], Awaitable[object]], name: StopReason | None) -> None:
+        nonlocal reason
+        await event()
+        reason = name
+        race.cancel_scope.cancel()
+
+    with anyio.move_on_after(timeout):
+        async with anyio.create_task_group() as race:
+            race.start_soon(until, process.wait, None)
+            race.start_soon(until, flooded.wait, "output-limit")
+    return reason
+
+
+class _Sink:
+    """Writes both streams to their files up to a common limit, and cuts one of them into lines."""
+
+    def __init__(self, limit: int, flooded: anyio.Event, on_line: OnLine | None) -> None:
+        self._left = limit
+        self._flooded = flooded
+        self._on_line = on_line
+        self._partial = bytearray()
+
+    async def drain(self, stream: ByteReceiveStream | None, file: BinaryIO, lines: bool) -> None:
+        assert stream is not None
+        async for chunk in stream:
+            kept = chunk[: self._left]
+            self._left -= len(kept)
+            file.write(kept)
+            if len(kept) < len(chunk):
+                self._flooded.set()  # and read on: a full pipe would keep it from ending
+            if lines and self._on_line:
+                self._cut(kept)
+        file.flush()
+
+    def _cut(self, chunk: bytes) -> None:
+        assert self._on_line is not None
+        *complete, rest = chunk.split(b"\n")
+        for end in complete:
+            line = bytes(self._partial) + end
+            self._partial.clear()
+            self._on_line(line)
+        if len(self._partial) + len(rest) <= LONGEST_LINE:
+            self._partial += rest
+
+
+async def stop_tree(process: Process, tag: str, grace: float) -> None:
+    """Ask the process to end, then end everything that descends from it or carries its tag."""
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with anyio.move_on_after(grace):
+            await process.wait()
+    await anyio.to_thread.run_sync(_kill_members, process.pid, tag, grace)
+
+
+def _kill_members(pid: int, tag: str, grace: float) -> None:
+    strays = _members(pid, tag)
+    _signal_group(pid, signal.SIGKILL)
+    for stray in strays:
+        with suppress(psutil.NoSuchProcess):
+            stray.kill()
+    psutil.wait_procs(strays, timeout=grace)
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _members(pid: int, tag: str) -> list[psutil.Process]:
+    found: dict[int, psutil.Process] = {}
+    with suppress(psutil.NoSuchProcess):
+        found.update((child.pid, child) for child in psutil.Process(pid).children(recursive=True))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(TAG) == tag:
+                found[process.pid] = process
+    return list(found.values())

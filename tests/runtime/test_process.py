@@ -1,0 +1,169 @@
+"""What the process rule promises, on real processes. The child's child sleeps for 30 s."""
+
+import os
+import sys
+import time
+import uuid
+from functools import partial
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from swarm_bench.core.errors import ProcessLost
+from swarm_bench.runtime.ownership import TAG
+from swarm_bench.runtime.process import Command, Output, ProcessResult, background, run
+
+pytestmark = pytest.mark.anyio
+SLEEPER = "import time; time.sleep(30)"
+
+
+def agent(*, stays: bool, own_session: bool) -> tuple[str, ...]:
+    session = "start_new_session=True" if own_session else ""
+    return (
+        sys.executable,
+        "-c",
+        "import subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], {session})\n"
+        "print('hello', flush=True)\n" + ("time.sleep(30)" if stays else ""),
+    )
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def alive(tag: str) -> int:
+    count = 0
+    for process in psutil.process_iter():
+        try:
+            tagged = process.environ().get(TAG) == tag
+            count += tagged and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            pass
+    return count
+
+
+async def said(log: Path, word: bytes) -> None:
+    for _ in range(500):
+        if word in log.read_bytes():
+            return
+        await anyio.sleep(0.02)
+    raise AssertionError(f"{word!r} did not appear")
+
+
+class Bench:
+    """Runs commands in a folder and remembers what they printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tag = uuid.uuid4().hex
+        self.lines: list[bytes] = []
+
+    async def run(
+        self, argv: tuple[str, ...], *, timeout: float, grace: float = 0.5, limit: int = 10**9
+    ) -> ProcessResult:
+        command = Command(argv=argv, cwd=self.folder, env=dict(os.environ), tag=self.tag)
+        output = Output(
+            stdout=self.folder / f"{self.tag}.out",
+            stderr=self.folder / f"{self.tag}.err",
+            limit=limit,
+            on_line=self.lines.append,
+        )
+        return await run(command, output=output, timeout=timeout, grace=grace)
+
+    @property
+    def out(self) -> bytes:
+        return (self.folder / f"{self.tag}.out").read_bytes()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.mark.parametrize("own_session", [False, True])
+@pytest.mark.parametrize("stays", [False, True])
+async def test_nothing_survives(bench: Bench, stays: bool, own_session: bool) -> None:
+    started = time.monotonic()
+    result = await bench.run(agent(stays=stays, own_session=own_session), timeout=2)
+    assert bench.out == b"hello\n"
+    assert result.stopped == ("timeout" if stays else None)
+    assert alive(bench.tag) == 0
+    if not stays:  # it must not be waited for to the time limit
+        assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("own_session", [False, True])
+async def test_nothing_survives_a_cancellation(bench: Bench, own_session: bool) -> None:
+    with anyio.move_on_after(1) as scope:
+        await bench.run(agent(stays=True, own_session=own_session), timeout=60)
+    assert scope.cancelled_caught
+    assert alive(bench.tag) == 0
+
+
+async def test_last_words_are_kept(bench: Bench) -> None:
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *a: (print('last', flush=True), sys.exit(7)))\n"
+        "print('up', flush=True)\ntime.sleep(30)"
+    )
+    result = await bench.run(python(code), timeout=1)
+    assert (bench.out, result.returncode, result.stopped) == (b"up\nlast\n", 7, "timeout")
+
+
+async def test_a_deaf_and_noisy_child_is_stopped(bench: Bench) -> None:
+    code = (
+        "import signal, sys\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "while True: sys.stdout.write('x' * 65536)"
+    )
+    result = await bench.run(python(code), timeout=0.7)
+    assert (result.returncode, result.stopped) == (-9, "timeout")
+
+
+async def test_big_output_is_whole(bench: Bench) -> None:
+    result = await bench.run(python("print('x' * 20_000_000)"), timeout=15)
+    assert (len(bench.out), result.returncode, result.stopped) == (20_000_001, 0, None)
+
+
+async def test_twenty_at_once_leave_nothing(tmp_path: Path) -> None:
+    benches = [Bench(tmp_path) for _ in range(20)]
+    async with anyio.create_task_group() as group:
+        for bench in benches:
+            group.start_soon(partial(bench.run, agent(stays=True, own_session=True), timeout=3))
+    assert sum(alive(bench.tag) for bench in benches) == 0
+
+
+async def test_output_beyond_the_limit_ends_the_run(bench: Bench) -> None:
+    code = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    result = await bench.run(python(code), timeout=15, limit=100_000)
+    assert (result.stopped, len(bench.out)) == ("output-limit", 100_000)
+
+
+async def test_lines_are_handed_over_whole(bench: Bench) -> None:
+    code = (
+        "import sys, time\nsys.stdout.write('a'); sys.stdout.flush(); time.sleep(.2)\n"
+        "sys.stdout.write('b\\nc\\nrest'); sys.stdout.flush()"
+    )
+    await bench.run(python(code), timeout=10)
+    assert bench.lines == [b"ab", b"c"]
+    assert bench.out == b"ab\nc\nrest"
+
+
+@pytest.mark.parametrize("argv", [("no-such-program-here",), ("nul\0byte",)])
+async def test_a_program_that_cannot_start_is_named(bench: Bench, argv: tuple[str, ...]) -> None:
+    with pytest.raises(ProcessLost, match="could not be started"):
+        await bench.run(argv, timeout=1)
+
+
+async def test_a_background_process_ends_with_its_block(tmp_path: Path) -> None:
+    tag = uuid.uuid4().hex
+    command = Command(
+        argv=agent(stays=True, own_session=True), cwd=tmp_path, env=dict(os.environ), tag=tag
+    )
+    log = tmp_path / "log"
+    async with background(command, log=log, grace=0.5):
+        await said(log, b"hello")
+        assert alive(tag) == 2
+    assert alive(tag) == 0
