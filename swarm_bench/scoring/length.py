@@ -1,0 +1,19 @@
+"""How long the answer is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from swarm_bench.core.ports import Score, ScoreContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """`result_lines`: lines of the answer, line breaks at its end not counted; `None` when there
+    is no answer (canopy's script counts its placeholder "No result" as one line)."""
+
+    version = 1
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        if not context.text:
+            return {"result_lines": None}
+        return {"result_lines": context.text.rstrip("\n").count("\n") + 1}

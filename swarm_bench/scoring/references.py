@@ -1,0 +1,135 @@
+"""Which files the answer mentions, and which of them there are.
+
+Two notions stand side by side. `references` counts as canopy's script does: every match of one
+regular expression, which knows a dozen extensions, takes `Node.js` for a file and counts the same
+path three times. `references_existing` asks the snapshot instead, whatever the extension.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from swarm_bench.core.ports import Score, ScoreContext
+
+# The script's expression is `[A-Za-z0-9_./-]+\.(ts|tsx|js|...)`. Its first part is greedy, so in
+# each unbroken run of path characters it matches once: up to the last extension that has something
+# before its dot. Looking for runs first gives the same matches, but in linear time.
+_RUN = re.compile(r"[A-Za-z0-9_./-]+")
+_EXTENSION = re.compile(r"\.(?:ts|tsx|js|jsx|rs|py|go|md|json|toml|ya?ml|sql|sh)")
+
+_CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
+_WORD = re.compile(r"""[^\s`"'<>()\[\]{},;|*=…“”‘’«»→←]+""")
+_HERE = re.compile(r"\A(?:\./)+")
+_LONGEST_PATH = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class References:
+    """`references`: matches of the script's expression, repetitions included.
+    `references_distinct`: different mentions; a mention names a file of the snapshot or matches
+    the expression. `references_existing`: those that name a file; `None` if the snapshot is not
+    known. `grounded`: whether `references` reaches `grounded_at`.
+
+    A mention names a file by its path, with or without `./` or the workspace's path before it, or
+    by the end of the path from a `/` on (`login.py`, `auth/login.py`). A name with neither `.` nor
+    `/` (`Makefile`) must stand in a code span, else every word would be a candidate.
+    """
+
+    grounded_at: int = 3
+    version = 1
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        if not context.text:
+            return dict.fromkeys(
+                ("references", "references_distinct", "references_existing", "grounded")
+            )
+        references = sum(1 for _ in _script_matches(context.text))
+        snapshot = _Snapshot(root=context.workspace, endings=_endings(context.files))
+        mentions = dict(_mentions(context.text, snapshot))
+        return {
+            "references": references,
+            "references_distinct": len(mentions),
+            "references_existing": sum(mentions.values()) if context.files else None,
+            "grounded": references >= self.grounded_at,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Snapshot:
+    root: str
+    endings: list[str]
+    """The paths written backwards, sorted: all that end alike stand together."""
+
+    def relative(self, mention: str) -> str:
+        """The mention without what may stand before a path."""
+        if self.root:
+            mention = mention.removeprefix(self.root.rstrip("/") + "/")
+        return _HERE.sub("", mention)
+
+    def has(self, path: str) -> bool:
+        if not path or len(path) > _LONGEST_PATH:
+            return False
+        backwards = path[::-1]
+        return self._at(backwards) == backwards or self._at(backwards + "/").startswith(
+            backwards + "/"
+        )
+
+    def _at(self, backwards: str) -> str:
+        place = bisect_left(self.endings, backwards)
+        return self.endings[place] if place < len(self.endings) else ""
+
+
+@lru_cache(maxsize=4)
+def _endings(files: frozenset[str]) -> list[str]:
+    """Kept between calls: every trial of a session asks about the same snapshot."""
+    return sorted(path[::-1] for path in files)
+
+
+def _script_matches(text: str) -> Iterator[str]:
+    for run in _RUN.finditer(text):
+        match = _script_match(run[0])
+        if match:
+            yield match
+
+
+def _script_match(run: str) -> str:
+    end = 0
+    for found in _EXTENSION.finditer(run, 1):
+        end = found.end()
+    return run[:end]
+
+
+def _mentions(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+    """Mentions in the order of the text, with whether they name a file of the snapshot."""
+    position = 0
+    for span in _CODE_SPAN.finditer(text):
+        path = snapshot.relative(span[1].strip())
+        if not snapshot.has(path):
+            continue
+        yield from _in_words(text[position : span.start()], snapshot)
+        yield path, True
+        position = span.end()
+    yield from _in_words(text[position:], snapshot)
+
+
+def _in_words(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+    for word in _WORD.finditer(text):
+        yield from _in_word(word[0].rstrip(".,:!?"), snapshot)
+
+
+def _in_word(word: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+    if "." not in word and "/" not in word:
+        return
+    for candidate in (word, re.split("[:#]", word, maxsplit=1)[0]):
+        path = snapshot.relative(candidate)
+        # Behind `:` or `#` stand line numbers: `app.py:12-40`, `app.py#L12`.
+        if ("." in path or "/" in path) and snapshot.has(path):
+            yield path, True
+            return
+    for run in _RUN.findall(word):
+        match = _script_match(run)
+        if match:
+            path = snapshot.relative(match)
+            yield path, snapshot.has(path)

@@ -1,0 +1,62 @@
+"""How the answer is laid out: headings, bullets, code fences."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from swarm_bench.core.ports import Score, ScoreContext
+
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_BULLET = re.compile(r"\s{0,3}[-*]\s")
+# Indented as deep as one likes: agents put fences into list items.
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """Counts lines as canopy's script does, but only those outside of code fences: there, a line
+    with `#` is a comment. A fence that is never closed reaches to the end, as in any renderer.
+
+    `headings`, `bullets` (`-` and `*`), `fences` (opening ones), and `structured`.
+    """
+
+    headings_at: int = 3
+    bullets_at: int = 5
+    fences_at: int = 1
+    version = 1
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        if not context.text:
+            return dict.fromkeys(("headings", "bullets", "fences", "structured"))
+        kinds = list(_kinds(context.text))
+        headings, bullets, fences = (kinds.count(kind) for kind in ("heading", "bullet", "fence"))
+        return {
+            "headings": headings,
+            "bullets": bullets,
+            "fences": fences,
+            "structured": headings >= self.headings_at
+            and (bullets >= self.bullets_at or fences >= self.fences_at),
+        }
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """What each line is, as far as it counts; one pass, whatever the text is."""
+    open_fence = ""
+    for line in text.split("\n"):
+        marker, rest = _fence(line)
+        if open_fence:
+            # A closing fence is at least as long as the opening one and stands alone.
+            if marker.startswith(open_fence) and not rest.strip():
+                open_fence = ""
+        elif marker and not (marker[0] == "`" and "`" in rest):
+            open_fence = marker
+            yield "fence"
+        elif _HEADING.match(line):
+            yield "heading"
+        elif _BULLET.match(line):
+            yield "bullet"
+
+
+def _fence(line: str) -> tuple[str, str]:
+    match = _FENCE.match(line)
+    return (match[1], match[2]) if match else ("", "")
