@@ -1,0 +1,172 @@
+"""Modes: a mode is a file, an ordinary `mcpServers` file with one key of ours."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from swarm_bench.core import shipped
+from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.experiment import Mode
+
+PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
+"""What `{{ … }}` in a mode file may name."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class _Server(BaseModel):
+    """One MCP server. Agents have keys of their own here, so unknown ones are passed on."""
+
+    model_config = ConfigDict(extra="allow")
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    url: str | None = None
+
+    @model_validator(mode="after")
+    def _says_how_to_reach_it(self) -> "_Server":
+        if (self.command is None) == (self.url is None):
+            raise ValueError("a server needs either 'command' or 'url'")
+        return self
+
+
+class _Own(BaseModel):
+    """The key of ours."""
+
+    model_config = ConfigDict(extra="forbid")
+    description: str = ""
+    instructions: str = ""
+    services: list[Literal["canopy-service"]] = []
+    probes: list[Literal["feedback", "service"]] = []
+
+
+class _ModeFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    servers: dict[str, _Server] = Field(alias="mcpServers")
+    own: _Own = Field(default=_Own(), alias="swarmBench")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """A mode file that was found, whether it can be read or not."""
+
+    name: str
+    source: str
+    mode: Mode | None
+    problem: str | None = None
+
+
+def list_modes() -> list[Listing]:
+    """Every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
+    found = []
+    for path in shipped.files("mcp_configs", ".json"):
+        try:
+            mode = read_mode(path)
+        except ConfigError as error:
+            found.append(Listing(name=path.stem, source=str(path), mode=None, problem=str(error)))
+        else:
+            found.append(Listing(name=mode.name, source=mode.source, mode=mode))
+    return found
+
+
+def find_modes(names: list[str]) -> tuple[Mode, ...]:
+    """The modes that the words stand for: a name, or a path to a mode file.
+
+    Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
+    """
+    modes = tuple(_find(name) for name in names)
+    seen: dict[str, Mode] = {}
+    for mode in modes:
+        other = seen.setdefault(mode.name, mode)
+        if other is not mode:
+            raise ConfigError(
+                f"Two modes are called {mode.name!r} ({other.source} and {mode.source}); "
+                "name each mode once, and rename one of two files"
+            )
+    return modes
+
+
+def _find(name: str) -> Mode:
+    if name.endswith(".json") or "/" in name:
+        return read_mode(Path(name).expanduser())
+    paths = {path for path in shipped.files("mcp_configs", ".json") if path.stem == name}
+    if not paths:
+        known = {path.stem for path in shipped.files("mcp_configs", ".json")}
+        raise UnknownName("mode", name, known)
+    if len(paths) > 1:
+        raise ConfigError(
+            f"Two files define the mode {name!r} ({', '.join(sorted(map(str, paths)))}); "
+            "give the path of the one you mean"
+        )
+    return read_mode(paths.pop())
+
+
+def read_mode(path: Path) -> Mode:
+    """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
+    content = _parse(path)
+    name = path.name.removesuffix(".json").removeprefix(".")
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{path}: a mode takes its name from its file, and {name!r} cannot name a folder; "
+            "rename the file with letters, digits, '.', '_' and '-'"
+        )
+    mode = Mode(
+        name=name,
+        source=str(path),
+        description=content.own.description,
+        servers={
+            key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
+        },
+        instructions=content.own.instructions,
+        services=tuple(content.own.services),
+        probes=tuple(content.own.probes),
+    )
+    render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""))  # a wrong placeholder shows here
+    return mode
+
+
+def _parse(path: Path) -> _ModeFile:
+    try:
+        return _ModeFile.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ConfigError(
+            f"The mode file {path} cannot be read: {error.strerror}; "
+            "'swarm-bench modes' lists what is there"
+        ) from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"The mode file {path} is not JSON: {error}; mend the file") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ConfigError(
+            f"The mode file {path} is wrong at {place}: {first['msg']}; see docs/modes.md"
+        ) from error
+
+
+def render_servers(mode: Mode, values: Mapping[str, str]) -> dict[str, Any]:
+    """The `mcpServers` content with the placeholders filled in."""
+    # A mode file is a stranger's input: its templates get strings and nothing else.
+    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+
+    def render(node: Any) -> Any:
+        if isinstance(node, str):
+            return environment.from_string(node).render(values) if "{{" in node else node
+        if isinstance(node, list):
+            return [render(item) for item in node]
+        if isinstance(node, dict):
+            return {key: render(item) for key, item in node.items()}
+        return node
+
+    try:
+        return {name: render(server) for name, server in mode.servers.items()}
+    except TemplateError as error:
+        raise ConfigError(
+            f"The mode file {mode.source} has a placeholder that cannot be filled: {error}; "
+            f"known are {', '.join(PLACEHOLDERS)}"
+        ) from error

@@ -1,0 +1,192 @@
+"""Copies of the user's repository: one private snapshot per session, one clone per swarm.
+
+The original is only ever read. A clone has its own objects, one branch, one commit and no remote,
+so nothing that an agent does with git can reach the original, or even learn where it lies.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Repository
+from swarm_bench.runtime.git import git, try_git
+
+BRANCH = "main"
+LEFT_OUT = (b".git", b".canopy")
+"""Folders of a plain folder that are never taken along: foreign history, and another tool's index
+and counters of the original."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """A bare repository with one commit, and what was taken into it."""
+
+    path: Path
+    repository: Repository
+    files: frozenset[str]
+    """Paths relative to the root, with `/`."""
+
+
+async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
+    """Copy the content of `repo` into a new bare repository at `target`.
+
+    A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
+    all its files. Raises `UsageError` when there is nothing to copy.
+    """
+    repo = repo.absolute()
+    _check(repo)
+    target.mkdir(parents=True)
+    await git("init", "--quiet", "--bare", f"--initial-branch={BRANCH}", "--template=", cwd=target)
+    commit = await _head(repo)
+    if commit is None:
+        tree = await _write_tree(repo, target, await anyio.to_thread.run_sync(_walk, repo))
+    elif dirty:
+        tree = await _write_tree(repo, target, await _present(repo))
+    else:
+        tree = await _fetch_head(repo, target)
+    files, size = await _contents(target, tree)
+    if not files:
+        raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
+    made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
+    await git("update-ref", f"refs/heads/{BRANCH}", made.decode().strip(), cwd=target)
+    repository = Repository(
+        path=str(repo),
+        kind="folder" if commit is None else "git",
+        commit=commit,
+        dirty=dirty and commit is not None,
+        tree=tree,
+        files=len(files),
+        bytes=size,
+    )
+    return Snapshot(path=target, repository=repository, files=files)
+
+
+@asynccontextmanager
+async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
+    """A workspace at `path` for the block. Afterwards it is removed, or moved to `keep`."""
+    try:
+        await git(
+            "clone", "--quiet", "--no-local", "--single-branch", "--depth=1", "--template=",
+            snapshot.path.as_uri(), path, cwd=snapshot.path,
+        )  # fmt: skip
+        await git("remote", "remove", "origin", cwd=path)
+        yield path
+    finally:
+        with anyio.CancelScope(shield=True):
+            if keep is not None and path.exists():
+                keep.parent.mkdir(parents=True, exist_ok=True)
+                await anyio.to_thread.run_sync(shutil.move, path, keep)
+            else:
+                await anyio.to_thread.run_sync(remove, path)
+
+
+def remove(path: Path) -> None:
+    """Remove a folder, also when what ran in it took away permissions."""
+
+    def unlock_and_retry(function: object, name: str, error: object) -> None:
+        del function, error
+        locked = Path(name)
+        locked.parent.chmod(0o700)
+        if locked.is_dir() and not locked.is_symlink():
+            locked.chmod(0o700)
+            shutil.rmtree(locked, ignore_errors=True)
+        else:
+            locked.unlink(missing_ok=True)
+
+    if path.exists():
+        shutil.rmtree(path, onerror=unlock_and_retry)
+
+
+_FIXED_DATE = {
+    # Equal content must give an equal commit, so that every session shows agents the same.
+    "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
+    "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+}
+
+
+def _check(repo: Path) -> None:
+    if not repo.exists():
+        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
+    if not repo.is_dir():
+        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
+    if (repo / "HEAD").is_file() and (repo / "objects").is_dir() and (repo / "refs").is_dir():
+        raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
+
+
+async def _head(repo: Path) -> str | None:
+    """The commit that `repo` is a checkout of; `None` for a plain folder.
+
+    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
+    """
+    returncode, out, _ = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
+    if returncode != 0 and (repo / ".git").exists():
+        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
+    inside, _, _ = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
+    return out.decode().strip() if returncode == 0 and inside == 0 else None
+
+
+async def _fetch_head(repo: Path, target: Path) -> str:
+    """Only the commit itself is taken: later commits, other branches and stashes stay behind."""
+    tree = (await git("rev-parse", "HEAD:./", cwd=repo)).decode().strip()
+    top = (await git("rev-parse", "--show-toplevel", cwd=repo)).removesuffix(b"\n")
+    await git(
+        "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head",
+        Path(os.fsdecode(top)).as_uri(), "HEAD", cwd=target,
+    )  # fmt: skip
+    return tree
+
+
+async def _present(repo: Path) -> list[bytes]:
+    """Paths that are tracked, or new and not ignored, and that exist."""
+    listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=repo)
+    names = sorted(set(listed.split(b"\0")) - {b""})
+    root = os.fsencode(repo)
+    return [name for name in names if _is_content(root + b"/" + name)]
+
+
+def _walk(repo: Path) -> list[bytes]:
+    """Paths of all files and links of a plain folder."""
+    root, found = os.fsencode(repo), list[bytes]()
+    for folder, folders, names in os.walk(root):
+        links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
+        folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
+        paths = (folder + b"/" + name for name in sorted([*names, *links]))
+        found += [path[len(root) + 1 :] for path in paths if _is_content(path)]
+    return found
+
+
+def _is_content(path: bytes) -> bool:
+    place = Path(os.fsdecode(path))
+    return place.is_symlink() or place.is_file()
+
+
+async def _write_tree(repo: Path, target: Path, names: list[bytes]) -> str:
+    here = {
+        "GIT_DIR": str(target),
+        "GIT_WORK_TREE": str(repo),
+        "GIT_INDEX_FILE": str(target / "snapshot-index"),
+    }
+    feed = b"".join(name + b"\0" for name in names)
+    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
+    tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return tree
+
+
+async def _contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
+    """Paths of the files of a tree, and their size in bytes."""
+    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
+    files, size = set[str](), 0
+    for entry in filter(None, listed.split(b"\0")):
+        about, _, name = entry.partition(b"\t")
+        _, kind, _, length = about.split()
+        if kind == b"blob":  # a submodule is only a commit's name here
+            files.add(name.decode("utf-8", "replace"))
+            size += int(length)
+    return frozenset(files), size

@@ -1,0 +1,155 @@
+"""The original is only read, and what agents do to a clone does not reach it."""
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.runtime.workspace import Snapshot, clone, take_snapshot
+
+pytestmark = pytest.mark.anyio
+
+HOSTILE = """
+git config user.name evil; git config core.fsmonitor 'touch pwned'
+mkdir -p .git/hooks; echo 'touch pwned' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+git branch -D feature; git tag -d v1; git stash drop; git push origin :feature; git push -f --all
+git update-ref -d refs/heads/main; git reflog expire --expire=now --all; git gc --prune=now
+rm -rf a.txt; echo 'changed' > b.txt
+"""
+
+
+def sh(script: str, cwd: Path) -> str:
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=cwd, env=env, capture_output=True, text=True, check=False
+    )
+    return done.stdout
+
+
+def fingerprint(root: Path) -> str:
+    """A hash of every name, mode, time and byte below `root`."""
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        about = path.lstat()
+        digest.update(f"{path.relative_to(root)} {about.st_mode} {about.st_mtime_ns}".encode())
+        if path.is_file() and not path.is_symlink():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    made = tmp_path / "my 'own' rëpo"
+    (made / "sub").mkdir(parents=True)
+    (made / "a.txt").write_text("first\n")
+    (made / "sub" / 'ünï "q".py').write_text("x = 1\n")
+    (made / "link").symlink_to("a.txt")
+    (made / ".gitignore").write_text("ignored.txt\n.canopy/\n")
+    sh(
+        "git init -q -b main; git config user.name me; git config user.email me@example.org;"
+        "git add -A; git commit -qm one; git branch feature; git tag v1;"
+        "echo stashed > a.txt; git stash -q; mkdir .canopy; echo x > .canopy/feedback.db;"
+        "echo new > new.txt; echo no > ignored.txt; echo second > a.txt",
+        made,
+    )
+    return made
+
+
+async def snapshot_of(repo: Path, tmp_path: Path, *, dirty: bool = False) -> Snapshot:
+    return await take_snapshot(repo, tmp_path / "snapshot.git", dirty=dirty)
+
+
+async def test_a_checkout_gives_its_commit(repo: Path, tmp_path: Path) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    assert snapshot.files == {".gitignore", "a.txt", "link", 'sub/ünï "q".py'}
+    assert snapshot.repository.kind == "git"
+    assert snapshot.repository.commit == sh("git rev-parse HEAD", repo).strip()
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "first\n"
+        assert (work / "link").readlink() == Path("a.txt")
+        assert sh("git remote; git branch --format='%(refname:short)'; git tag", work) == "main\n"
+        assert sh("git rev-list --all --count", work) == "1\n"
+        assert not (work / ".git" / "objects" / "info" / "alternates").exists()
+    assert not (tmp_path / "work").exists()
+
+
+async def test_dirty_takes_changes_and_new_files(repo: Path, tmp_path: Path) -> None:
+    snapshot = await snapshot_of(repo, tmp_path, dirty=True)
+    assert snapshot.repository.dirty
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "second\n"
+        assert (work / "new.txt").exists()
+        assert not (work / "ignored.txt").exists()
+        assert not (work / ".canopy").exists()
+
+
+async def test_a_plain_folder_gives_all_its_files(tmp_path: Path) -> None:
+    (folder := tmp_path / "plain").mkdir()
+    (folder / "a.md").write_text("# a\n")
+    (folder / ".hidden").write_text("h\n")
+    (folder / "nested").mkdir()
+    sh("git init -q; echo 1 > inner.txt", folder / "nested")
+    os.mkfifo(folder / "pipe")
+    snapshot = await snapshot_of(folder, tmp_path)
+    assert snapshot.files == {"a.md", ".hidden", "nested/inner.txt"}
+    assert (snapshot.repository.kind, snapshot.repository.commit) == ("folder", None)
+
+
+async def test_a_folder_of_a_checkout_is_its_part_of_the_commit(repo: Path, tmp_path: Path) -> None:
+    snapshot = await snapshot_of(repo / "sub", tmp_path)
+    assert (snapshot.repository.kind, snapshot.files) == ("git", frozenset({'ünï "q".py'}))
+
+
+async def test_a_folder_that_the_checkout_ignores_is_plain(repo: Path, tmp_path: Path) -> None:
+    (repo / ".canopy" / "inner.py").write_text("y = 2\n")
+    snapshot = await snapshot_of(repo / ".canopy", tmp_path)
+    assert (snapshot.repository.kind, snapshot.files) == ("folder", frozenset({"feedback.db", "inner.py"}))
+
+
+async def test_a_hostile_agent_does_not_reach_the_original(repo: Path, tmp_path: Path) -> None:
+    before = fingerprint(repo)
+    snapshot = await snapshot_of(repo, tmp_path)
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        sh(HOSTILE, work)
+        (work / "sub").chmod(0o500)
+    assert fingerprint(repo) == before
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "first\n"
+    assert not (tmp_path / "work").exists()
+
+
+async def test_equal_content_makes_equal_snapshots(repo: Path, tmp_path: Path) -> None:
+    one = await take_snapshot(repo, tmp_path / "1.git", dirty=False)
+    two = await take_snapshot(repo, tmp_path / "2.git", dirty=False)
+    assert one.repository.tree == two.repository.tree
+    assert sh("git rev-parse main", one.path) == sh("git rev-parse main", two.path)
+
+
+async def test_a_kept_workspace_is_moved(repo: Path, tmp_path: Path) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    async with clone(snapshot, tmp_path / "work", keep=tmp_path / "kept" / "one") as work:
+        (work / "trace.txt").write_text("t")
+    assert (tmp_path / "kept" / "one" / "trace.txt").exists()
+    assert not (tmp_path / "work").exists()
+
+
+async def test_what_is_no_repository_is_named(tmp_path: Path) -> None:
+    (empty := tmp_path / "empty").mkdir()
+    (file := tmp_path / "file").write_text("x")
+    (unborn := tmp_path / "unborn").mkdir()
+    sh("git init -q", unborn)
+    sh("git init -q --bare bare", tmp_path)
+    for number, (path, words) in enumerate(
+        [
+            (tmp_path / "absent", "does not exist"),
+            (file, "is a file"),
+            (empty, "holds no files"),
+            (unborn, "without a commit"),
+            (tmp_path / "bare", "is a bare git repository"),
+        ]
+    ):
+        with pytest.raises(UsageError, match=words):
+            await take_snapshot(path, tmp_path / f"{number}.git", dirty=False)
