@@ -93,6 +93,8 @@ class Experiment(Stored):
     """The first one is the reference of the ratios."""
     suite: str
     tasks: tuple[Task, ...]
+    answer_format: str = ""
+    """What the suite asks every answer to look like; put after each task in the prompt."""
     agent: Program
     model: str | None = None
     agents: int

@@ -1,0 +1,123 @@
+"""What runs, and in which order. A pure function of the experiment, so it can be shown, compared
+and continued."""
+
+import hashlib
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swarm_bench.core.experiment import Experiment, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One agent on one task in one mode in one run."""
+
+    id: str
+    run: int
+    mode: str
+    agent: int
+    task: Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swarm:
+    """The trials that share a workspace and its services."""
+
+    id: str
+    run: int
+    mode: str
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Every mode once, close together in time. In `ab` there is a block for every task."""
+
+    run: int
+    order: tuple[str, ...]
+    swarms: tuple[Swarm, ...]
+
+
+def plan(experiment: Experiment) -> tuple[Block, ...]:
+    """All blocks of the experiment, in the order they run."""
+    return tuple(
+        block
+        for run, order in enumerate(experiment.order, start=1)
+        for block in _blocks_of_run(experiment, run, order)
+    )
+
+
+def draw_order(
+    modes: Sequence[str], runs: int, seed: int, drawn: Sequence[Sequence[str]] = ()
+) -> tuple[tuple[str, ...], ...]:
+    """The order of the modes in every run. What was `drawn` before stays; new modes come after.
+
+    Each run has a draw of its own from the seed, so more runs do not change earlier ones.
+    """
+    orders = []
+    for run in range(1, runs + 1):
+        old = tuple(drawn[run - 1]) if run <= len(drawn) else ()
+        new = [mode for mode in modes if mode not in old]
+        random.Random(f"{seed}:{run}").shuffle(new)
+        orders.append((*old, *new))
+    return tuple(orders)
+
+
+def longest_seconds(experiment: Experiment) -> float:
+    """An upper bound of the time that agents and indexing may take."""
+    total = 0.0
+    for block in plan(experiment):
+        for swarm in block.swarms:
+            waves = math.ceil(len(swarm.trials) / experiment.concurrency)
+            total += waves * experiment.limits.timeout
+            if experiment.mode(swarm.mode).services:
+                total += experiment.limits.index_timeout
+    return total
+
+
+def planned_by_mode(experiment: Experiment) -> dict[str, int]:
+    """How many trials each mode has, in the order of the modes."""
+    count = {mode.name: 0 for mode in experiment.modes}
+    for block in plan(experiment):
+        for swarm in block.swarms:
+            count[swarm.mode] += len(swarm.trials)
+    return count
+
+
+def _blocks_of_run(experiment: Experiment, run: int, order: tuple[str, ...]) -> tuple[Block, ...]:
+    trials = {mode: _trials(experiment, run, mode) for mode in order}
+    if experiment.benchmark == "swarm":
+        swarms = tuple(_swarm(run, mode, trials[mode]) for mode in order)
+        return (Block(run=run, order=order, swarms=swarms),)
+    # One agent at a time, with an index of its own: a swarm of one for every task.
+    return tuple(
+        Block(
+            run=run,
+            order=order,
+            swarms=tuple(_swarm(run, mode, (trials[mode][number],)) for mode in order),
+        )
+        for number in range(len(experiment.tasks))
+    )
+
+
+def _trials(experiment: Experiment, run: int, mode: str) -> tuple[Trial, ...]:
+    tasks = experiment.tasks
+    every = experiment.all_tasks or experiment.benchmark == "ab"
+    agents = len(tasks) if every else experiment.agents
+    return tuple(
+        _trial(run, mode, agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, agents + 1)
+    )
+
+
+def _trial(run: int, mode: str, agent: int, task: Task) -> Trial:
+    return Trial(id=_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
+
+
+def _swarm(run: int, mode: str, trials: tuple[Trial, ...]) -> Swarm:
+    return Swarm(id=_id(run, mode, *(t.id for t in trials)), run=run, mode=mode, trials=trials)
+
+
+def _id(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -1,0 +1,77 @@
+"""Which canopy runs: the real one when it is there, the embedded one otherwise."""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.experiment import Program
+
+EMBEDDED = {
+    "canopy-mcp": "swarm-bench-canopy-mcp",
+    "canopy-service": "swarm-bench-canopy-service",
+}
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2024-11-05",
+        "capabilities": {},
+        "clientInfo": {"name": "swarm-bench", "version": "1"},
+    },
+}
+ANSWER_SECONDS = 20
+
+
+def find_program(name: str, override: str | None) -> Path:
+    """The path of `canopy-mcp` or `canopy-service`.
+
+    The one that `override` names, else the real one on the PATH, else the embedded one. Raises
+    `ConfigError` when the override names nothing that can be run.
+    """
+    if override:
+        found = shutil.which(str(Path(override).expanduser()))
+        if found is None:
+            variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
+            raise ConfigError(
+                f"{override} is not a program that can be run; "
+                f"mend {variable} or unset it to use the embedded {name}"
+            )
+        return Path(found).absolute()
+    found = shutil.which(name)
+    if found is not None:
+        return Path(found).absolute()
+    embedded = Path(sys.executable).parent / EMBEDDED[name]
+    if not embedded.exists():
+        raise ConfigError(f"{embedded} is missing; install swarm-bench again")
+    return embedded
+
+
+async def identify(program: Path, env: Mapping[str, str]) -> Program:
+    """What an MCP server says of itself when it is greeted. It sees an empty folder.
+
+    Name and version are as it gives them; the version is `None` when it does not answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="swarm-bench-identify-") as folder:
+        answer = await _greet([str(program), "--root", folder], Path(folder), env)
+    info = answer.get("serverInfo") if isinstance(answer, dict) else None
+    if not isinstance(info, dict):
+        return Program(name=program.name, path=str(program))
+    name = info.get("title") or info.get("name")
+    return Program(name=str(name), version=str(info.get("version")), path=str(program))
+
+
+async def _greet(argv: list[str], folder: Path, env: Mapping[str, str]) -> object:
+    feed = json.dumps(_HELLO).encode() + b"\n"
+    try:
+        with anyio.fail_after(ANSWER_SECONDS):
+            done = await anyio.run_process(argv, input=feed, cwd=folder, env=dict(env), check=False)
+        return json.loads(done.stdout.partition(b"\n")[0])["result"]
+    except (OSError, TimeoutError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,177 @@
+"""The life of a canopy-service: started on a free port, asked to index, watched, stopped."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+from anyio.abc import Process
+
+from swarm_bench.core.errors import IndexFailed, ServiceFailed
+from swarm_bench.runtime.process import Command, background
+
+START_SECONDS = 30
+"""Until the service must answer `/status`."""
+POLL_SECONDS = 0.1
+WATCH_SECONDS = 1.0
+SILENCE_SECONDS = 15.0
+"""How long a service may not answer before it counts as lost; a busy one is slow, not dead."""
+LOG_LINES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A service that answers."""
+
+    url: str
+    log: Path | None = None
+    """`None` for a service that somebody else runs."""
+    process: Process | None = None
+
+    async def index(self, workspace: Path, timeout: float) -> float:
+        """Add the workspace and have it indexed. Returns seconds until it was ready.
+
+        Raises `IndexFailed`.
+        """
+        started = anyio.current_time()
+        with anyio.move_on_after(timeout):
+            added = await self._call("POST", "/repos/add", {"path": str(workspace)})
+            repo = added.get("repo_id")
+            await self._call("POST", "/reindex", {"repo": repo})
+            await self._until_ready(repo)
+            return anyio.current_time() - started
+        raise IndexFailed(
+            f"canopy-service had not indexed the repository after {timeout:g} s; "
+            f"give it more with --index-timeout{self._see_log()}"
+        )
+
+    async def watch(self) -> str:
+        """Returns only when the service is lost, with one sentence on how."""
+        heard = anyio.current_time()
+        while True:
+            if self.process is not None and self.process.returncode is not None:
+                return (
+                    f"canopy-service ended with exit code {self.process.returncode} "
+                    f"while the agents ran{self._see_log()}"
+                )
+            if await self.answers():
+                heard = anyio.current_time()
+            elif anyio.current_time() - heard > SILENCE_SECONDS:
+                return (
+                    f"canopy-service did not answer for {SILENCE_SECONDS:g} s "
+                    f"while the agents ran{self._see_log()}"
+                )
+            await anyio.sleep(WATCH_SECONDS)
+
+    async def answers(self) -> bool:
+        """Whether something that calls itself canopy-service answers now."""
+        try:
+            status = await self._call("GET", "/status")
+        except ServiceFailed:
+            return False
+        return status.get("service") == "canopy-service"
+
+    async def implementation(self) -> str | None:
+        """How the service names itself beyond the protocol; the real one does not."""
+        name = (await self._call("GET", "/status")).get("implementation")
+        return str(name) if name else None
+
+    async def _until_ready(self, repo: object) -> None:
+        while True:
+            shards = await self._call("GET", "/repos")
+            known: list[dict[str, Any]] = shards.get("list", [])
+            shard = next((shard for shard in known if shard.get("repo_id") == repo), {})
+            if shard.get("status") == "ready":
+                return
+            if shard.get("status") == "error":
+                raise IndexFailed(
+                    f"canopy-service could not index the repository: "
+                    f"{shard.get('error_message') or 'it gave no reason'}{self._see_log()}"
+                )
+            if self.process is not None and self.process.returncode is not None:
+                raise IndexFailed(f"canopy-service died while it indexed{self._see_log()}")
+            await anyio.sleep(POLL_SECONDS)
+
+    async def _call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
+        try:
+            # No proxy: the service is on this machine, or where the user said.
+            async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
+                answer = await client.request(method, self.url + path, json=body)
+                content = answer.json()
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            raise ServiceFailed(
+                f"canopy-service at {self.url} does not answer {path}: "
+                f"{error or type(error).__name__}{self._see_log()}"
+            ) from error
+        if answer.is_error:
+            message = content.get("message") if isinstance(content, dict) else content
+            raise ServiceFailed(f"canopy-service refused {path}: {message}{self._see_log()}")
+        return content if isinstance(content, dict) else {"list": content}
+
+    def _see_log(self) -> str:
+        if self.log is None:
+            return ""
+        words = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        last = " | ".join(words[-LOG_LINES:])
+        return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
+
+
+@asynccontextmanager
+async def started_service(command: Command, *, log: Path) -> AsyncIterator[Service]:
+    """A service of our own for the block. `command` gets `--port` with a free one added.
+
+    Raises `ServiceFailed` when it does not come up.
+    """
+    port = _free_port()
+    with_port = Command(
+        argv=(*command.argv, "--port", str(port)),
+        cwd=command.cwd,
+        env=command.env,
+        tag=command.tag,
+    )
+    async with background(with_port, log=log) as process:
+        service = Service(url=f"http://127.0.0.1:{port}", log=log, process=process)
+        await _until_it_answers(service, process)
+        yield service
+
+
+@asynccontextmanager
+async def running_service(url: str) -> AsyncIterator[Service]:
+    """A service that somebody else runs. Raises `ServiceFailed` when it is not one."""
+    service = Service(url=url.rstrip("/"))
+    if not await service.answers():
+        raise ServiceFailed(
+            f"No canopy-service answers at {url}; start it, or leave --service-url away "
+            "to have one started"
+        )
+    yield service
+
+
+async def _until_it_answers(service: Service, process: Process) -> None:
+    with anyio.move_on_after(START_SECONDS):
+        while process.returncode is None:
+            if await service.answers():
+                # Another program could have taken the port: then ours has ended or will.
+                await anyio.sleep(POLL_SECONDS)
+                if process.returncode is None:
+                    return
+            await anyio.sleep(POLL_SECONDS)
+    if process.returncode is None:
+        raise ServiceFailed(
+            f"canopy-service did not answer within {START_SECONDS} s{service._see_log()}"
+        )
+    raise ServiceFailed(
+        f"canopy-service ended at its start with exit code {process.returncode}{service._see_log()}"
+    )
+
+
+def _free_port() -> int:
+    """A port of the loopback interface on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
