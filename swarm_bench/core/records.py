@@ -107,8 +107,9 @@ class SwarmRecord(Stored):
     attempt: int = 1
     agents: tuple[int, ...]
     """Numbers of the agents that ran in it."""
-    started_at: datetime
-    ended_at: datetime
+    started_at: datetime | None = None
+    """`None` in what canopy's script wrote, like every time here."""
+    ended_at: datetime | None = None
     workspace_seconds: float | None = None
     service_seconds: float | None = None
     """From starting the services until they answered."""

@@ -1,0 +1,110 @@
+"""Turns the trials of a mode in one run into one value, and the values of the runs into a figure.
+
+Nothing missing becomes 0: a value that was not given is left out and counted as missing.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from swarm_bench.analysis.selection import Slice
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.report import Figure
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one run gives, and how many trials or swarms it lacks."""
+
+    value: float | None
+    missing: int
+
+
+Aggregate = Callable[[Slice], Value]
+Check = Callable[[TrialRecord], bool | None]
+"""`None` when the trial does not tell."""
+
+
+def over_runs(values: Iterable[Value]) -> Figure:
+    """The median over runs, with the range."""
+    values = list(values)
+    known = [value.value for value in values if value.value is not None]
+    missing = sum(value.missing for value in values)
+    if not known:
+        return Figure(value=None, missing=missing)
+    return Figure(
+        value=median(known), low=min(known), high=max(known), runs=len(known), missing=missing
+    )
+
+
+def total(key: str) -> Aggregate:
+    """Sum over the agents."""
+    return _reduced(key, sum)
+
+
+def largest(key: str) -> Aggregate:
+    return _reduced(key, max)
+
+
+def mean(key: str) -> Aggregate:
+    return _reduced(key, fmean)
+
+
+def whole_mean(key: str) -> Aggregate:
+    """The mean without its decimals, as canopy's script divides."""
+    return _reduced(key, lambda values: sum(values) // len(values))
+
+
+def _reduced(key: str, reduce: Callable[[list[Any]], float]) -> Aggregate:
+    def aggregate(part: Slice) -> Value:
+        given = [getattr(trial, key) for trial in part.trials]
+        known = [value for value in given if value is not None]
+        return Value(
+            value=reduce(known) if known else None,
+            missing=len(given) - len(known) + part.absent,
+        )
+
+    return aggregate
+
+
+def share(check: Check) -> Aggregate:
+    """Trials that pass, of those that tell."""
+    return _checked(check, fmean)
+
+
+def number(check: Check) -> Aggregate:
+    """How many trials pass."""
+    return _checked(check, sum)
+
+
+def _checked(check: Check, reduce: Callable[[list[bool]], float]) -> Aggregate:
+    def aggregate(part: Slice) -> Value:
+        told = [verdict for trial in part.trials if (verdict := check(trial)) is not None]
+        return Value(
+            value=reduce(told) if told else None,
+            missing=len(part.trials) - len(told) + part.absent,
+        )
+
+    return aggregate
+
+
+def counter(probe: str, key: str) -> Aggregate:
+    """Sum of a retrieval counter over the swarms of the run, broken-off ones included: their
+    agents asked the same tool."""
+
+    def aggregate(part: Slice) -> Value:
+        given = [(swarm.difference.get(probe) or {}).get(key) for swarm in part.swarms]
+        known = [value for value in given if isinstance(value, (int, float))]
+        return Value(value=sum(known) if known else None, missing=max(len(given), 1) - len(known))
+
+    return aggregate
+
+
+def index_seconds(part: Slice) -> Value:
+    """The typical indexing of the run; in most runs there is one."""
+    known = [swarm.index_seconds for swarm in part.swarms if swarm.index_seconds is not None]
+    return Value(
+        value=median(known) if known else None,
+        missing=max(len(part.swarms), 1) - len(known),
+    )

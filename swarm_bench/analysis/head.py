@@ -1,0 +1,121 @@
+"""What a reader must know before the first figure: what was measured, with what, and how."""
+
+from collections.abc import Iterable
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.experiment import Experiment, Program, Repository
+from swarm_bench.core.report import Fact
+
+_SHOWN_RUNS = 6
+
+
+def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
+    experiment = selection.data.experiment
+    lines = _lines(experiment, selection) if experiment else _foreign(selection)
+    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+
+
+def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str, str]]]:
+    limits = experiment.limits
+    lines = [
+        [("Repository", _repository(experiment.repository))],
+        [
+            ("Agents", _agents(experiment)),
+            ("Runs", str(experiment.runs)),
+            ("Max turns", str(limits.max_turns)),
+            ("Time limit", f"{limits.timeout:g} s"),
+        ],
+        [
+            ("Agent", _program(experiment.agent, _versions(selection))),
+            ("Model", _model(experiment, selection)),
+            ("Tasks", f"{experiment.suite} ({len(experiment.tasks)})"),
+        ],
+    ]
+    back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
+    if back_ends:
+        lines.append([("Retrieval", "; ".join(back_ends))])
+    lines.append([("Order", _order(experiment.order)), ("Seed", str(experiment.seed))])
+    lines.append(
+        [
+            ("Session", experiment.session),
+            ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
+        ]
+    )
+    return lines
+
+
+def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
+    said = selection.data.head
+    return [
+        [("Repository", said.get("repository", "not recorded"))],
+        [
+            ("Agents", said.get("agents", "not recorded")),
+            ("Max turns", said.get("max_turns", "not recorded")),
+            ("Model", said.get("model", "not recorded")),
+        ],
+        [("Date", said.get("date", "not recorded"))],
+    ]
+
+
+def _repository(repository: Repository) -> str:
+    size = f"{repository.files} files"
+    if repository.commit is None:
+        return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
+    changes = " with uncommitted changes" if repository.dirty else ""
+    return f"{repository.path} at {repository.commit[:12]}{changes} ({size})"
+
+
+def _agents(experiment: Experiment) -> str:
+    if experiment.benchmark == "ab":
+        return f"1 at a time, {len(experiment.tasks)} tasks"
+    if experiment.all_tasks:
+        return f"{len(experiment.tasks)} (every task), at most {experiment.concurrency} at a time"
+    if experiment.concurrency < experiment.agents:
+        return f"{experiment.agents}, at most {experiment.concurrency} at a time"
+    return str(experiment.agents)
+
+
+def _program(program: Program, versions: Iterable[str] = ()) -> str:
+    version = program.version or ", ".join(versions)
+    return f"{program.name} {version}".strip()
+
+
+def _versions(selection: Selection) -> list[str]:
+    return sorted({trial.program_version for trial in selection.trials if trial.program_version})
+
+
+def _model(experiment: Experiment, selection: Selection) -> str:
+    used = sorted({trial.model for trial in selection.trials if trial.model})
+    return ", ".join(used) or experiment.model or "the agent's default"
+
+
+def _order(order: tuple[tuple[str, ...], ...]) -> str:
+    shown = [f"run {run}: {', '.join(modes)}" for run, modes in enumerate(order, start=1)]
+    if len(shown) > _SHOWN_RUNS:
+        shown = [*shown[:_SHOWN_RUNS], "further runs in experiment.json"]
+    return "; ".join(shown)
+
+
+def notes(selection: Selection) -> tuple[str, ...]:
+    """What a reader must know to read the figures, where nothing went wrong."""
+    found = []
+    trials = selection.trials
+    if any(trial.program == "scout" and trial.model in {None, "rules"} for trial in trials):
+        found.append(
+            "The agent is scout with its fixed rules, which asks no language model: the figures "
+            "are of the retrieval path, not of a model's mood, and they do not say what a model "
+            "would make of the tool."
+        )
+    counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
+    if counters:
+        found.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
+    if any(trial.cost_estimated for trial in trials):
+        tables = sorted({trial.price_table for trial in trials if trial.price_table})
+        source = f" with the price table {', '.join(tables)}" if tables else ""
+        found.append(f"Cost is an estimate{source}: nobody was billed.")
+    if selection.data.experiment is None:
+        found.append(
+            "These results were written by canopy's own script, which makes one run and keeps no "
+            "transcript: whether an agent reached the tool can only be told from its counters."
+        )
+    return tuple(found)

@@ -1,0 +1,25 @@
+"""The metrics of the summary, table by table."""
+
+from swarm_bench.analysis.answers import ANSWERS
+from swarm_bench.analysis.measure import Measure, metric
+from swarm_bench.analysis.spending import SPENT
+from swarm_bench.analysis.tool_use import RETRIEVAL
+from swarm_bench.core.report import Metric, Style
+
+TABLES: tuple[tuple[str, tuple[Measure, ...]], ...] = (
+    ("Time, tokens and cost", SPENT),
+    ("Answers", ANSWERS),
+    ("Retrieval", RETRIEVAL),
+)
+
+RATIOS: tuple[Metric, ...] = (
+    metric("duration_s", "Agent time", "ratio", Style.SECONDS, "duration_s of a trial."),
+    metric("num_turns", "Turns", "ratio", Style.WHOLE, "num_turns of a trial."),
+    metric("total_tokens", "Reported tokens", "ratio", Style.WHOLE, "total_tokens of a trial."),
+    metric(
+        "effective_tokens", "Effective tokens", "ratio", Style.WHOLE, "effective_tokens of a trial."
+    ),
+    metric("cost", "Cost", "ratio", Style.DOLLARS, "cost of a trial."),
+    metric("result_lines", "Output lines", "ratio", Style.WHOLE, "result_lines of a trial."),
+)
+"""The key is the key of the record."""

@@ -1,0 +1,107 @@
+"""Sorts a session's records: which mode and run each belongs to, and which of them count."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES, Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """One mode in one run."""
+
+    run: int
+    trials: tuple[TrialRecord, ...]
+    """Those that count."""
+    absent: int
+    """Trials that were planned and do not count, or have not been run."""
+    swarms: tuple[SwarmRecord, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A session, sorted. Of a trial that was run again only the last attempt is in it."""
+
+    data: SessionData
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """In the order of the experiment; without one, in the order of their first record."""
+        experiment = self.data.experiment
+        named = [mode.name for mode in experiment.modes] if experiment else []
+        seen = [trial.mode for trial in self.data.trials]
+        return tuple(dict.fromkeys([*named, *self.data.planned, *seen]))
+
+    @cached_property
+    def trials(self) -> tuple[TrialRecord, ...]:
+        latest: dict[object, TrialRecord] = {}
+        for trial in self.data.trials:
+            key = trial.trial or (trial.run, trial.mode, trial.agent, trial.task_id or trial.task)
+            if key not in latest or latest[key].attempt <= trial.attempt:
+                latest[key] = trial
+        place = {mode: number for number, mode in enumerate(self.modes)}
+        return tuple(sorted(latest.values(), key=lambda t: (t.run, place[t.mode], t.agent)))
+
+    @cached_property
+    def swarms(self) -> tuple[SwarmRecord, ...]:
+        return tuple({(swarm.swarm, swarm.attempt): swarm for swarm in self.data.swarms}.values())
+
+    @property
+    def runs(self) -> int:
+        """Runs that have at least one record."""
+        return len({trial.run for trial in self.trials})
+
+    def of(self, mode: str) -> tuple[TrialRecord, ...]:
+        return tuple(trial for trial in self.trials if trial.mode == mode)
+
+    def swarms_of(self, mode: str) -> tuple[SwarmRecord, ...]:
+        return tuple(swarm for swarm in self.swarms if swarm.mode == mode)
+
+    def slices(self, mode: str) -> tuple[Slice, ...]:
+        """The runs of the mode that have a trial in them."""
+        trials, swarms = self.of(mode), self.swarms_of(mode)
+        return tuple(
+            self._slice(
+                run,
+                [trial for trial in trials if trial.run == run],
+                [swarm for swarm in swarms if swarm.run == run],
+            )
+            for run in sorted({trial.run for trial in trials})
+        )
+
+    def _slice(self, run: int, trials: list[TrialRecord], swarms: Iterable[SwarmRecord]) -> Slice:
+        counted = tuple(trial for trial in trials if counts(trial))
+        expected = max(self._per_run(trials[0].mode), len(trials))
+        return Slice(run=run, trials=counted, absent=expected - len(counted), swarms=tuple(swarms))
+
+    def _per_run(self, mode: str) -> int:
+        runs = self.data.experiment.runs if self.data.experiment else 1
+        return self.data.planned.get(mode, 0) // runs
+
+    def probes(self, mode: str) -> frozenset[str]:
+        """Counters that the mode is supposed to have."""
+        experiment = self.data.experiment
+        if experiment and mode in {one.name for one in experiment.modes}:
+            return frozenset(experiment.mode(mode).probes)
+        return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
+
+    def has_tool(self, mode: str) -> bool:
+        """Whether the mode gives its agents a retrieval tool."""
+        experiment = self.data.experiment
+        if experiment and mode in {one.name for one in experiment.modes}:
+            return bool(experiment.mode(mode).servers)
+        return mode != "baseline"
+
+
+def is_ours(trial: TrialRecord) -> bool:
+    """Whether the trial ended for a reason that is the harness's and not the agent's."""
+    if trial.cause is not None:
+        return CONSEQUENCES[trial.cause].rerun
+    return trial.status in {Status.HARNESS_FAILED, Status.CANCELLED}
+
+
+def counts(trial: TrialRecord) -> bool:
+    """Whether the trial says something about its mode as the mode is meant."""
+    return not is_ours(trial) and trial.retrieval is not Treatment.CONTAMINATED

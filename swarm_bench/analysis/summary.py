@@ -1,0 +1,59 @@
+"""A session's records turned into a report."""
+
+from swarm_bench.analysis.aggregates import over_runs
+from swarm_bench.analysis.exercise import exercised
+from swarm_bench.analysis.head import head, notes
+from swarm_bench.analysis.metrics import TABLES, Measure
+from swarm_bench.analysis.ratios import ratios
+from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.warnings import warnings
+from swarm_bench.core.records import SessionData
+from swarm_bench.core.report import Figure, Report, Row, Table
+
+_TITLES = {"swarm": "Swarm Benchmark Summary", "ab": "A/B Benchmark Summary"}
+
+
+def summarise(data: SessionData) -> Report:
+    """Everything that a summary of the session says. Any session has one, an empty one too."""
+    selection = Selection(data)
+    return Report(
+        title=_TITLES[data.experiment.benchmark if data.experiment else "swarm"],
+        head=head(selection),
+        warnings=warnings(selection),
+        notes=notes(selection),
+        modes=selection.modes,
+        runs=selection.runs,
+        ratios=ratios(selection),
+        tables=_tables(selection),
+        trials=selection.trials,
+        measured=sum(1 for trial in selection.trials if not is_ours(trial)),
+        retrieval_exercised=exercised(selection),
+    )
+
+
+def _tables(selection: Selection) -> tuple[Table, ...]:
+    tables = (
+        Table(title=title, rows=tuple(_row(measure, selection) for measure in measures))
+        for title, measures in TABLES
+    )
+    applying = (
+        Table(title=table.title, rows=tuple(row for row in table.rows if any(row.figures)))
+        for table in tables
+    )
+    return tuple(table for table in applying if table.rows)
+
+
+def _row(measure: Measure, selection: Selection) -> Row:
+    return Row(
+        metric=measure.metric,
+        figures=tuple(_figure(measure, selection, mode) for mode in selection.modes),
+        estimated=measure.dollars and any(trial.cost_estimated for trial in selection.trials),
+    )
+
+
+def _figure(measure: Measure, selection: Selection, mode: str) -> Figure | None:
+    if measure.probe and measure.probe not in selection.probes(mode):
+        return None
+    if measure.tool_only and not selection.has_tool(mode):
+        return None
+    return over_runs(measure.of(part) for part in selection.slices(mode))

@@ -1,0 +1,106 @@
+"""The metrics of what the retrieval tool was asked."""
+
+from swarm_bench.analysis.aggregates import counter, index_seconds, share, total
+from swarm_bench.analysis.measure import Measure, metric
+from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.report import Style
+
+
+def _used(trial: TrialRecord) -> bool | None:
+    if trial.retrieval in {None, Treatment.UNKNOWN}:
+        return None
+    return trial.retrieval is Treatment.USED
+
+
+RETRIEVAL = (
+    Measure(
+        metric=metric(
+            "tool_used",
+            "Trials that used the tool",
+            "% of trials",
+            Style.PERCENT,
+            "Trials whose transcript shows a call of the mode's retrieval tool (retrieval: used).",
+        ),
+        of=share(_used),
+        tool_only=True,
+    ),
+    Measure(
+        metric=metric(
+            "mcp_calls",
+            "Tool calls over MCP",
+            "calls",
+            Style.WHOLE,
+            "Calls of MCP tools in the transcripts, summed over the agents (mcp_calls).",
+        ),
+        of=total("mcp_calls"),
+        tool_only=True,
+    ),
+    Measure(
+        metric=metric(
+            "local_queries",
+            "Local query events",
+            "events",
+            Style.WHOLE,
+            "Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
+        ),
+        of=counter("feedback", "query_events"),
+        probe="feedback",
+    ),
+    Measure(
+        metric=metric(
+            "local_expands",
+            "Local expand events",
+            "events",
+            Style.WHOLE,
+            "Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
+        ),
+        of=counter("feedback", "expand_events"),
+        probe="feedback",
+    ),
+    Measure(
+        metric=metric(
+            "service_queries",
+            "Service /query calls",
+            "requests",
+            Style.WHOLE,
+            "The service's counter of queries, which includes its evidence packs (queries).",
+        ),
+        of=counter("service", "queries"),
+        probe="service",
+    ),
+    Measure(
+        metric=metric(
+            "service_packs",
+            "Service /evidence_pack calls",
+            "requests",
+            Style.WHOLE,
+            "Evidence packs among them; only the embedded canopy counts them (evidence_packs).",
+        ),
+        of=counter("service", "evidence_packs"),
+        probe="service",
+    ),
+    Measure(
+        metric=metric(
+            "service_expands",
+            "Service /expand calls",
+            "requests",
+            Style.WHOLE,
+            "Requests to expand, each for one or more handles (expands).",
+        ),
+        of=counter("service", "expands"),
+        probe="service",
+    ),
+    Measure(
+        metric=metric(
+            "index_time",
+            "Indexing time",
+            "seconds",
+            Style.SECONDS,
+            "Service: from the request to index until ready, before the agents start. Standalone: "
+            "from the first to the last change of the index while the agents run, so it is part "
+            "of their time (index_seconds).",
+        ),
+        of=index_seconds,
+        tool_only=True,
+    ),
+)

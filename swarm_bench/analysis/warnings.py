@@ -1,0 +1,170 @@
+"""What went wrong, in plain sentences, the gravest first. Each names the mode and the numbers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES, Status
+
+_EFFECT = {
+    Status.AGENT_FAILED: "they count as unsuccessful; what they did not report is missing, not 0",
+    Status.BUDGET_REACHED: "they count as unsuccessful",
+    Status.HARNESS_FAILED: "they are left out of every figure; --continue runs them again",
+    Status.CANCELLED: "they are left out of every figure; --continue runs them again",
+}
+_SHOWN_TRIALS = 6
+_TOOLS = {"service": "the service", "feedback": "the feedback database"}
+
+
+def warnings(selection: Selection) -> tuple[str, ...]:
+    return (
+        *_nothing(selection),
+        *_contaminated(selection),
+        *_not_exercised(selection),
+        *_swarm_failures(selection),
+        *_causes(selection),
+        *_not_run(selection),
+        *_labels(selection),
+        *_lost_counters(selection),
+        *_mixed(selection),
+        *selection.data.warnings,
+    )
+
+
+def _nothing(selection: Selection) -> Iterator[str]:
+    if not selection.trials:
+        yield "There is no record of any trial."
+    elif all(is_ours(trial) for trial in selection.trials):
+        yield "Nothing could be measured: no trial came to an end of its own."
+
+
+def _contaminated(selection: Selection) -> Iterator[str]:
+    for mode in selection.modes:
+        trials = selection.of(mode)
+        touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
+        if touched:
+            yield (
+                f"{mode} is contaminated: {len(touched)} of {len(trials)} trials had a tool that "
+                f"the mode does not give{_where(touched, selection)}; they are left out of the "
+                "comparison."
+            )
+        if not selection.has_tool(mode):
+            yield from _counted_without_tool(selection, mode)
+
+
+def _counted_without_tool(selection: Selection, mode: str) -> Iterator[str]:
+    for probe in COUNTERS:
+        uses = counted(selection.swarms_of(mode), probe)
+        if uses:
+            yield (
+                f"{mode} is contaminated: it gives no retrieval tool, yet {_TOOLS[probe]} counted "
+                f"{uses:g} queries and expands while its agents ran."
+            )
+
+
+def _not_exercised(selection: Selection) -> Iterator[str]:
+    for mode in filter(selection.has_tool, selection.modes):
+        parts = [part for part in selection.slices(mode) if part.trials]
+        for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+            idle = [part for part in parts if counted(part.swarms, probe) == 0]
+            if idle:
+                shows = sum(
+                    trial.retrieval is Treatment.USED for part in idle for trial in part.trials
+                )
+                yield (
+                    f"{mode}: retrieval was not exercised. {_TOOLS[probe].capitalize()} counted no "
+                    f"query and no expand in {_runs(len(idle), len(parts))}"
+                    + (f", although {shows} transcripts show calls of the tool" if shows else "")
+                    + "; the figures are not those of agents that used it."
+                )
+
+
+def _swarm_failures(selection: Selection) -> Iterator[str]:
+    for swarm in selection.swarms:
+        if swarm.failure:
+            yield f"{swarm.mode}, run {swarm.run}: {swarm.failure}"
+        elif swarm.service_healthy is False:
+            yield f"{swarm.mode}, run {swarm.run}: its service did not answer all the time."
+
+
+def _causes(selection: Selection) -> Iterator[str]:
+    for mode in selection.modes:
+        trials = selection.of(mode)
+        by_cause = defaultdict(list)
+        for trial in trials:
+            if trial.cause and trial.status is not Status.COMPLETED:
+                by_cause[trial.cause].append(trial)
+        for cause, ended in by_cause.items():
+            consequence = CONSEQUENCES[cause]
+            detail = next((trial.detail for trial in ended if trial.detail), None)
+            yield (
+                f"{mode}: {len(ended)} of {_trials(len(trials))} {consequence.meaning}"
+                f"{_where(ended, selection)}; {_EFFECT[consequence.status]}."
+                + (f" The first says: {detail}" if detail else "")
+            )
+
+
+def _not_run(selection: Selection) -> Iterator[str]:
+    how = "; --continue runs them" if selection.data.experiment else ""
+    for mode, planned in selection.data.planned.items():
+        there = len(selection.of(mode))
+        if there < planned:
+            yield f"{mode}: {planned - there} of {_trials(planned)} planned have no record{how}."
+
+
+def _labels(selection: Selection) -> Iterator[str]:
+    meanings = {
+        Treatment.NOT_CONNECTED: "were not connected to the retrieval tool: they ran as a "
+        "baseline with other instructions",
+        Treatment.UNUSED: "never called the retrieval tool they had",
+    }
+    for mode in selection.modes:
+        trials = selection.of(mode)
+        for label, meaning in meanings.items():
+            so = [trial for trial in trials if trial.retrieval is label]
+            if so:
+                yield (
+                    f"{mode}: {len(so)} of {_trials(len(trials))} {meaning}"
+                    f"{_where(so, selection)}. They stay in the figures, which are as assigned."
+                )
+
+
+def _lost_counters(selection: Selection) -> Iterator[str]:
+    for mode in filter(selection.has_tool, selection.modes):
+        swarms = selection.swarms_of(mode)
+        for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+            lost = sum(counted((swarm,), probe) is None for swarm in swarms)
+            if lost or not swarms:
+                of = f"in {lost} of {len(swarms)} swarms" if swarms else "at all"
+                yield f"{mode}: there are no counters of {_TOOLS[probe]} {of}."
+
+
+def _mixed(selection: Selection) -> Iterator[str]:
+    """Figures of different makers do not compare."""
+    for what, key in (
+        ("models", "model"),
+        ("versions of the agent", "program_version"),
+        ("token counters", "token_counter"),
+    ):
+        found = Counter(getattr(trial, key) for trial in selection.trials)
+        found.pop(None, None)
+        if len(found) > 1:
+            listed = ", ".join(f"{name} ({number} trials)" for name, number in found.items())
+            yield f"The trials differ in their {what}: {listed}."
+
+
+def _where(trials: Iterable[TrialRecord], selection: Selection) -> str:
+    several = selection.runs > 1
+    places = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
+    shown = ", ".join(places[:_SHOWN_TRIALS]) + (", ..." if len(places) > _SHOWN_TRIALS else "")
+    return f" ({'run/agent' if several else 'agent'} {shown})"
+
+
+def _trials(number: int) -> str:
+    return f"{number} trial" if number == 1 else f"{number} trials"
+
+
+def _runs(some: int, all_: int) -> str:
+    return "its run" if all_ == 1 else f"{some} of {all_} runs"
