@@ -1,6 +1,6 @@
 """A session's folder. The one module that knows where things lie in it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -96,20 +96,20 @@ class SessionFolder:
         append_line(self._retrieval, record.model_dump_json())
 
     def set_aside_reruns(self) -> list[TrialRecord]:
-        """Move the records of trials that must run again to `superseded.jsonl`.
+        """Move the records of trials that must run again to `superseded.jsonl`, and torn lines too.
 
         Returns the records that stay. So `metrics.jsonl` has one line per trial, and nothing
         that was recorded is lost.
         """
-        records, _ = _read(self._metrics, TrialRecord)
+        records, torn = _read(self._metrics, TrialRecord)
         stay: dict[str | None, TrialRecord] = {}
         for record in records:
             if record.cause is None or not CONSEQUENCES[record.cause].rerun:
                 stay[record.trial] = record
         gone = [record for record in records if stay.get(record.trial) is not record]
-        if gone:
-            for record in gone:
-                append_line(self.path / SUPERSEDED, record.model_dump_json())
+        for line in (*(record.model_dump_json() for record in gone), *torn.values()):
+            append_line(self.path / SUPERSEDED, line)
+        if gone or torn:
             lines = "".join(record.model_dump_json() + "\n" for record in stay.values())
             write_whole(self._metrics, lines)
         return list(stay.values())
@@ -122,14 +122,14 @@ class SessionFolder:
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials, broken = _read(self._metrics, TrialRecord)
-        swarms, more = _read(self._retrieval, SwarmRecord)
+        trials, torn = _read(self._metrics, TrialRecord)
+        swarms, torn_swarms = _read(self._retrieval, SwarmRecord)
         return SessionData(
             experiment=experiment,
             trials=tuple(trials),
             swarms=tuple(swarms),
             planned=planned_by_mode(experiment),
-            warnings=(*broken, *more),
+            warnings=(*_warn(self._metrics, torn), *_warn(self._retrieval, torn_swarms)),
         )
 
     def _move_into_first_run(self, modes: Sequence[str]) -> None:
@@ -140,23 +140,23 @@ class SessionFolder:
                 (self.path / mode).rename(first / mode)
 
 
-def _read(path: Path, kind: type[Line]) -> tuple[list[Line], tuple[str, ...]]:
-    """The lines of a file that can be read, and a warning when some cannot."""
-    if not path.exists():
-        return [], ()
-    found, broken = list[Line](), list[int]()
-    for number, line in enumerate(_lines(path), start=1):
+def _read(path: Path, kind: type[Line]) -> tuple[list[Line], dict[int, str]]:
+    """The lines of a file that can be read, and by their numbers those that cannot."""
+    found, torn = list[Line](), dict[int, str]()
+    content = path.read_bytes() if path.exists() else b""
+    for number, line in enumerate(content.split(b"\n"), start=1):
         try:
-            found.append(kind.model_validate_json(line))
+            if line.strip():
+                found.append(kind.model_validate_json(line))
         except ValidationError:
-            broken.append(number)
-    if not broken:
-        return found, ()
-    return found, (f"{path.name}: lines {', '.join(map(str, broken))} cannot be read",)
+            torn[number] = line.decode("utf-8", "replace")
+    return found, torn
 
 
-def _lines(path: Path) -> Iterable[bytes]:
-    return (line for line in path.read_bytes().split(b"\n") if line.strip())
+def _warn(path: Path, torn: Mapping[int, str]) -> tuple[str, ...]:
+    if not torn:
+        return ()
+    return (f"{path.name}: lines {', '.join(map(str, torn))} cannot be read and are left out",)
 
 
 def newest_session(results: Path) -> Path:

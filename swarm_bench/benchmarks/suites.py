@@ -1,0 +1,148 @@
+"""Task suites: YAML files that say what agents are asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from swarm_bench.core import shipped
+from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.experiment import Task
+
+SUFFIX = ".yaml"
+
+
+class _TaskEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    title: str = Field(min_length=1)
+    prompt: str = Field(min_length=1)
+
+
+class _SuiteFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    description: str = ""
+    answer_format: str = ""
+    tasks: list[_TaskEntry] = Field(min_length=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A named list of tasks."""
+
+    name: str
+    source: str
+    description: str
+    answer_format: str
+    """What every answer should look like; put after each task in the prompt."""
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """A suite file that was found, whether it can be read or not."""
+
+    name: str
+    source: str
+    suite: Suite | None
+    problem: str | None = None
+
+
+def list_suites() -> list[Listing]:
+    """Every suite in the shipped folder and in `tasks/` of the working folder."""
+    found = []
+    for path in shipped.files("tasks", SUFFIX):
+        try:
+            suite = read_suite(path)
+        except ConfigError as error:
+            found.append(Listing(name=path.stem, source=str(path), suite=None, problem=str(error)))
+        else:
+            found.append(Listing(name=path.stem, source=str(path), suite=suite))
+    return found
+
+
+def find_suite(name: str) -> Suite:
+    """The suite that the word stands for: a name, or a path to a YAML file.
+
+    Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
+    """
+    if name.endswith((SUFFIX, ".yml")) or "/" in name:
+        return read_suite(Path(name).expanduser())
+    paths = {path for path in shipped.files("tasks", SUFFIX) if path.stem == name}
+    if not paths:
+        raise UnknownName("task suite", name, {p.stem for p in shipped.files("tasks", SUFFIX)})
+    if len(paths) > 1:
+        raise ConfigError(
+            f"Two files define the task suite {name!r} ({', '.join(sorted(map(str, paths)))}); "
+            "give the path of the one you mean"
+        )
+    return read_suite(paths.pop())
+
+
+def read_suite(path: Path) -> Suite:
+    """The suite that a file defines. Raises `ConfigError` naming file and line."""
+    content, root = _parse(path)
+    try:
+        suite = _SuiteFile.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        line = _line_of(root, first["loc"])
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ConfigError(f"{path}:{line}: {place}: {first['msg']}; see docs/tasks.md") from error
+    _check_ids(path, root, suite)
+    return Suite(
+        name=path.stem,
+        source=str(path),
+        description=suite.description,
+        answer_format=suite.answer_format.strip(),
+        tasks=tuple(
+            Task(id=task.id, title=task.title, prompt=task.prompt.strip()) for task in suite.tasks
+        ),
+    )
+
+
+def _parse(path: Path) -> tuple[object, yaml.Node | None]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
+    except OSError as error:
+        raise ConfigError(
+            f"The task file {path} cannot be read: {error.strerror}; "
+            "'swarm-bench tasks' lists what is there"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise ConfigError(f"{path}{line}: not YAML: {problem}; mend the file") from error
+
+
+def _check_ids(path: Path, root: yaml.Node | None, suite: _SuiteFile) -> None:
+    seen = set[str]()
+    for number, task in enumerate(suite.tasks):
+        if task.id in seen:
+            line = _line_of(root, ("tasks", number, "id"))
+            raise ConfigError(f"{path}:{line}: the id {task.id!r} is taken; give each task its own")
+        seen.add(task.id)
+
+
+def _line_of(root: yaml.Node | None, place: Sequence[int | str]) -> int:
+    """The line of the node at `place`, or of the nearest one around it that exists."""
+    node = root
+    line = 1
+    for part in place:
+        node = _child(node, part)
+        if node is None:
+            break
+        line = node.start_mark.line + 1
+    return line
+
+
+def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+        return node.value[part] if part < len(node.value) else None
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    return None

@@ -1,0 +1,89 @@
+"""From what an agent left to its line in `metrics.jsonl`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.ports import Score
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.engine.plan import Trial
+from swarm_bench.retrieval.treatment import mcp_calls, treatment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What we measured from outside."""
+
+    started_at: datetime
+    ended_at: datetime
+    wall_seconds: float
+    exit_code: int | None
+    peak_memory_bytes: int | None
+    cpu_seconds: float | None
+    attempt: int
+
+
+def make_record(
+    experiment: Experiment,
+    trial: Trial,
+    outcome: Outcome,
+    measured: Measured,
+    scores: Mapping[str, Score],
+) -> TrialRecord:
+    """The record of a trial. What the agent did not say stays `None`."""
+    values: dict[str, Any] = {
+        **_figures(outcome, experiment.limits.max_turns),
+        **_about(experiment, trial, outcome),
+        **vars(measured),
+        **scores,
+    }
+    return TrialRecord.model_validate(values)
+
+
+def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
+    usage, milliseconds = outcome.usage, outcome.duration_ms
+    return {
+        "duration_ms": milliseconds,
+        "duration_s": None if milliseconds is None else round(milliseconds / 1000, 3),
+        "num_turns": outcome.turns,
+        "input_tokens": usage.input,
+        "cache_read": usage.cache_read,
+        "cache_create": usage.cache_create,
+        "output_tokens": usage.output,
+        "total_tokens": usage.reported,
+        "effective_tokens": usage.effective,
+        "cost": outcome.cost,
+        "compacted": None if outcome.turns is None else int(outcome.turns >= max_turns),
+        "api_seconds": None if outcome.api_ms is None else outcome.api_ms / 1000,
+        "cost_estimated": outcome.cost_estimated,
+        "price_table": outcome.price_table,
+        "token_counter": outcome.token_counter,
+    }
+
+
+def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
+    given = experiment.mode(trial.mode).servers
+    return {
+        "session": experiment.session,
+        "trial": trial.id,
+        "mode": trial.mode,
+        "run": trial.run,
+        "agent": trial.agent,
+        "task": trial.task.prompt,
+        "task_id": trial.task.id,
+        "status": CONSEQUENCES[outcome.cause].status,
+        "cause": outcome.cause,
+        "detail": outcome.detail,
+        "program": experiment.agent.name,
+        "program_version": outcome.program_version or experiment.agent.version,
+        "model": outcome.model or experiment.model,
+        "tool_calls": outcome.tool_calls,
+        "tool_failures": outcome.tool_failures,
+        "mcp_calls": mcp_calls(outcome),
+        "mcp_servers": outcome.servers,
+        "retrieval": treatment(given, outcome),
+    }

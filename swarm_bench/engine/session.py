@@ -1,0 +1,90 @@
+"""A session: the blocks of the plan, one swarm after the other, until done or interrupted."""
+
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+
+import anyio
+
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.events import BlockStarted, SessionStarted
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Block, Swarm, plan
+from swarm_bench.engine.swarm import SwarmRun
+from swarm_bench.runtime.ownership import end_at_once
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int]) -> bool:
+    """Run every trial of the plan that is not among `done`. Returns whether it was interrupted.
+
+    The first signal stops the agents and ends the session in order; the second ends it at once.
+    """
+    finished = {record.trial for record in done}
+    blocks = [_rest(block, finished) for block in plan(kit.experiment)]
+    kit.emit(_started(kit, blocks, len(done)))
+    try:
+        async with anyio.create_task_group() as group:
+            with anyio.CancelScope() as scope:
+                group.start_soon(_listen, scope)
+                for block in blocks:
+                    await _run_block(kit, block, attempts)
+            group.cancel_scope.cancel()
+    except BaseExceptionGroup as errors:
+        raise _ours(errors) from None
+    return scope.cancelled_caught
+
+
+def _ours(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error of ours in a group, which task groups wrap it in; else the group itself."""
+    for error in errors.exceptions:
+        inner = _ours(error) if isinstance(error, BaseExceptionGroup) else error
+        if isinstance(inner, SwarmBenchError):
+            return inner
+    return errors
+
+
+async def _run_block(kit: Kit, block: Block, attempts: dict[str, int]) -> None:
+    if not block.swarms:
+        return
+    kit.emit(BlockStarted(run=block.run, runs=kit.experiment.runs, order=block.order))
+    for swarm in block.swarms:
+        await SwarmRun(kit, swarm, attempts).run()
+
+
+async def _listen(scope: anyio.CancelScope) -> None:
+    # What is ignored, as under nohup, stays ignored.
+    heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heard) as signals:
+        async for _ in signals:
+            if scope.cancel_called:
+                end_at_once()
+            scope.cancel()
+
+
+def _rest(block: Block, finished: set[str | None]) -> Block:
+    """The block without the trials that are done, and without the swarms that have no other."""
+    rest = (
+        replace(swarm, trials=tuple(t for t in swarm.trials if t.id not in finished))
+        for swarm in block.swarms
+    )
+    return replace(block, swarms=tuple(swarm for swarm in rest if swarm.trials))
+
+
+def _started(kit: Kit, blocks: list[Block], done: int) -> SessionStarted:
+    planned = {mode.name: 0 for mode in kit.experiment.modes}
+    for swarm in _swarms(blocks):
+        planned[swarm.mode] += len(swarm.trials)
+    return SessionStarted(
+        session=kit.experiment.session,
+        folder=str(kit.folder.path),
+        trials=sum(planned.values()) + done,
+        done=done,
+        planned=planned,
+    )
+
+
+def _swarms(blocks: list[Block]) -> Iterator[Swarm]:
+    return (swarm for block in blocks for swarm in block.swarms)

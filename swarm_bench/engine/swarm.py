@@ -1,0 +1,226 @@
+"""One swarm: a workspace, its services, N agents at once, the counters before and after.
+
+The same coroutine runs a swarm wherever it runs: plain data in, records out.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
+from swarm_bench.core.events import StepStarted, Trouble
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.records import SwarmRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine import counters
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Swarm
+from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
+from swarm_bench.retrieval.index_watch import IndexWatch
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.process import Command
+from swarm_bench.runtime.workspace import clone
+
+LAST_READING_SECONDS = 10
+"""How long the counters of a broken-off swarm may take to be read."""
+
+
+@dataclass(kw_only=True)
+class _Story:
+    """What becomes known of a swarm while it runs; ends as a `SwarmRecord`."""
+
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    workspace_seconds: float | None = None
+    service_seconds: float | None = None
+    index_seconds: float | None = None
+    backend: str | None = None
+    before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    lost: str | None = None
+    failure: Outcome | None = None
+
+
+class SwarmRun:
+    """Runs the trials of one swarm that are still to be run."""
+
+    def __init__(self, kit: Kit, swarm: Swarm, attempts: Mapping[str, int]) -> None:
+        self._kit = kit
+        self._swarm = swarm
+        self._attempts = attempts
+        self._mode = kit.experiment.mode(swarm.mode)
+        self._story = _Story()
+        self._monitor = TreeMonitor()
+        self._service: Service | None = None
+
+    async def run(self) -> None:
+        """Every trial has a record afterwards, and the swarm too. Raises `StoreError` only."""
+        try:
+            await self._run()
+        except StoreError:
+            raise
+        except HarnessError as error:
+            self._fail(_cause_of(error), str(error))
+        except anyio.get_cancelled_exc_class():
+            self._story.failure = Outcome(cause=Cause.INTERRUPTED, detail="interrupted")
+            raise
+        finally:
+            self._kit.folder.append_swarm(self._record())
+
+    async def _run(self) -> None:
+        async with AsyncExitStack() as stack:
+            self._step("workspace")
+            started = anyio.current_time()
+            await stack.enter_async_context(self._workspace())
+            self._story.workspace_seconds = anyio.current_time() - started
+            if self._mode.services:
+                await self._start_service(stack)
+            self._story.before = await self._counters()
+            async with self._reading_afterwards():
+                await self._run_agents()
+
+    @asynccontextmanager
+    async def _workspace(self) -> AsyncIterator[None]:
+        kit, swarm = self._kit, self._swarm
+        keep = kit.work / "kept" / f"run-{swarm.run}-{swarm.mode}-{swarm.id}"
+        target = keep if kit.keep_workspaces else None
+        async with clone(kit.snapshot, kit.workspace, keep=target):
+            yield
+
+    async def _start_service(self, stack: AsyncExitStack) -> None:
+        kit = self._kit
+        self._step("service")
+        started = anyio.current_time()
+        if kit.experiment.service_url:
+            service = running_service(kit.experiment.service_url)
+        else:
+            folder = kit.folder.mode_folder(kit.experiment, self._swarm.run, self._mode.name)
+            folder.mkdir(parents=True, exist_ok=True)
+            command = Command(
+                argv=(str(kit.programs["canopy-service"]),),
+                cwd=kit.work,
+                env=kit.environment({}),
+                tag=f"{kit.experiment.session}/service/{self._swarm.id}",
+            )
+            service = started_service(command, log=folder / "service.log")
+        self._service = await stack.enter_async_context(service)
+        self._story.service_seconds = anyio.current_time() - started
+        self._story.backend = await self._service.implementation()
+        self._step("index")
+        timeout = kit.experiment.limits.index_timeout
+        self._story.index_seconds = await self._service.index(kit.workspace, timeout)
+
+    async def _run_agents(self) -> None:
+        runs = [TrialRun(self._kit, self._surroundings(), trial) for trial in self._swarm.trials]
+        watch = IndexWatch(self._kit.workspace)
+        async with anyio.create_task_group() as watchers:
+            watchers.start_soon(self._monitor.watch)
+            if self._mode.servers and self._service is None:
+                watchers.start_soon(watch.watch)
+            async with anyio.create_task_group() as agents:
+                if self._service is not None:
+                    watchers.start_soon(self._watch_service, self._service, agents)
+                limiter = anyio.CapacityLimiter(self._kit.experiment.concurrency)
+                for run in runs:
+                    agents.start_soon(self._run_trial, run, limiter)
+            watchers.cancel_scope.cancel()
+        if self._service is None:
+            self._story.index_seconds = watch.seconds
+        if self._story.lost is not None:
+            self._fail(Cause.SERVICE_FAILED, self._story.lost, runs)
+
+    async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
+        async with limiter:
+            await run.run(self._interrupted)
+
+    def _interrupted(self) -> Outcome:
+        if self._story.lost is not None:
+            return Outcome(cause=Cause.SERVICE_FAILED, detail=self._story.lost)
+        return Outcome(cause=Cause.INTERRUPTED, detail="the session was interrupted")
+
+    async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
+        """Agents without their service measure nothing; they are stopped when it is lost."""
+        self._story.lost = await service.watch()
+        agents.cancel_scope.cancel()
+
+    def _fail(self, cause: Cause, detail: str, runs: list[TrialRun] | None = None) -> None:
+        """Record the failure for every trial that has no record yet."""
+        outcome = Outcome(cause=cause, detail=detail)
+        self._story.failure = outcome
+        self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
+        if runs is None:
+            runs = [TrialRun(self._kit, self._surroundings(), t) for t in self._swarm.trials]
+        for run in runs:
+            if not run.recorded:
+                run.record(outcome, None)
+
+    @asynccontextmanager
+    async def _reading_afterwards(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
+                self._story.after = await self._counters()
+                self._write_counters()
+
+    async def _counters(self) -> dict[str, dict[str, Any] | None]:
+        url = self._service.url if self._service else None
+        probes = counters.probes(self._mode.probes, self._kit.workspace, url)
+        return {probe.name: await probe.snapshot() for probe in probes}
+
+    def _write_counters(self) -> None:
+        kit, swarm = self._kit, self._swarm
+        folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
+        name = "" if kit.experiment.benchmark == "swarm" else f"-{swarm.trials[0].agent}"
+        counters.write(folder, name, self._mode.name, self._story.before, self._story.after)
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            workspace=self._kit.workspace,
+            placeholders={
+                "workspace": str(self._kit.workspace),
+                "service_url": self._service.url if self._service else "",
+                "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
+            },
+            monitor=self._monitor,
+            attempts=self._attempts,
+        )
+
+    def _step(self, step: str) -> None:
+        self._kit.emit(StepStarted(run=self._swarm.run, mode=self._mode.name, step=step))
+
+    def _record(self) -> SwarmRecord:
+        story, swarm = self._story, self._swarm
+        tried = [self._attempts.get(trial.id, 0) for trial in swarm.trials]
+        return SwarmRecord(
+            session=self._kit.experiment.session,
+            swarm=swarm.id,
+            mode=swarm.mode,
+            run=swarm.run,
+            attempt=max(tried, default=0) + 1,
+            agents=tuple(trial.agent for trial in swarm.trials),
+            started_at=story.started_at,
+            ended_at=datetime.now(UTC),
+            workspace_seconds=story.workspace_seconds,
+            service_seconds=story.service_seconds,
+            index_seconds=story.index_seconds,
+            backend=story.backend,
+            before=dict(story.before),
+            after=dict(story.after),
+            difference=counters.differences(story.before, story.after),
+            service_healthy=(story.lost is None) if self._service else None,
+            failure=story.failure.detail if story.failure else None,
+        )
+
+
+def _cause_of(error: HarnessError) -> Cause:
+    if isinstance(error, IndexFailed):
+        return Cause.INDEX_FAILED
+    if isinstance(error, ServiceFailed):
+        return Cause.SERVICE_FAILED
+    return Cause.WORKSPACE_FAILED

@@ -1,0 +1,165 @@
+"""One trial: launch, watch, stop the tree, parse, score, append the record."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted
+from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome
+from swarm_bench.core.ports import Score, ScoreContext
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Trial
+from swarm_bench.engine.recording import Measured, make_record
+from swarm_bench.retrieval.modes import render_servers
+from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.process import Command, Output, run
+from swarm_bench.runtime.workspace import remove
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the trials of one swarm share."""
+
+    workspace: Path
+    placeholders: Mapping[str, str]
+    monitor: TreeMonitor
+    attempts: Mapping[str, int]
+    """How often each trial was tried before."""
+
+
+class TrialRun:
+    """Runs one trial to its record. What happens to it from outside becomes its cause."""
+
+    def __init__(self, kit: Kit, surroundings: Surroundings, trial: Trial) -> None:
+        self.trial = trial
+        self._kit = kit
+        self._around = surroundings
+        self._tag = f"{kit.experiment.session}/{trial.id}"
+        self._started = datetime.now(UTC)
+        self._clock = anyio.current_time()
+        self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
+        self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
+        self.recorded = False
+
+    async def run(self, interrupted: Callable[[], Outcome]) -> None:
+        """Run it and record it. On cancellation it is recorded as `interrupted` says then."""
+        self._kit.emit(
+            TrialStarted(
+                run=self.trial.run,
+                mode=self.trial.mode,
+                agent=self.trial.agent,
+                task=self.trial.task.title,
+            )
+        )
+        home = self._kit.work / "homes" / self.trial.id
+        try:
+            outcome, exit_code = await self._launch(home)
+        except ProcessLost as error:
+            self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
+        except anyio.get_cancelled_exc_class():
+            self.record(self._so_far(interrupted()), None)
+            raise
+        else:
+            self.record(outcome, exit_code)
+        finally:
+            remove(home)
+
+    def record(self, outcome: Outcome, exit_code: int | None) -> None:
+        """Write the artefacts and the line. Called once."""
+        kit, trial = self._kit, self.trial
+        measured = Measured(
+            started_at=self._started,
+            ended_at=datetime.now(UTC),
+            wall_seconds=anyio.current_time() - self._clock,
+            exit_code=exit_code,
+            peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
+            cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
+            attempt=self._around.attempts.get(trial.id, 0) + 1,
+        )
+        record = make_record(kit.experiment, trial, outcome, measured, self._scores(outcome))
+        if outcome.payload is not None:
+            write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
+        page = kit.folder.agent_file(kit.experiment, trial, "md")
+        write_whole(page, kit.page(record, outcome.text))
+        kit.folder.append_trial(record)
+        self.recorded = True
+        kit.emit(TrialEnded(record=record))
+
+    async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
+        kit = self._kit
+        with store_errors(home):
+            remove(home)
+            home.mkdir(parents=True, mode=0o700)
+            self._stdout.parent.mkdir(parents=True, exist_ok=True)
+        launch = kit.agent.launch(self._request(home))
+        command = Command(
+            argv=launch.argv,
+            cwd=self._around.workspace,
+            env=kit.environment(launch.env, launch.inherit),
+            tag=self._tag,
+        )
+        output = Output(
+            stdout=self._stdout,
+            stderr=self._stderr,
+            limit=kit.experiment.limits.output_bytes,
+            on_line=self._on_line,
+        )
+        result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
+        return kit.agent.outcome(self._exit(result.returncode, result.stopped)), result.returncode
+
+    def _request(self, home: Path) -> AgentRequest:
+        kit, trial = self._kit, self.trial
+        mode = kit.experiment.mode(trial.mode)
+        config = home / "mcp.json"
+        servers = render_servers(mode, self._around.placeholders)
+        write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
+        return AgentRequest(
+            prompt=kit.prompt(kit.experiment, mode, trial.task),
+            workspace=self._around.workspace,
+            home=home,
+            mcp_config=config,
+            max_turns=kit.experiment.limits.max_turns,
+            model=kit.experiment.model,
+            seed=kit.experiment.seed,
+        )
+
+    def _exit(self, returncode: int | None, stopped: Any) -> AgentExit:
+        return AgentExit(
+            returncode=returncode, stopped=stopped, stdout=self._stdout, stderr=self._stderr
+        )
+
+    def _so_far(self, interrupted: Outcome) -> Outcome:
+        """What a stopped agent had spent, under the cause that stopped it."""
+        if not self._stdout.exists():
+            return interrupted
+        seen = self._kit.agent.outcome(self._exit(None, None))
+        return replace(seen, cause=interrupted.cause, detail=interrupted.detail)
+
+    def _on_line(self, line: bytes) -> None:
+        activity = self._kit.agent.activity(line)
+        if activity is not None:
+            trial = self.trial
+            self._kit.emit(
+                TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
+            )
+
+    def _scores(self, outcome: Outcome) -> dict[str, Score]:
+        if outcome.text is None:
+            return {}
+        context = ScoreContext(
+            text=outcome.text,
+            workspace=str(self._around.workspace),
+            files=self._kit.snapshot.files,
+        )
+        scores: dict[str, Score] = {}
+        for scorer in self._kit.scorers:
+            scores.update(scorer.score(context))
+        return scores
