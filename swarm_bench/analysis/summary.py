@@ -1,9 +1,12 @@
 """A session's records turned into a report."""
 
+from collections.abc import Iterable
+
 from swarm_bench.analysis.aggregates import over_runs
 from swarm_bench.analysis.exercise import exercised
 from swarm_bench.analysis.head import head, notes
-from swarm_bench.analysis.metrics import TABLES, Measure
+from swarm_bench.analysis.measure import Measure
+from swarm_bench.analysis.metrics import TABLES
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.warnings import warnings
@@ -32,15 +35,19 @@ def summarise(data: SessionData) -> Report:
 
 
 def _tables(selection: Selection) -> tuple[Table, ...]:
-    tables = (
-        Table(title=title, rows=tuple(_row(measure, selection) for measure in measures))
-        for title, measures in TABLES
+    tables = (_table(title, measures, selection) for title, measures in TABLES)
+    return tuple(table for table in tables if table.rows or table.unknown)
+
+
+def _table(title: str, measures: Iterable[Measure], selection: Selection) -> Table:
+    rows = [_row(measure, selection) for measure in measures]
+    applying = [row for row in rows if any(row.figures)]
+    known = [row for row in applying if any(one and one.value is not None for one in row.figures)]
+    return Table(
+        title=title,
+        rows=tuple(known),
+        unknown=tuple(row.metric for row in applying if row not in known),
     )
-    applying = (
-        Table(title=table.title, rows=tuple(row for row in table.rows if any(row.figures)))
-        for table in tables
-    )
-    return tuple(table for table in applying if table.rows)
 
 
 def _row(measure: Measure, selection: Selection) -> Row:

@@ -58,6 +58,8 @@ class Row:
 class Table:
     title: str
     rows: tuple[Row, ...]
+    unknown: tuple[Metric, ...] = ()
+    """Metrics that apply, but that nothing in the whole session gave."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,191 @@
+"""Reads a results folder of canopy's own script, and says what the script hides."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.analysis.script_lines import Lines, read_lines
+from swarm_bench.analysis.script_payload import read_payload
+from swarm_bench.analysis.script_trial import Place, script_trial
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+
+_AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
+_TOOL_MODES = {"canopy": ("feedback",), "canopy-service": ("feedback", "service")}
+_MODES = ("baseline", *_TOOL_MODES)
+_FEEDBACK = "local-feedback-metrics.json"
+_SERVICE = "service-metrics.json"
+
+
+@dataclass
+class _Reading:
+    """A folder being read, and what was met on the way."""
+
+    folder: Path
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, sentence: str) -> None:
+        self.warnings.append(sentence)
+
+    def json(self, name: str) -> dict[str, Any] | None:
+        """A file with one JSON object; `None` when it is not there or is something else."""
+        path = self.folder / name
+        if not path.is_file():
+            return None
+        try:
+            document = json.loads(path.read_bytes().decode("utf-8", errors="replace"))
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            self.warn(f"{name} is not valid JSON and is left out.")
+            return None
+        return document
+
+    def check_encoding(self, name: str, why: str) -> None:
+        path = self.folder / name
+        try:
+            path.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            self.warn(f"{name} is not there: the script broke off before it wrote it.")
+        except UnicodeDecodeError as error:
+            self.warn(f"{name} is not valid UTF-8 (byte {error.start}): {why}")
+
+
+def is_script_folder(path: Path) -> bool:
+    """Whether canopy's script, and not swarm-bench, wrote this folder."""
+    ours = (path / "experiment.json").exists()
+    return not ours and any((path / name).is_file() for name in ("metrics.jsonl", "config.json"))
+
+
+def read_script_folder(path: Path) -> SessionData:
+    """The session in a folder of canopy's script, whatever state it is in.
+
+    Raises `UsageError` when the script wrote nothing there.
+    """
+    if not is_script_folder(path):
+        raise UsageError(
+            f"{path} holds no results: there is neither experiment.json nor metrics.jsonl in it; "
+            "give the folder of a session"
+        )
+    reading = _Reading(path)
+    config = reading.json("config.json") or {}
+    head = _head(config)
+    reading.check_encoding("metrics.jsonl", "what is not text is shown as a replacement mark.")
+    metrics = path / "metrics.jsonl"
+    lines = read_lines(metrics.read_bytes() if metrics.is_file() else b"", reading.warn)
+    planned = _MODES if head.get("mode") == "all" else ()
+    modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *planned]))
+    trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
+    reading.check_encoding("summary.md", "the script cuts the tasks at 40 bytes, even in a letter.")
+    _warn_of_zeros(reading, trials, lines)
+    agents = int(head["agents"]) if head.get("agents", "").isdecimal() else 0
+    return SessionData(
+        experiment=None,
+        trials=tuple(trials),
+        swarms=tuple(_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)),
+        planned=dict.fromkeys(modes, agents) if agents else {},
+        head=head,
+        warnings=tuple(reading.warnings),
+    )
+
+
+def _head(config: Mapping[str, Any]) -> dict[str, str]:
+    names = {"repo": "repository"}
+    keys = ("repo", "agents", "max_turns", "mode", "model", "date")
+    return {names.get(key, key): str(config[key]) for key in keys if key in config}
+
+
+def _mode_folders(path: Path) -> Iterator[str]:
+    for mode in _MODES:
+        if any(_agent_files(path / mode)):
+            yield mode
+
+
+def _agent_files(folder: Path) -> Iterator[tuple[int, Path]]:
+    for file in sorted(folder.glob("agent-*.json")):
+        match = _AGENT_FILE.fullmatch(file.name)
+        if match:
+            yield int(match[1]), file
+
+
+def _task(tasks: object, agent: int) -> str:
+    """The script gives the tasks out in turn."""
+    if not isinstance(tasks, list) or not tasks:
+        return "not recorded"
+    return str(tasks[(agent - 1) % len(tasks)])
+
+
+def _trials(
+    reading: _Reading, mode: str, lines: Lines, config: Mapping[str, Any]
+) -> Iterator[TrialRecord]:
+    head, tasks = _head(config), config.get("tasks")
+    files = dict(_agent_files(reading.folder / mode))
+    with_line = {agent for of, agent in lines if of == mode}
+    wanted = int(head["agents"]) if head.get("agents", "").isdecimal() else max(files, default=0)
+    lost = sorted(agent for agent in files if agent not in with_line and agent <= wanted)
+    stale = sorted(agent for agent in files if agent not in with_line and agent > wanted)
+    if lost:
+        reading.warn(
+            f"{mode}: {_agents(lost)} left a file but no line in metrics.jsonl, so the script's "
+            "rates leave them out; here they count."
+        )
+    if stale:
+        reading.warn(
+            f"{mode}: the files of {_agents(stale)} are left over from another use of the folder; "
+            "they are left out here, but the script's strict figures count them."
+        )
+    for agent in sorted(with_line | set(lost)):
+        file = files.get(agent)
+        yield script_trial(
+            Place(mode=mode, agent=agent, task=_task(tasks, agent)),
+            line=lines.get((mode, agent)),
+            payload=read_payload(file.read_bytes()) if file else None,
+            head=head,
+            warn=reading.warn,
+        )
+
+
+def _warn_of_zeros(reading: _Reading, trials: Iterable[TrialRecord], lines: Lines) -> None:
+    """The script writes a line of zeros for an agent that died, and averages over it."""
+    hidden = Counter(
+        trial.mode
+        for trial in trials
+        if trial.total_tokens is None and (line := lines.get((trial.mode, trial.agent)))
+        if line.total_tokens == 0
+    )
+    for mode, number in hidden.items():
+        reading.warn(
+            f"{mode}: the script wrote zeros for {number} "
+            f"{'agent that' if number == 1 else 'agents that'} gave no figures, and its averages "
+            "count them; here they are missing."
+        )
+
+
+def _has_counters(path: Path, mode: str) -> bool:
+    return mode in _TOOL_MODES or (path / mode / _FEEDBACK).is_file()
+
+
+def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:
+    service = reading.json(f"{mode}/{_SERVICE}") or {}
+    performance = service.get("performance", service)
+    found = {
+        "feedback": reading.json(f"{mode}/{_FEEDBACK}"),
+        "service": performance if isinstance(performance, dict) and performance else None,
+    }
+    probes = dict.fromkeys([*_TOOL_MODES.get(mode, ()), *(name for name in found if found[name])])
+    return SwarmRecord(
+        session=reading.folder.name,
+        swarm=mode,
+        mode=mode,
+        run=1,
+        agents=tuple(trial.agent for trial in trials if trial.mode == mode),
+        difference={probe: found[probe] for probe in probes},
+    )
+
+
+def _agents(numbers: list[int]) -> str:
+    return f"agent{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"

@@ -1,0 +1,115 @@
+"""Reads one `agent-N.json` of canopy's script: what the agent printed, or what was put in its
+place."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.status import Cause
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    cause: Cause
+    detail: str | None = None
+    answer: str | None = None
+    figures: dict[str, float] | None = None
+    """Figures by the key of the record, those that the payload has; `None` without a payload."""
+    read_by_script: bool = True
+    """False when the script could not read it and wrote zeros instead."""
+
+
+_FIGURES = {
+    "duration_ms": ("duration_ms",),
+    "num_turns": ("num_turns",),
+    "cost": ("total_cost_usd",),
+    "input_tokens": ("usage", "input_tokens"),
+    "cache_read": ("usage", "cache_read_input_tokens"),
+    "cache_create": ("usage", "cache_creation_input_tokens"),
+    "output_tokens": ("usage", "output_tokens"),
+}
+
+
+def read_payload(content: bytes) -> Payload:
+    """What the file says. Never raises."""
+    text = content.decode("utf-8", errors="replace")
+    if not text.strip():
+        return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
+    whole = _whole(text)
+    found = [one for one in ([whole] if whole else _documents(text)) if _is_result(one)]
+    if found:
+        return _payload(found[-1], read_by_script=whole is not None)
+    if whole is not None:
+        detail = _said(whole) or "the agent printed no result; the script put a placeholder there"
+        return Payload(cause=Cause.NO_OUTPUT, detail=detail)
+    return Payload(
+        cause=Cause.UNREADABLE_OUTPUT, detail="what the agent printed is not a JSON result"
+    )
+
+
+def _whole(text: str) -> dict[str, Any] | None:
+    """The text as one JSON object, which is all that the script reads."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _documents(text: str) -> Iterator[dict[str, Any]]:
+    """JSON objects among other text: behind a warning, one after the other, or in an array."""
+    decoder = json.JSONDecoder()
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        if line[:1] not in "{[":
+            continue
+        try:
+            document, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        for one in document if isinstance(document, list) else [document]:
+            if isinstance(one, dict):
+                yield one
+
+
+def _is_result(document: dict[str, Any]) -> bool:
+    return document.get("type") == "result" or isinstance(document.get("usage"), dict)
+
+
+def _payload(document: dict[str, Any], *, read_by_script: bool) -> Payload:
+    answer = document.get("result")
+    answer = answer if isinstance(answer, str) and answer.strip() else None
+    cause = _cause(document)
+    return Payload(
+        cause=cause,
+        detail=None if cause is Cause.FINISHED else _said(document),
+        answer=answer if cause is Cause.FINISHED else None,
+        figures=dict(_figures(document)),
+        read_by_script=read_by_script,
+    )
+
+
+def _cause(document: dict[str, Any]) -> Cause:
+    subtype = str(document.get("subtype", ""))
+    if subtype == "error_max_turns":
+        return Cause.MAX_TURNS
+    failed = document.get("is_error") is True or subtype.startswith("error")
+    return Cause.ERROR_RESULT if failed else Cause.FINISHED
+
+
+def _said(document: dict[str, Any]) -> str | None:
+    for key in ("result", "error", "subtype"):
+        if isinstance(document.get(key), str) and document[key].strip():
+            return str(document[key]).strip()[:300]
+    return None
+
+
+def _figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for key, path in _FIGURES.items():
+        value: Any = document
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield key, value

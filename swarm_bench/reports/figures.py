@@ -1,0 +1,62 @@
+"""How a figure is written. What is missing is never written as 0."""
+
+from swarm_bench.core.report import Figure, Metric, Ratio, Style
+
+NOT_APPLICABLE = "-"
+NOT_REPORTED = "not reported"
+
+
+def figure(metric: Metric, value: Figure | None) -> str:
+    """`12.5s (11.0-14.2; 1 missing)`: the median over runs, the range if there is one, and what
+    is not in it."""
+    if value is None:
+        return NOT_APPLICABLE
+    if value.value is None:
+        return NOT_REPORTED
+    brackets = []
+    if value.low is not None and value.high is not None and value.low != value.high:
+        brackets.append(f"{_number(metric.style, value.low)}–{_number(metric.style, value.high)}")
+    if value.missing:
+        brackets.append(f"{value.missing} missing")
+    return written(metric.style, value.value) + (f" ({'; '.join(brackets)})" if brackets else "")
+
+
+def ratio(value: Ratio | None, tasks: int) -> str:
+    """`0.84x (0.61-1.20)`: the median over tasks and the range."""
+    if value is None:
+        return NOT_REPORTED
+    brackets = []
+    if value.low != value.high:
+        brackets.append(f"{value.low:.2f}–{value.high:.2f}")
+    if value.tasks < tasks:
+        brackets.append(f"{value.tasks} of {tasks} tasks")
+    return f"{value.median:.2f}×" + (f" ({'; '.join(brackets)})" if brackets else "")
+
+
+def written(style: Style, value: float) -> str:
+    """With its unit, where the unit is a sign."""
+    number = _number(style, value)
+    match style:
+        case Style.SECONDS:
+            return f"{number}s"
+        case Style.PERCENT:
+            return f"{number}%"
+        case Style.DOLLARS:
+            return f"${number}"
+        case Style.WHOLE | Style.AVERAGE:
+            return number
+
+
+def _number(style: Style, value: float) -> str:
+    match style:
+        case Style.SECONDS:
+            return f"{value:.2f}"
+        case Style.PERCENT:
+            return f"{value * 100:.1f}"
+        case Style.AVERAGE:
+            return f"{value:.1f}"
+        case Style.DOLLARS:
+            # As awk prints a sum, but without an exponent.
+            return f"{value:.6g}" if value >= 0.0001 or value == 0 else f"{value:.8f}"
+        case Style.WHOLE:
+            return f"{value:.0f}" if value == int(value) else f"{value:.1f}"

@@ -1,0 +1,108 @@
+"""A report as `summary.md`. It computes nothing."""
+
+from collections.abc import Sequence
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from tabulate import tabulate
+
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.report import Ratios, Report, Row, Style, Table
+from swarm_bench.reports.figures import NOT_REPORTED, figure, ratio, written
+from swarm_bench.reports.text import cut, escaped, plain
+
+_TASK_LENGTH = 40
+
+
+def render(report: Report) -> str:
+    """The document, ending with a line break; it can be encoded as UTF-8."""
+    environment = Environment(
+        loader=PackageLoader("swarm_bench.reports"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    # The document is Markdown, not HTML: the template passes foreign text through this filter.
+    environment.filters["escaped"] = escaped
+    return environment.get_template("summary.md.j2").render(
+        report=report,
+        ratios=report.ratios and _ratios(report.ratios),
+        tables=[(table, _metrics(report, table)) for table in report.tables],
+        trials=_trials(report),
+    )
+
+
+def _ratios(ratios: Ratios) -> str:
+    return _table(
+        ["Metric", *(f"{escaped(mode)}" for mode in ratios.modes)],
+        [
+            [row.metric.title, *(ratio(value, ratios.tasks) for value in row.ratios)]
+            for row in ratios.rows
+        ],
+        words=1,
+    )
+
+
+def _metrics(report: Report, table: Table) -> str:
+    return _table(
+        ["Metric", *map(escaped, report.modes)],
+        [
+            [_title(row), *(figure(row.metric, value) for value in row.figures)]
+            for row in table.rows
+        ],
+        words=1,
+    )
+
+
+def _title(row: Row) -> str:
+    return f"{row.metric.title} (estimate)" if row.estimated else row.metric.title
+
+
+def _trials(report: Report) -> str:
+    several = report.runs > 1
+    headers = ["Mode", "Agent", "Task", "Outcome", "Retrieval", "Duration", "Turns"]
+    headers += ["Reported Tokens", "Effective Tokens", "Cost", "Lines", "Refs (existing)"]
+    rows = [_trial(trial) for trial in report.trials]
+    if several:
+        headers = ["Run", *headers]
+        rows = [[str(trial.run), *row] for trial, row in zip(report.trials, rows, strict=True)]
+    return _table(headers, rows, words=5 + several)
+
+
+def _trial(trial: TrialRecord) -> list[str]:
+    return [
+        escaped(trial.mode),
+        str(trial.agent),
+        escaped(cut(plain(trial.task), _TASK_LENGTH)),
+        trial.cause or trial.status or NOT_REPORTED,
+        trial.retrieval or NOT_REPORTED,
+        _given(Style.SECONDS, trial.duration_s),
+        _given(Style.WHOLE, trial.num_turns),
+        _given(Style.WHOLE, trial.total_tokens),
+        _given(Style.WHOLE, trial.effective_tokens),
+        NOT_REPORTED if trial.cost is None else f"${trial.cost:.4f}",
+        _given(Style.WHOLE, trial.result_lines),
+        _references(trial),
+    ]
+
+
+def _references(trial: TrialRecord) -> str:
+    if trial.references is None:
+        return NOT_REPORTED
+    existing = trial.references_existing
+    return f"{trial.references} ({NOT_REPORTED if existing is None else existing})"
+
+
+def _given(style: Style, value: float | None) -> str:
+    return NOT_REPORTED if value is None else written(style, value)
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
+    """The first `words` columns are words, the others figures, set to the right."""
+    return tabulate(
+        rows,
+        headers=headers,
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=["left"] * words + ["right"] * (len(headers) - words),
+    )

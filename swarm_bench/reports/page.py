@@ -1,0 +1,59 @@
+"""The readable page of one trial, `agent-N.md`: task, answer and figures."""
+
+from collections.abc import Iterator
+
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.reports.figures import NOT_REPORTED
+from swarm_bench.reports.text import encodable, escaped, plain
+
+
+def render_page(record: TrialRecord, answer: str | None) -> str:
+    """The page, ending with a line break. The answer stands in it as the agent gave it."""
+    figures = "\n".join(f"- **{label}:** {value}" for label, value in _figures(record))
+    return (
+        f"# [{plain(record.mode)}] Agent {record.agent}\n\n"
+        f"## Task\n{encodable(record.task)}\n\n"
+        f"## Result\n{encodable(answer) if answer else 'The agent gave no answer.'}\n\n"
+        f"---\n## Metrics\n{figures}\n"
+    )
+
+
+def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
+    """The labels of canopy's script first, then ours."""
+    yield "Duration", _given(record.duration_s, "s")
+    yield "Turns", _given(record.num_turns)
+    yield (
+        "Input tokens",
+        f"{_given(record.input_tokens)} (+ {_given(record.cache_create)} cache creation)",
+    )
+    yield "Cache read", _given(record.cache_read)
+    yield "Output tokens", _given(record.output_tokens)
+    yield "Reported tokens (input + cache_create + output)", _given(record.total_tokens)
+    yield "Effective tokens (reported + cache_read)", _given(record.effective_tokens)
+    yield "Cost", _cost(record)
+    yield "Result lines", _given(record.result_lines)
+    yield "Compacted", _given(record.compacted)
+    yield "Status", _given(record.status)
+    yield "Cause", _given(record.cause)
+    if record.detail:
+        yield "Detail", escaped(record.detail)
+    yield "Retrieval", _given(record.retrieval)
+    yield "Tool calls", _tool_calls(record.tool_calls)
+    yield "Model", escaped(_given(record.model))
+    yield "Agent program", escaped(f"{_given(record.program)} {record.program_version or ''}")
+
+
+def _cost(record: TrialRecord) -> str:
+    if record.cost is None:
+        return NOT_REPORTED
+    return f"${record.cost}" + (" (estimate)" if record.cost_estimated else "")
+
+
+def _tool_calls(calls: dict[str, int] | None) -> str:
+    if calls is None:
+        return NOT_REPORTED
+    return ", ".join(f"{escaped(name)} {count}" for name, count in calls.items()) or "none"
+
+
+def _given(value: float | str | None, unit: str = "") -> str:
+    return NOT_REPORTED if value is None else f"{value}{unit}"
