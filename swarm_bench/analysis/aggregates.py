@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from swarm_bench.analysis.selection import Slice
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.core.report import Figure
 
 
@@ -92,19 +92,26 @@ def _checked(check: Check, reduce: Callable[[list[bool]], float]) -> Aggregate:
 def counter(probe: str, key: str) -> Aggregate:
     """Sum of a retrieval counter over the swarms of the run, broken-off ones included: their
     agents asked the same tool."""
+    return _from_swarms(lambda swarm: (swarm.difference.get(probe) or {}).get(key), sum)
 
+
+def index_seconds() -> Aggregate:
+    """The typical indexing of the run; in most runs there is one."""
+    return _from_swarms(lambda swarm: swarm.index_seconds, median)
+
+
+def _from_swarms(
+    read: Callable[[SwarmRecord], Any], reduce: Callable[[list[float]], float]
+) -> Aggregate:
     def aggregate(part: Slice) -> Value:
-        given = [(swarm.difference.get(probe) or {}).get(key) for swarm in part.swarms]
-        known = [value for value in given if isinstance(value, (int, float))]
-        return Value(value=sum(known) if known else None, missing=max(len(given), 1) - len(known))
+        known: list[float] = []
+        covered: set[int] = set()
+        for swarm in part.swarms:
+            value = read(swarm)
+            if isinstance(value, (int, float)):
+                known.append(value)
+                covered.update(swarm.agents)
+        uncovered = sum(trial.agent not in covered for trial in part.trials)
+        return Value(value=reduce(known) if known else None, missing=uncovered + part.absent)
 
     return aggregate
-
-
-def index_seconds(part: Slice) -> Value:
-    """The typical indexing of the run; in most runs there is one."""
-    known = [swarm.index_seconds for swarm in part.swarms if swarm.index_seconds is not None]
-    return Value(
-        value=median(known) if known else None,
-        missing=max(len(part.swarms), 1) - len(known),
-    )

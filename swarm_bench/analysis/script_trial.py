@@ -49,8 +49,8 @@ def script_trial(
         return _from_line(place, line)
     if not payload.read_by_script:
         warn(
-            f"{place}: the script could not read what the agent printed; the result in it was found "
-            "all the same, and its figures are used."
+            f"{place}: the script could not read what the agent printed; the result in it was "
+            "found all the same, and its figures are used."
         )
     figures = _figures(line if payload.read_by_script else None, payload)
     return TrialRecord.model_validate(

@@ -46,7 +46,9 @@ class Selection:
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:
-        return tuple({(swarm.swarm, swarm.attempt): swarm for swarm in self.data.swarms}.values())
+        # Attempts can share their number when agents were added to the swarm.
+        unique = {(s.swarm, s.attempt, s.agents, s.started_at): s for s in self.data.swarms}
+        return tuple(unique.values())
 
     @property
     def runs(self) -> int:

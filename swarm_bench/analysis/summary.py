@@ -29,9 +29,14 @@ def summarise(data: SessionData) -> Report:
         ratios=ratios(selection),
         tables=_tables(selection),
         trials=selection.trials,
+        titles=_titles(data),
         measured=sum(1 for trial in selection.trials if not is_ours(trial)),
         retrieval_exercised=exercised(selection),
     )
+
+
+def _titles(data: SessionData) -> dict[str, str]:
+    return {task.id: task.title for task in data.experiment.tasks} if data.experiment else {}
 
 
 def _tables(selection: Selection) -> tuple[Table, ...]:

@@ -100,7 +100,7 @@ RETRIEVAL = (
             "from the first to the last change of the index while the agents run, so it is part "
             "of their time (index_seconds).",
         ),
-        of=index_seconds,
+        of=index_seconds(),
         tool_only=True,
     ),
 )

@@ -82,11 +82,20 @@ def _not_exercised(selection: Selection) -> Iterator[str]:
 
 
 def _swarm_failures(selection: Selection) -> Iterator[str]:
+    """Those that no trial tells of, and that no later attempt made good."""
     for swarm in selection.swarms:
+        trials = [
+            trial
+            for trial in selection.of(swarm.mode)
+            if trial.run == swarm.run and trial.agent in swarm.agents
+        ]
+        good = len(trials) == len(swarm.agents) and not any(map(is_ours, trials))
+        if good or swarm.failure in {trial.detail for trial in trials}:
+            continue
         if swarm.failure:
             yield f"{swarm.mode}, run {swarm.run}: {swarm.failure}"
         elif swarm.service_healthy is False:
-            yield f"{swarm.mode}, run {swarm.run}: its service did not answer all the time."
+            yield f"{swarm.mode}, run {swarm.run}: its service died while the agents ran."
 
 
 def _causes(selection: Selection) -> Iterator[str]:
@@ -133,12 +142,14 @@ def _labels(selection: Selection) -> Iterator[str]:
 
 def _lost_counters(selection: Selection) -> Iterator[str]:
     for mode in filter(selection.has_tool, selection.modes):
-        swarms = selection.swarms_of(mode)
+        swarms = [swarm for swarm in selection.swarms_of(mode) if not swarm.failure]
         for probe in filter(selection.probes(mode).__contains__, COUNTERS):
             lost = sum(counted((swarm,), probe) is None for swarm in swarms)
-            if lost or not swarms:
-                of = f"in {lost} of {len(swarms)} swarms" if swarms else "at all"
-                yield f"{mode}: there are no counters of {_TOOLS[probe]} {of}."
+            if lost:
+                yield (
+                    f"{mode}: there are no counters of {_TOOLS[probe]} in {lost} of {len(swarms)} "
+                    f"{'swarm' if len(swarms) == 1 else 'swarms'}."
+                )
 
 
 def _mixed(selection: Selection) -> Iterator[str]:

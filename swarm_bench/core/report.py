@@ -42,7 +42,7 @@ class Figure:
     runs: int = 0
     """Runs that have a value."""
     missing: int = 0
-    """Trials (for the retrieval tool's own counters: swarms) that should be in it and are not."""
+    """Trials that should be in it and are not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +118,8 @@ class Report:
     tables: tuple[Table, ...]
     trials: tuple[TrialRecord, ...]
     """By run, mode and agent; of a trial that was run again, the last attempt."""
+    titles: dict[str, str]
+    """Titles of the tasks by id; a task without one is known by its prompt."""
     measured: int
     """Trials that say something about their mode: the harness ran them to their own end."""
     retrieval_exercised: bool | None

@@ -62,18 +62,20 @@ def _trials(report: Report) -> str:
     several = report.runs > 1
     headers = ["Mode", "Agent", "Task", "Outcome", "Retrieval", "Duration", "Turns"]
     headers += ["Reported Tokens", "Effective Tokens", "Cost", "Lines", "Refs (existing)"]
-    rows = [_trial(trial) for trial in report.trials]
+    rows = [
+        _trial(trial, report.titles.get(trial.task_id or "", trial.task)) for trial in report.trials
+    ]
     if several:
         headers = ["Run", *headers]
         rows = [[str(trial.run), *row] for trial, row in zip(report.trials, rows, strict=True)]
     return _table(headers, rows, words=5 + several)
 
 
-def _trial(trial: TrialRecord) -> list[str]:
+def _trial(trial: TrialRecord, task: str) -> list[str]:
     return [
         escaped(trial.mode),
         str(trial.agent),
-        escaped(cut(plain(trial.task), _TASK_LENGTH)),
+        escaped(cut(plain(task), _TASK_LENGTH)),
         trial.cause or trial.status or NOT_REPORTED,
         trial.retrieval or NOT_REPORTED,
         _given(Style.SECONDS, trial.duration_s),
