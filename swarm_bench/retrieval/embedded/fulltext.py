@@ -1,0 +1,44 @@
+"""From what somebody typed to a full-text query that cannot fail.
+
+Words must all occur in a node. What is glued together without a space (`foo.bar`, `job-queue`)
+must occur side by side. `OR` between words separates alternatives; a trailing `*` means any ending.
+"""
+
+import re
+
+_TOKEN = re.compile(r"[^\W_]+")
+LARGEST_QUERY = 64
+"""Words of a query that count; more only cost time."""
+
+
+def terms(text: str) -> list[str]:
+    """Distinct lower-case words; what is no letter, digit or underscore separates them."""
+    return list(dict.fromkeys(re.findall(r"\w+", text.lower())))
+
+
+def fts_query(text: str) -> str | None:
+    """The full-text query, None when the text has no word in it."""
+    groups: list[list[str]] = [[]]
+    for word in text.split()[:LARGEST_QUERY]:
+        if word in ("OR", "|", "||"):
+            groups.append([])
+        elif word != "AND" and (phrase := _phrase(word)):
+            groups[-1].append(phrase)
+    written = [" AND ".join(group) for group in groups if group]
+    if len(written) > 1:
+        return " OR ".join(f"({group})" for group in written)
+    return written[0] if written else None
+
+
+def combined(texts: list[str], operator: str) -> str | None:
+    """One query for several texts, joined by AND or OR."""
+    written = [query for text in texts[:LARGEST_QUERY] if (query := fts_query(text))]
+    return f" {operator} ".join(f"({query})" for query in written) or None
+
+
+def _phrase(word: str) -> str:
+    tokens = _TOKEN.findall(word)
+    if not tokens:
+        return ""
+    ending = "*" if word.endswith("*") and len(tokens[-1]) > 1 else ""
+    return f'"{" ".join(tokens)}"{ending}'

@@ -1,0 +1,134 @@
+"""The tools without a service: index, search and read here."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.retrieval.embedded.calls import Answer
+from swarm_bench.retrieval.embedded.canopy import Canopy, Content
+from swarm_bench.retrieval.embedded.errors import HandleNotFound, InvalidParameters, ToolError
+from swarm_bench.retrieval.embedded.nodes import normal_hex
+from swarm_bench.retrieval.embedded.pack import pack_result, select
+from swarm_bench.retrieval.embedded.parameters import Arguments
+from swarm_bench.retrieval.embedded.results import expansion_text, query_result
+
+
+class LocalTools:
+    """Keeps every repository that was asked about open."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, Canopy] = {}
+
+    def canopy(self, root: Path) -> Canopy:
+        if root not in self._open:
+            self._open[root] = Canopy(root)
+        return self._open[root]
+
+    def close(self) -> None:
+        for canopy in self._open.values():
+            canopy.close()
+
+    def index(self, root: Path, arguments: Arguments) -> Answer:
+        glob = required_glob(arguments)
+        canopy = self.canopy(root)
+        done = canopy.index.refresh(glob)
+        status = canopy.status()
+        return json_answer(
+            {
+                "files_indexed": done.indexed,
+                "files_skipped": done.skipped,
+                "total_tokens": status["total_tokens"],
+                "index_size_bytes": status["index_size_bytes"],
+                "repo_root": str(root),
+            }
+        )
+
+    def query(self, root: Path, arguments: Arguments) -> Answer:
+        canopy = self.canopy(root)
+        refreshed = canopy.refresh()
+        search = arguments.search()
+        found = canopy.find(search)
+        canopy.record_query(search.dsl or search.text, found, refreshed.indexed)
+        return json_answer(query_result(found))
+
+    def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
+        canopy = self.canopy(root)
+        refreshed = canopy.refresh()
+        search = arguments.search()
+        limits = arguments.pack_limits()
+        found = canopy.find(search)
+        canopy.record_query(search.text, found, refreshed.indexed)
+        pack = select(search.text, found, limits)
+        if not pack.selected and search.is_one_pattern:
+            search, found = canopy.find_any(search)
+            canopy.record_query(search.text, found)
+            pack = select(search.text, found, limits)
+        return json_answer(pack_result(pack, canopy.memory.expanded))
+
+    def expand(self, root: Path, arguments: Arguments) -> Answer:
+        canopy = self.canopy(root)
+        ids = handle_ids(arguments)
+        known = [each for each in ids if h_form(each) in canopy.memory.shown_by]
+        ordered = [*known, *(each for each in ids if each not in known)]
+        contents, failed = expand_all(canopy, ordered)
+        canopy.record_expansions([content.handle for content in contents])
+        return expansion_answer([(each.handle.id, each.text) for each in contents], failed)
+
+    def status(self, root: Path, _arguments: Arguments) -> Answer:
+        return json_answer(self.canopy(root).status())
+
+    def invalidate(self, root: Path, arguments: Arguments) -> Answer:
+        count = self.canopy(root).index.invalidate(arguments.text("glob"))
+        return Answer(text=f"Invalidated {count} files")
+
+
+def json_answer(value: Any) -> Answer:
+    return Answer(text=json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def required_glob(arguments: Arguments) -> str:
+    glob = arguments.text("glob")
+    if glob is None:
+        raise InvalidParameters("canopy_index needs glob, a text such as **/*.py")
+    return glob
+
+
+def handle_ids(arguments: Arguments) -> list[str]:
+    """The ids to expand, each once, in their order.
+
+    Raises:
+        InvalidParameters: there are none.
+    """
+    ids = {h_form(each): each for each in reversed(arguments.texts("handle_ids"))}
+    if not ids:
+        raise InvalidParameters("canopy_expand needs handle_ids, a list with at least one id")
+    return list(reversed(ids.values()))
+
+
+def h_form(handle_id: str) -> str:
+    """The id with its `h`; what is no id stays as it is."""
+    hex_ = normal_hex(handle_id)
+    return f"h{hex_}" if hex_ else handle_id
+
+
+def expand_all(canopy: Canopy, ids: list[str]) -> tuple[list[Content], list[str]]:
+    """What could be expanded, and the ids that could not."""
+    contents: list[Content] = []
+    failed: list[str] = []
+    for each in ids:
+        try:
+            contents.append(canopy.expand(each))
+        except ToolError:
+            failed.append(each)
+    return contents, failed
+
+
+def expansion_answer(contents: list[tuple[str, str]], failed: list[str]) -> Answer:
+    """The answer of canopy_expand.
+
+    Raises:
+        HandleNotFound: none of the handles could be expanded.
+    """
+    if not contents:
+        raise HandleNotFound(f"Handles not found: {', '.join(failed)}; query again")
+    return Answer(text=expansion_text(contents, failed), failed_ids=failed)

@@ -1,0 +1,44 @@
+"""What a server remembers about handles while it runs; the oldest entries go first."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+LARGEST = 10_000
+
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Value]):
+    """A dictionary that holds the newest entries only."""
+
+    def __init__(self, most: int = LARGEST) -> None:
+        self._most = most
+        self._entries: OrderedDict[str, Value] = OrderedDict()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        while len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+    def get(self, key: str) -> Value | None:
+        return self._entries.get(key)
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Which query showed a handle last, and which handles were expanded. Keys are h-form ids."""
+
+    shown_by: Recent[int] = field(default_factory=Recent)
+    expanded: Recent[bool] = field(default_factory=Recent)
+
+    def clear(self) -> None:
+        self.shown_by.clear()
+        self.expanded.clear()

@@ -1,0 +1,64 @@
+"""What canopy keeps in its `config.toml`, with canopy 0.4.0's defaults, in one place.
+
+Sizes are bytes, times are seconds.
+"""
+
+import importlib.metadata
+
+CANOPY_VERSION = "0.4.0"
+"""The canopy whose protocols are spoken here."""
+
+SCHEMA_VERSION = 3
+"""The number that `canopy_status` reports; canopy 0.4.0's own."""
+
+EXTENSIONS = (
+    *("rs", "py", "js", "ts", "tsx", "jsx", "go"),
+    *("md", "txt", "json", "yaml", "yml", "toml"),
+)
+"""Which files are indexed. Widen it here and nowhere else."""
+
+DEFAULT_GLOB = f"**/*.{{{','.join(EXTENSIONS)}}}"
+
+IGNORED = (
+    ".git",
+    ".canopy",
+    "node_modules",
+    "target",
+    "__pycache__",
+    ".venv",
+    "venv",
+    "*.min.js",
+    "*.min.css",
+    ".DS_Store",
+    "*.lock",
+    "package-lock.json",
+    "Cargo.lock",
+)
+"""Names of files and folders that are never indexed, wherever they stand."""
+
+CHUNK_THRESHOLD = 1_000_000
+"""A larger file is cut into chunks of lines instead of being parsed."""
+
+CHUNK_LINES = 50
+CHUNK_OVERLAP = 10
+PREVIEW_BYTES = 100
+REFERENCE_PREVIEW_BYTES = 200
+
+LARGEST_FILE = 16_000_000
+"""A larger file is skipped, so that memory stays bounded."""
+
+DEFAULT_LIMIT = 16
+SERVICE_LARGEST_LIMIT = 50
+LARGEST_LIMIT = 1_000
+"""canopy-mcp has no upper bound; this one keeps an answer in memory."""
+
+REQUEST_BYTES = 2_000_000
+"""The longest request either server reads."""
+
+BYTES_PER_TOKEN = 4
+"""Tokens are estimated, as canopy does when it has no tokeniser: its tables need a download."""
+
+
+def title() -> str:
+    """How the stand-in names itself, so that nobody takes its figures for canopy's."""
+    return f"swarm-bench embedded canopy {importlib.metadata.version('swarm-bench')}"
