@@ -81,6 +81,10 @@ def number(check: Check) -> Aggregate:
 def _checked(check: Check, reduce: Callable[[list[bool]], float]) -> Aggregate:
     def aggregate(part: Slice) -> Value:
         told = [verdict for trial in part.trials if (verdict := check(trial)) is not None]
+        answers = [trial for trial in part.trials if trial.result_lines is not None]
+        if answers and all(check(trial) is None for trial in answers):
+            # Only trials without an answer told, and they say no to anything.
+            told = []
         return Value(
             value=reduce(told) if told else None,
             missing=len(part.trials) - len(told) + part.absent,

@@ -62,7 +62,7 @@ def _report(
     if repaired:
         warn(
             f"metrics.jsonl: {_lines(repaired)} not valid JSON (a number such as .48 without its "
-            "zero, which the script writes for times below one second); read as 0.48."
+            "zero, which the script writes for times below one second); read with the zero."
         )
     if broken:
         warn(f"metrics.jsonl: {_lines(broken)} not readable and left out.")

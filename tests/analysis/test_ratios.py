@@ -1,0 +1,95 @@
+from collections.abc import Callable
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.report import Ratio, Ratios
+
+Trial = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+
+
+def ratios(data: SessionData) -> Ratios:
+    found = summarise(data).ratios
+    assert found is not None
+    return found
+
+
+def ratio(found: Ratios, key: str) -> Ratio | None:
+    return next(row for row in found.rows if row.metric.key == key).ratios[0]
+
+
+def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Session) -> None:
+    tokens = {
+        ("baseline", "a"): (100, 110, 900),
+        ("canopy", "a"): (55, 11, 77),
+        ("baseline", "b"): (10, 20, 30),
+        ("canopy", "b"): (40, 40, 40),
+        ("baseline", "c"): (10, 10, 10),
+        ("canopy", "c"): (7, 8, 9),
+    }
+    trials = [
+        trial(
+            mode, task=task, task_id=task, run=run, agent="abc".index(task) + 1, total_tokens=number
+        )
+        for (mode, task), numbers in tokens.items()
+        for run, number in enumerate(numbers, start=1)
+    ]
+    found = ratios(session(*trials))
+    # a: 55 / 110, b: 40 / 20, c: 8 / 10
+    assert ratio(found, "total_tokens") == Ratio(median=0.8, low=0.5, high=2.0, tasks=3)
+    assert (found.reference, found.modes) == ("baseline", ("canopy",))
+    assert (found.tasks, found.runs, found.left_out) == (3, 3, 0)
+
+
+def test_a_task_without_the_figure_in_both_modes_is_not_in_it(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(
+        session(
+            trial(task="a", cost=2.0),
+            trial(task="b", agent=2, cost=None),
+            trial(task="c", agent=3, cost=0.0),
+            trial("canopy", task="a", cost=1.0),
+            trial("canopy", task="b", agent=2, cost=1.0),
+            trial("canopy", task="c", agent=3, cost=1.0),
+        )
+    )
+    assert ratio(found, "cost") == Ratio(median=0.5, low=0.5, high=0.5, tasks=1)
+    assert found.tasks == 3
+
+
+def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Session) -> None:
+    found = ratios(
+        session(
+            trial(task="a", agent=1, num_turns=4),
+            trial(task="a", agent=2, num_turns=400, retrieval="contaminated"),
+            trial("canopy", task="a", agent=1, num_turns=8),
+            trial(
+                "canopy",
+                task="a",
+                agent=2,
+                num_turns=1,
+                status="agent-failed",
+                cause="error-result",
+            ),
+        )
+    )
+    assert ratio(found, "num_turns") == Ratio(median=2, low=2, high=2, tasks=1)
+    assert found.left_out == 2
+
+
+def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) -> None:
+    found = ratios(
+        session(
+            trial(num_turns=5),
+            trial(
+                "canopy",
+                num_turns=15,
+                status="budget-reached",
+                cause="max-turns",
+                result_lines=None,
+            ),
+        )
+    )
+    assert ratio(found, "num_turns") == Ratio(median=3, low=3, high=3, tasks=1)
+    assert ratio(found, "result_lines") is None

@@ -1,0 +1,139 @@
+from collections.abc import Callable
+
+import pytest
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES, Cause
+
+Trial = Callable[..., TrialRecord]
+Swarm = Callable[..., SwarmRecord]
+Session = Callable[..., SessionData]
+
+NO_COUNTS = {"feedback": {"query_events": 0, "expand_events": 0}}
+
+
+def warnings(data: SessionData) -> list[str]:
+    return list(summarise(data).warnings)
+
+
+def test_a_good_session_has_none(trial: Trial, session: Session) -> None:
+    data = session(trial(), trial("canopy"), trial("canopy-service"), planned={"baseline": 1})
+    assert warnings(data) == []
+    assert summarise(data).retrieval_exercised is True
+
+
+@pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.FINISHED])
+def test_every_cause_is_counted_and_said(
+    cause: Cause, trial: Trial, failed: Trial, session: Session
+) -> None:
+    consequence = CONSEQUENCES[cause]
+    bad = failed("baseline", cause, consequence.status, agent=2, detail="Because of this.")
+    found = "\n".join(warnings(session(trial(agent=1), bad)))
+    assert f"baseline: 1 of 2 trials {consequence.meaning} (agent 2); " in found
+    assert "Because of this." in found
+    assert ("--continue" in found) is consequence.rerun
+
+
+def test_trials_without_a_record_are_named(trial: Trial, session: Session) -> None:
+    data = session(trial(), modes=("baseline", "canopy"), planned={"baseline": 1, "canopy": 4})
+    assert warnings(data) == ["canopy: 4 of 4 trials planned have no record; --continue runs them."]
+
+
+def test_nothing_measured_comes_first(failed: Trial, session: Session) -> None:
+    data = session(failed("baseline", "workspace-failed", "harness-failed"))
+    assert warnings(data)[0].startswith("Nothing could be measured")
+    assert summarise(data).measured == 0
+
+
+def test_a_contaminated_baseline_is_said(trial: Trial, session: Session) -> None:
+    found = warnings(session(trial(retrieval="contaminated"), trial(agent=2), trial("canopy")))
+    assert found[0].startswith("baseline is contaminated: 1 of 2 trials had a tool")
+
+
+def test_counts_in_the_baseline_are_contamination(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    counted = swarm("baseline", difference={"feedback": {"query_events": 2, "expand_events": 1}})
+    assert warnings(session(trial(), counted)) == [
+        "baseline is contaminated: it gives no retrieval tool, yet the feedback database counted 3 "
+        "queries and expands while its agents ran."
+    ]
+
+
+def test_a_service_that_counted_nothing_is_said_plainly(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    idle = swarm("canopy-service", run=2, difference={"service": {"queries": 0, "expands": 0}})
+    data = session(
+        trial("canopy-service", run=1), trial("canopy-service", run=2, retrieval="unused"), idle
+    )
+    found = warnings(data)
+    assert found[0] == (
+        "canopy-service: retrieval was not exercised. The service counted no query and no expand "
+        "in 1 of 2 runs; the figures are not those of agents that used it."
+    )
+    assert summarise(data).retrieval_exercised is False
+
+
+def test_witnesses_that_disagree_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
+    found = warnings(session(trial("canopy"), swarm("canopy", difference=NO_COUNTS)))
+    assert "although 1 transcripts show calls of the tool" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [("unused", "never called"), ("not-connected", "were not connected")],
+)
+def test_trials_that_did_not_use_the_tool_are_counted(
+    label: str, said: str, trial: Trial, session: Session
+) -> None:
+    found = warnings(session(trial("canopy", agent=1), trial("canopy", agent=2, retrieval=label)))
+    assert found == [one for one in found if f"canopy: 1 of 2 trials {said}" in one]
+    assert len(found) == 1
+
+
+def test_lost_counters_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
+    found = warnings(session(trial("canopy"), swarm("canopy", difference={"feedback": None})))
+    assert found == ["canopy: there are no counters of the feedback database in 1 of 1 swarm."]
+
+
+def test_a_failed_swarm_is_said_unless_a_later_attempt_made_it_good(
+    trial: Trial, failed: Trial, swarm: Swarm, session: Session
+) -> None:
+    broken = swarm("canopy", agents=(1,), difference={}, failure="The disk is full.")
+    bad = failed("canopy", "workspace-failed", "harness-failed")
+    assert "canopy, run 1: The disk is full." in warnings(session(bad, broken))
+    later = swarm("canopy", agents=(1,), attempt=2)
+    assert warnings(session(trial("canopy"), broken, later)) == []
+
+
+def test_differing_models_are_said(trial: Trial, session: Session) -> None:
+    found = warnings(session(trial(model="m1"), trial(agent=2, model="m2")))
+    assert found == ["The trials differ in their models: m1 (1 trials), m2 (1 trials)."]
+
+
+def test_what_was_met_while_reading_is_passed_on(trial: Trial, session: Session) -> None:
+    assert warnings(session(trial(), warnings=("Line 3 is torn.",))) == ["Line 3 is torn."]
+
+
+@pytest.mark.parametrize(
+    ("labels", "exercised"),
+    [
+        (["used", "unused"], True),
+        (["unused", "not-connected"], False),
+        (["unknown", "unused"], None),
+    ],
+)
+def test_without_counters_the_transcripts_tell(
+    labels: list[str], exercised: bool | None, trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    trials = [
+        trial("canopy", agent=agent, retrieval=label) for agent, label in enumerate(labels, start=1)
+    ]
+    data = session(*trials, swarm("canopy", difference={"feedback": None}))
+    assert summarise(data).retrieval_exercised is exercised
+
+
+def test_without_a_tool_there_is_nothing_to_exercise(trial: Trial, session: Session) -> None:
+    assert summarise(session(trial())).retrieval_exercised is None
