@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.experiment import Task
+from swarm_bench.core.listing import Listing
 
 SUFFIX = ".yaml"
 
@@ -40,27 +41,9 @@ class Suite:
     tasks: tuple[Task, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing:
-    """A suite file that was found, whether it can be read or not."""
-
-    name: str
-    source: str
-    suite: Suite | None
-    problem: str | None = None
-
-
 def list_suites() -> list[Listing]:
     """Every suite in the shipped folder and in `tasks/` of the working folder."""
-    found = []
-    for path in shipped.files("tasks", SUFFIX):
-        try:
-            suite = read_suite(path)
-        except ConfigError as error:
-            found.append(Listing(name=path.stem, source=str(path), suite=None, problem=str(error)))
-        else:
-            found.append(Listing(name=path.stem, source=str(path), suite=suite))
-    return found
+    return [_listing(path) for path in shipped.files("tasks", SUFFIX)]
 
 
 def find_suite(name: str) -> Suite:
@@ -101,6 +84,15 @@ def read_suite(path: Path) -> Suite:
             Task(id=task.id, title=task.title, prompt=task.prompt.strip()) for task in suite.tasks
         ),
     )
+
+
+def _listing(path: Path) -> Listing:
+    try:
+        suite = read_suite(path)
+    except ConfigError as error:
+        return Listing(name=path.stem, about="", source=str(path), problem=str(error))
+    about = f"{len(suite.tasks)} tasks. {suite.description}"
+    return Listing(name=suite.name, about=about, source=suite.source)
 
 
 def _parse(path: Path) -> tuple[object, yaml.Node | None]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 
 Score = bool | int | float | str | None
@@ -26,9 +27,9 @@ class Agent(Protocol):
         """What the finished process left. Never raises on what the program printed."""
         ...
 
-    def version(self) -> str | None:
-        """Version of the program, or `None` when it does not say. Raises `UsageError` when the
-        program is not there, with the way to install it."""
+    def program(self, model: str | None) -> Program:
+        """The program, with its version if it says one. Raises `UsageError` when the program is
+        not there, or when it is known not to have the model; the message says what to do."""
         ...
 
 

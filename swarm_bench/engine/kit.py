@@ -49,10 +49,13 @@ class Kit:
         self, extra: Mapping[str, str], inherit: tuple[str, ...] = ()
     ) -> dict[str, str]:
         """The environment of a process: the common small one, the named variables, and `extra`."""
-        user = self.user_environment
-        common = {
-            name: value
-            for name, value in user.items()
-            if name in INHERITED or name.startswith("LC_") or name in inherit
-        }
-        return {**common, **extra}
+        return {**base_environment(self.user_environment, inherit), **extra}
+
+
+def base_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) -> dict[str, str]:
+    """What every process of ours gets of the user's environment, and what it inherits by name."""
+    return {
+        name: value
+        for name, value in user.items()
+        if name in INHERITED or name.startswith("LC_") or name in inherit
+    }

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.experiment import Mode
+from swarm_bench.core.listing import Listing
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
@@ -52,27 +52,9 @@ class _ModeFile(BaseModel):
     own: _Own = Field(default=_Own(), alias="swarmBench")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing:
-    """A mode file that was found, whether it can be read or not."""
-
-    name: str
-    source: str
-    mode: Mode | None
-    problem: str | None = None
-
-
 def list_modes() -> list[Listing]:
     """Every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
-    found = []
-    for path in shipped.files("mcp_configs", ".json"):
-        try:
-            mode = read_mode(path)
-        except ConfigError as error:
-            found.append(Listing(name=path.stem, source=str(path), mode=None, problem=str(error)))
-        else:
-            found.append(Listing(name=mode.name, source=mode.source, mode=mode))
-    return found
+    return [_listing(path) for path in shipped.files("mcp_configs", ".json")]
 
 
 def find_modes(names: list[str]) -> tuple[Mode, ...]:
@@ -90,6 +72,14 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
                 "name each mode once, and rename one of two files"
             )
     return modes
+
+
+def _listing(path: Path) -> Listing:
+    try:
+        mode = read_mode(path)
+    except ConfigError as error:
+        return Listing(name=path.stem, about="", source=str(path), problem=str(error))
+    return Listing(name=mode.name, about=mode.description, source=mode.source)
 
 
 def _find(name: str) -> Mode:

@@ -1,0 +1,189 @@
+"""From options to an experiment: names become objects, everything is resolved and frozen."""
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.app.places import work_folder
+from swarm_bench.benchmarks.suites import Suite, find_suite
+from swarm_bench.core import registry
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.kit import base_environment
+from swarm_bench.engine.plan import draw_order
+from swarm_bench.engine.resume import extend
+from swarm_bench.retrieval.backends import find_program, identify
+from swarm_bench.retrieval.canopy_service import running_service
+from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.runtime import machine
+from swarm_bench.runtime.git import git
+from swarm_bench.runtime.workspace import Snapshot, take_snapshot
+
+Benchmark = Literal["swarm", "ab"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """An experiment that can run, and the parts it needs."""
+
+    experiment: Experiment
+    agent: Agent
+    programs: Mapping[str, Path]
+    snapshot: Snapshot
+    work: Path
+    """Our own folder for clones and homes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chosen:
+    """What the names of the options stand for."""
+
+    modes: tuple[Mode, ...]
+    suite: Suite
+    agent: Agent
+    program: Program
+    programs: Mapping[str, Path]
+
+
+@asynccontextmanager
+async def prepared(
+    resolved: Resolved, benchmark: Benchmark, continued: SessionFolder | None
+) -> AsyncIterator[Prepared]:
+    """Everything resolved, the repository copied. The copy goes away with the block."""
+    old = continued.read_experiment() if continued else None
+    chosen = _choose(resolved, old)
+    if resolved.settings.service_url:
+        async with running_service(resolved.settings.service_url):
+            pass  # refused now rather than after the other modes have run
+    session = old.session if old else os.urandom(4).hex()
+    keep = resolved.settings.keep_workspaces
+    with work_folder(resolved.settings.workspace_root, session, keep=keep) as work:
+        repo = Path(old.repository.path) if old and not resolved.said("repo") else None
+        snapshot = await take_snapshot(
+            repo or resolved.settings.repo, work / "snapshot.git", dirty=resolved.settings.dirty
+        )
+        experiment = await _experiment(resolved, benchmark, chosen, snapshot.repository, session)
+        if continued and old:
+            recorded = {record.trial for record in continued.read().trials}
+            experiment = extend(old, experiment, recorded)
+        yield Prepared(
+            experiment=experiment,
+            agent=chosen.agent,
+            programs=chosen.programs,
+            snapshot=snapshot,
+            work=work,
+        )
+
+
+def _choose(resolved: Resolved, old: Experiment | None) -> _Chosen:
+    settings = resolved.settings
+    agent: Agent = registry.load("agents", settings.agent)()
+    return _Chosen(
+        modes=_modes(settings.modes, old),
+        suite=_suite(resolved, old),
+        agent=agent,
+        program=agent.program(settings.model),
+        programs={
+            "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
+            "canopy-service": find_program("canopy-service", settings.canopy_service),
+        },
+    )
+
+
+def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
+    """A continued session keeps its modes as they were; only the others are read."""
+    known = {mode.name: mode for mode in old.modes} if old else {}
+    new = find_modes([name for name in names if name not in known])
+    return (*known.values(), *new)
+
+
+def _suite(resolved: Resolved, old: Experiment | None) -> Suite:
+    if old is None or resolved.said("tasks"):
+        return find_suite(resolved.settings.tasks)
+    return Suite(
+        name=old.suite,
+        source=old.suite,
+        description="",
+        answer_format=old.answer_format,
+        tasks=old.tasks,
+    )
+
+
+async def _experiment(
+    resolved: Resolved,
+    benchmark: Benchmark,
+    chosen: _Chosen,
+    repository: Repository,
+    session: str,
+) -> Experiment:
+    settings = resolved.settings
+    agents, concurrency = _numbers(settings, benchmark, chosen.suite.tasks)
+    names = [mode.name for mode in chosen.modes]
+    return Experiment(
+        session=session,
+        created_at=datetime.now(UTC),
+        benchmark=benchmark,
+        repository=repository,
+        modes=chosen.modes,
+        suite=chosen.suite.name,
+        tasks=chosen.suite.tasks,
+        answer_format=chosen.suite.answer_format,
+        agent=chosen.program,
+        model=settings.model,
+        agents=agents,
+        concurrency=concurrency,
+        all_tasks=settings.all_tasks or benchmark == "ab",
+        runs=settings.runs,
+        limits=Limits(
+            max_turns=settings.max_turns,
+            timeout=settings.timeout,
+            index_timeout=settings.index_timeout,
+        ),
+        seed=settings.seed,
+        service_url=settings.service_url,
+        order=draw_order(names, settings.runs, settings.seed),
+        retrieval=await _back_ends(chosen),
+        machine=machine.describe(),
+        versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
+        settings=resolved.stored(),
+    )
+
+
+def _numbers(settings: Settings, benchmark: Benchmark, tasks: Sequence[Task]) -> tuple[int, int]:
+    """How many agents a swarm has, and how many of them run at the same time."""
+    if benchmark == "ab":
+        return 1, 1
+    agents = len(tasks) if settings.all_tasks else settings.agents
+    concurrency = settings.concurrency or settings.agents
+    if concurrency > agents and settings.concurrency:
+        raise UsageError(
+            f"--concurrency {concurrency} is more than the {agents} agents of a swarm; "
+            f"give at most {agents}"
+        )
+    return agents, min(concurrency, agents)
+
+
+async def _back_ends(chosen: _Chosen) -> dict[str, Program]:
+    """Who answers in each mode that gives a tool; canopy is greeted once."""
+    greeted: Program | None = None
+    found = {}
+    for mode in chosen.modes:
+        if "canopy_mcp" in str(mode.servers):
+            path = chosen.programs["canopy-mcp"]
+            greeted = greeted or await identify(path, base_environment(os.environ))
+            found[mode.name] = greeted
+        elif mode.servers:
+            found[mode.name] = Program(name=", ".join(mode.servers))
+    return found
+
+
+async def _git_version() -> str:
+    return (await git("--version", cwd=Path.cwd())).decode().strip().removeprefix("git version ")

@@ -1,0 +1,38 @@
+"""Renders a session's records again."""
+
+from pathlib import Path
+
+from swarm_bench.analysis.script_folder import is_script_folder, read_script_folder
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report import Report
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.files import write_whole
+
+
+def report(path: Path) -> str:
+    """The summary of a session, also of a folder that canopy's own script wrote.
+
+    A session of ours gets its `summary.md` written anew; a foreign folder is only read. Raises
+    `UsageError` when the folder is neither.
+    """
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
+    folder = SessionFolder(path)
+    if folder.holds_session():
+        return write_summary(folder)[1]
+    if is_script_folder(path):
+        return render(summarise(read_script_folder(path)))
+    raise UsageError(
+        f"{path} holds neither a session nor what canopy's script writes "
+        "(experiment.json, or config.json beside metrics.jsonl); give another folder"
+    )
+
+
+def write_summary(folder: SessionFolder) -> tuple[Report, str]:
+    """The report of a session as it stands, and its `summary.md`, which is written."""
+    report = summarise(folder.read())
+    summary = render(report)
+    write_whole(folder.summary, summary)
+    return report, summary

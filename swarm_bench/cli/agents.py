@@ -1,0 +1,16 @@
+"""`swarm-bench agents`."""
+
+import typer
+
+from swarm_bench.cli.listing import print_listing
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="agents")(agents)
+
+
+def agents() -> None:
+    """Lists the agents that are installed, and whether each can be used."""
+    from swarm_bench.app.listing import list_agents
+
+    print_listing(list_agents())

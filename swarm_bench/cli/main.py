@@ -1,0 +1,53 @@
+"""The command `swarm-bench`: options in, one call, print."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import ab, agents, compare, modes, report, tasks
+from swarm_bench.core.errors import SwarmBenchError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="swarm-bench",
+    help="Measures whether a retrieval tool helps coding agents, on your code, for its price.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (compare, ab, report, modes, tasks, agents):
+    command.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # only this option needs it
+
+        typer.echo(f"swarm-bench {version('swarm-bench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Without a command there is nothing to do."""
+    del version
+
+
+def main() -> None:
+    """Run a command; turn an error of ours into one sentence and its exit code."""
+    try:
+        app()
+    except SwarmBenchError as error:
+        typer.echo(f"swarm-bench: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

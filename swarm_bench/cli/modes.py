@@ -1,0 +1,16 @@
+"""`swarm-bench modes`."""
+
+import typer
+
+from swarm_bench.cli.listing import print_listing
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="modes")(modes)
+
+
+def modes() -> None:
+    """Lists the modes: shipped ones, and those in mcp_configs/ of the working folder."""
+    from swarm_bench.app.listing import list_modes
+
+    print_listing(list_modes())

@@ -1,0 +1,168 @@
+"""The options of `compare` and `ab`. `None` means: not said here, look elsewhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _modes(incomplete: str) -> list[str]:
+    from swarm_bench.app.listing import list_modes  # completion only
+
+    return [mode.name for mode in list_modes() if mode.name.startswith(incomplete)]
+
+
+def _suites(incomplete: str) -> list[str]:
+    from swarm_bench.app.listing import list_suites  # completion only
+
+    return [suite.name for suite in list_suites() if suite.name.startswith(incomplete)]
+
+
+def _agents(incomplete: str) -> list[str]:
+    from swarm_bench.app.listing import list_agents  # completion only
+
+    return [agent.name for agent in list_agents() if agent.name.startswith(incomplete)]
+
+
+Repo = Annotated[
+    Path | None,
+    typer.Option(
+        "--repo", help="Git checkout or plain folder to work on. [default: .]", show_default=False
+    ),
+]
+Modes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--modes",
+        help="Names of modes, or paths to mode files; the first one is the reference. "
+        "[default: baseline canopy canopy-service]",
+        metavar="M ...",
+        autocompletion=_modes,
+        show_default=False,
+    ),
+]
+Agents = Annotated[
+    int | None, typer.Option("--agents", help="Agents of a swarm. [default: 4]", show_default=False)
+]
+Runs = Annotated[
+    int | None,
+    typer.Option("--runs", help="Repetitions of the plan. [default: 3]", show_default=False),
+]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option("--max-turns", help="Turns of an agent. [default: 15]", show_default=False),
+]
+Tasks = Annotated[
+    str | None,
+    typer.Option(
+        "--tasks",
+        help="Name of a task suite, or path to a YAML file. [default: exploration; ab: ab]",
+        autocompletion=_suites,
+        show_default=False,
+    ),
+]
+AllTasks = Annotated[
+    bool | None,
+    typer.Option(
+        "--all-tasks",
+        help="Every task once per mode and run, instead of one per agent.",
+        show_default=False,
+    ),
+]
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        help="Name of an agent, or module:class of your own. [default: scout]",
+        autocompletion=_agents,
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", help="Model that the agent is told to use.", show_default=False),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        help="Seconds that an agent may take. [default: 900]",
+        metavar="SECONDS",
+        show_default=False,
+    ),
+]
+IndexTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--index-timeout",
+        help="Seconds that a service may take to index. [default: 600]",
+        metavar="SECONDS",
+        show_default=False,
+    ),
+]
+ServiceUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--service-url", help="Use this running canopy-service.", metavar="URL", show_default=False
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Draws the order of the modes. [default: 0]", show_default=False),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        help="Agents of a swarm that run at once. [default: --agents]",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        help="Folder of the session. [default: results/<benchmark>-<time>]",
+        show_default=False,
+    ),
+]
+Continue = Annotated[
+    str | None,
+    typer.Option(
+        "--continue",
+        help="Go on with a session, or extend it; the newest one without DIR.",
+        metavar="[DIR]",
+        show_default=False,
+    ),
+]
+Plan = Annotated[
+    bool | None,
+    typer.Option("--plan", help="Print what would run, and start nothing.", show_default=False),
+]
+Quiet = Annotated[
+    bool | None, typer.Option("--quiet", help="Print no progress.", show_default=False)
+]
+Dirty = Annotated[
+    bool | None, typer.Option("--dirty", help="Take uncommitted changes along.", show_default=False)
+]
+KeepWorkspaces = Annotated[
+    bool | None,
+    typer.Option("--keep-workspaces", help="Keep what the agents worked in.", show_default=False),
+]
+RequireRetrieval = Annotated[
+    bool | None,
+    typer.Option(
+        "--require-retrieval",
+        help="Exit 4 unless every mode with a tool used it.",
+        show_default=False,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="Settings file. [default: swarm-bench.toml]",
+        metavar="FILE",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,22 @@
+"""`swarm-bench report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="report")(report)
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a session.")],
+) -> None:
+    """Renders the summary of a session again, also of a folder that canopy's own script wrote.
+
+    Example: swarm-bench report results/swarm-20261120-213300
+    """
+    from swarm_bench.app.report import report as render  # heavy
+
+    typer.echo(render(folder), nl=False)

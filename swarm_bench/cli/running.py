@@ -1,0 +1,43 @@
+"""What `compare` and `ab` have in common: resolve, run, print, exit."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import typer
+
+from swarm_bench.core.errors import SwarmBenchError
+
+INTERRUPTED = 130
+
+
+def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> None:
+    """Run the benchmark with the options that were `given`; `None` is an option not given."""
+    # Imported here, so that help and completion answer at once.
+    from swarm_bench.app import session
+    from swarm_bench.cli.watch import watching
+
+    said = {name: value for name, value in given.items() if value is not None}
+    config = said.pop("config", None)
+    resolved = session.resolve(said, benchmark, config)
+    if resolved.settings.plan:
+        typer.echo(session.show_plan(resolved, benchmark), nl=False)
+        return
+    with watching(quiet=resolved.settings.quiet) as emit:
+        result = session.run(resolved, benchmark, emit)
+    typer.echo(result.summary, nl=False)
+    typer.echo(f"\nResults: {result.folder}", err=True)
+    if result.kept is not None:
+        typer.echo(f"Workspaces: {result.kept}", err=True)
+    if result.interrupted:
+        typer.echo(_how_to_continue(result.folder, benchmark), err=True)
+        raise typer.Exit(INTERRUPTED)
+    try:
+        result.check(require_retrieval=resolved.settings.require_retrieval)
+    except SwarmBenchError as error:
+        typer.echo(f"swarm-bench: {error}", err=True)
+        raise typer.Exit(error.exit_code) from error
+
+
+def _how_to_continue(folder: object, benchmark: str) -> str:
+    command = "compare" if benchmark == "swarm" else benchmark
+    return f"Interrupted. Go on with: swarm-bench {command} --continue {folder}"

@@ -1,0 +1,14 @@
+"""One line of what `modes`, `tasks` and `agents` list."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """Something that a name stands for."""
+
+    name: str
+    about: str
+    source: str
+    problem: str | None = None
+    """Why it cannot be used; `None` when it can."""

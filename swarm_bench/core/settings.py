@@ -1,0 +1,195 @@
+"""Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.experiment import Setting
+
+PREFIX = "SWARM_BENCH_"
+FILE = Path("swarm-bench.toml")
+OF_ONE_CALL = frozenset(
+    {"output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "workspace_root"}
+)
+"""Options that a continued session does not take over."""
+Source = Literal["command line", "session", "environment", ".env", "file", "default"]
+
+
+def _words(value: object) -> object:
+    """A text is cut at spaces and commas, the words of a list at commas only."""
+    if isinstance(value, str):
+        value = value.split()
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return value
+    words: list[str] = []
+    for word in value:  # the path of a mode file may hold a comma
+        words += [word] if Path(word).is_file() else filter(None, word.split(","))
+    return words
+
+
+class Settings(BaseSettings):
+    """All options of `compare` and `ab`. Times in seconds."""
+
+    model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, frozen=True)
+
+    repo: Path = Path()
+    modes: Annotated[list[str], NoDecode, BeforeValidator(_words), Field(min_length=1)] = [
+        "baseline",
+        "canopy",
+        "canopy-service",
+    ]
+    agents: int = Field(4, ge=1, le=1000)
+    runs: int = Field(3, ge=1, le=1000)
+    max_turns: int = Field(15, ge=1)
+    tasks: str = "exploration"
+    all_tasks: bool = False
+    agent: str = "scout"
+    model: str | None = None
+    timeout: float = Field(900, gt=0)
+    index_timeout: float = Field(600, gt=0)
+    service_url: Annotated[str, Field(pattern=r"^https?://[^/@\s]+/?$")] | None = None
+    seed: int = 0
+    concurrency: int | None = Field(None, ge=1)
+    output: Path | None = None
+    resume: str | None = Field(
+        None, validation_alias=AliasChoices("resume", "continue", f"{PREFIX}CONTINUE")
+    )
+    """`--continue`: a session's folder, or the empty string for the newest one."""
+    plan: bool = False
+    quiet: bool = False
+    dirty: bool = False
+    keep_workspaces: bool = False
+    require_retrieval: bool = False
+    workspace_root: Path | None = None
+    """Where clones are made; the folder for temporary files if not given."""
+    canopy_mcp: str | None = None
+    canopy_service: str | None = None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *sources: PydanticBaseSettingsSource,
+        **more_sources: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what `load` hands over: it asks the sources itself, to know which one answered."""
+        return (init_settings,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """The options, and the place each came from."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+
+    def stored(self) -> dict[str, Setting]:
+        """As `experiment.json` keeps them."""
+        values = self.settings.model_dump(mode="json")
+        return {
+            name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
+        }
+
+    def said(self, name: str) -> bool:
+        """Whether the option stands on the command line of this call."""
+        return self.sources[name] == "command line"
+
+
+def load(
+    given: Mapping[str, Any],
+    *,
+    config: Path | None = None,
+    session: Mapping[str, Setting] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> Resolved:
+    """Resolve the options; the first source that has one wins.
+
+    `session` holds the options of a session that is continued: they come right after the command
+    line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that is wrong.
+    """
+    layers: dict[Source, Mapping[str, Any]] = {
+        "command line": given,
+        "session": {
+            name: setting.value
+            for name, setting in (session or {}).items()
+            if name in Settings.model_fields and name not in OF_ONE_CALL
+        },
+        "environment": _renamed(EnvSettingsSource(Settings)()),
+        ".env": _renamed(_dotenv()),
+        "file": _renamed(_file(config)),
+        "default": defaults or {},
+    }
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = dict.fromkeys(Settings.model_fields, "default")
+    for source, layer in reversed(layers.items()):
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    try:
+        return Resolved(settings=Settings(**values), sources=sources)
+    except ValidationError as error:
+        raise _sentence(error, sources) from error
+
+
+def _dotenv() -> dict[str, Any]:
+    source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
+    try:
+        found = source()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f".env is not UTF-8 text: {error}; mend the file") from error
+    # Other programs keep their variables there too, without our prefix.
+    known = {*Settings.model_fields, "continue", f"{PREFIX}CONTINUE"}
+    ours = [name for name in source.env_vars if name.upper().startswith(PREFIX)]
+    for name in ours:
+        if name.upper().removeprefix(PREFIX).lower() not in known:
+            raise ConfigError(f".env sets {name.upper()}, which is no option; mend the file")
+    return {name: value for name, value in found.items() if name in known}
+
+
+def _file(config: Path | None) -> dict[str, Any]:
+    path = config or FILE
+    if not path.is_file():
+        if config is not None:
+            raise ConfigError(f"The settings file {config} does not exist; mend --config")
+        return {}
+    try:
+        found = TomlConfigSettingsSource(Settings, path)()
+    except (OSError, ValueError) as error:  # TOMLDecodeError is a ValueError
+        raise ConfigError(f"The settings file {path} is not TOML: {error}; mend it") from error
+    unknown = set(found) - {*Settings.model_fields, "continue"}
+    if unknown:
+        raise ConfigError(
+            f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "
+            "see 'swarm-bench compare --help'"
+        )
+    return found
+
+
+def _renamed(found: Mapping[str, Any]) -> dict[str, Any]:
+    """`continue` cannot name a field of Python's; here it is `resume`."""
+    return {
+        "resume" if name in ("continue", f"{PREFIX}CONTINUE") else name: value
+        for name, value in found.items()
+    }
+
+
+def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    option = "--" + name.replace("_", "-").replace("resume", "continue")
+    place = sources.get(name, "default")
+    where = "" if place == "command line" else f" (from {cast(str, place)})"
+    return UsageError(f"{option} {first['input']!r}{where}: {first['msg']}")

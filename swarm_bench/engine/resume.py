@@ -1,0 +1,73 @@
+"""Continuing a session: what may grow, and what must stay as it was."""
+
+from collections.abc import Collection
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Experiment, Task
+from swarm_bench.engine.plan import draw_order, plan
+
+_FIXED = ("benchmark", "agents", "concurrency", "all_tasks", "seed", "model", "service_url")
+_FIXED_LIMITS = ("max_turns", "timeout", "index_timeout")
+
+
+def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
+    """The experiment `old`, grown by the runs, tasks and modes that `new` has beyond it.
+
+    `recorded` are the ids of trials with a record. Raises `UsageError` for any other difference.
+    """
+    for name in _FIXED:
+        _same(name, getattr(old, name), getattr(new, name))
+    for name in _FIXED_LIMITS:
+        _same(name, getattr(old.limits, name), getattr(new.limits, name))
+    _same("agent", old.agent.name, new.agent.name)
+    if new.repository.tree != old.repository.tree:
+        raise UsageError(
+            f"{old.repository.path} is not as it was when the session began; "
+            "restore its content, or begin a new session"
+        )
+    if new.runs < old.runs:
+        raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
+    known = {mode.name for mode in old.modes}
+    modes = (*old.modes, *(mode for mode in new.modes if mode.name not in known))
+    grown = new.model_copy(
+        update={
+            "session": old.session,
+            "created_at": old.created_at,
+            "modes": modes,
+            "tasks": _tasks(old, new),
+            "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
+        }
+    )
+    _keep_records(grown, recorded)
+    return grown
+
+
+def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
+    known = {task.id: task for task in old.tasks}
+    for task in new.tasks:
+        if task.id in known and known[task.id].prompt != task.prompt:
+            raise UsageError(
+                f"The task {task.id!r} asks something else than when the session began; "
+                "give the new question a new id"
+            )
+    return (*old.tasks, *(task for task in new.tasks if task.id not in known))
+
+
+def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
+    planned = {
+        trial.id for block in plan(grown) for swarm in block.swarms for trial in swarm.trials
+    }
+    if not planned.issuperset(recorded):
+        raise UsageError(
+            "With more tasks the agents of this session would get other tasks than they had; "
+            "begin a new session, with --all-tasks if tasks are to be added later"
+        )
+
+
+def _same(name: str, old: object, new: object) -> None:
+    if old != new:
+        option = "--" + name.replace("_", "-")
+        raise UsageError(
+            f"{option} was {old!r} when the session began and cannot be {new!r} now; "
+            "leave it away, or begin a new session"
+        )

@@ -1,0 +1,42 @@
+"""What would run, for a person to look at before it does."""
+
+from collections.abc import Sequence
+
+from tabulate import tabulate
+
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.reports.text import plain
+
+PlanRow = tuple[int, str, int, str, bool]
+"""Run, mode, agent, title of the task, whether it is done."""
+
+
+def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float) -> str:
+    """The trials in the order they run, the services, and an upper bound of the time."""
+    left = sum(1 for row in rows if not row[4])
+    repository, limits = experiment.repository, experiment.limits
+    services = {name for mode in experiment.modes for name in mode.services}
+    started = ", ".join(sorted(services)) or "none"
+    lines = [
+        f"Repository: {plain(repository.path)} ({repository.files} files, "
+        f"{repository.bytes / 1e6:.1f} MB, commit {repository.commit or 'none'})",
+        f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
+        f"Trials:     {left} to run, {len(rows) - left} done",
+        f"Agents:     {experiment.agents} per swarm, {experiment.concurrency} at the same time",
+        f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
+        f"Services:   {experiment.service_url or started}",
+        f"Seed:       {experiment.seed}",
+        f"Time:       at most {_hours(longest)}, if every agent and index takes all it may",
+        "",
+    ]
+    cells = [
+        (run, mode, agent, plain(task), "done" if done else "")
+        for run, mode, agent, task, done in rows
+    ]
+    table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", ""], tablefmt="simple")
+    return "\n".join(lines) + table + "\n"
+
+
+def _hours(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
