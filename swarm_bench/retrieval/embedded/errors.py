@@ -66,7 +66,7 @@ class RepoNotReady(ToolError):
     hint = "Send POST /reindex if that was not done, and wait until GET /repos says ready"
 
 
-class Remote(ToolError):
+class RemoteError(ToolError):
     """The service answered with an error of its own."""
 
     def __init__(self, code: str, message: str) -> None:

@@ -9,18 +9,18 @@ a swarm. canopy's behaviour, which its users' clients see, is 150 lines.
 
 import argparse
 import json
-import logging
 import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from swarm_bench.retrieval.embedded.calls import Answer, Tools
+from swarm_bench.retrieval.embedded.diagnostics import start_diagnostics
 from swarm_bench.retrieval.embedded.errors import InvalidParameters, ToolError
-from swarm_bench.retrieval.embedded.local import LocalTools
 from swarm_bench.retrieval.embedded.parameters import Arguments
 from swarm_bench.retrieval.embedded.settings import CANOPY_VERSION, REQUEST_BYTES, title
 from swarm_bench.retrieval.embedded.tools import TOOLS
@@ -44,9 +44,18 @@ class RpcError(Exception):
 class Server:
     """Answers one request after the other."""
 
-    def __init__(self, root: Path | None, tools: Tools) -> None:
+    def __init__(self, root: Path | None, open_tools: Callable[[], Tools]) -> None:
         self.root = root
-        self.tools = tools
+        self._open_tools = open_tools
+
+    @cached_property
+    def tools(self) -> Tools:
+        """Opened by the first call, so that a swarm of servers says hello at once."""
+        return self._open_tools()
+
+    def close(self) -> None:
+        if "tools" in self.__dict__:
+            self.tools.close()
 
     def serve(self, lines: BinaryIO, replies: BinaryIO) -> None:
         """Until the input ends."""
@@ -190,20 +199,27 @@ def _end(_number: int, _frame: object) -> NoReturn:
 def main() -> None:
     options = _options()
     signal.signal(signal.SIGTERM, _end)
-    logging.basicConfig(level=logging.INFO, format="[canopy] %(message)s")
+    start_diagnostics()
     root = Path(os.path.realpath(options.root)) if options.root else None
-    tools: Tools = LocalTools()
-    if options.service_url:
-        from swarm_bench.retrieval.embedded.remote import RemoteTools
-
-        tools = RemoteTools(options.service_url, options.api_key)
+    server = Server(root, lambda: _open_tools(options.service_url, options.api_key))
     try:
-        Server(root, tools).serve(sys.stdin.buffer, sys.stdout.buffer)
+        server.serve(sys.stdin.buffer, sys.stdout.buffer)
     except (KeyboardInterrupt, BrokenPipeError):
         # Nobody reads any more; without this, closing stdout would complain once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
-        tools.close()
+        server.close()
+
+
+def _open_tools(service_url: str | None, key: str | None) -> Tools:
+    """Imports what it needs here: parsers or an HTTP client, a tenth of a second each."""
+    if service_url:
+        from swarm_bench.retrieval.embedded.remote import RemoteTools
+
+        return RemoteTools(service_url, key)
+    from swarm_bench.retrieval.embedded.local import LocalTools
+
+    return LocalTools()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The figures are canopy 0.4.0's own, so that an agent gets the same advice from b
 
 import math
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from swarm_bench.retrieval.embedded.fulltext import terms
@@ -39,7 +39,7 @@ class Pack:
     @property
     def evidence(self) -> Evidence:
         return Evidence(
-            scores=[score for score, _ in self.selected],
+            scores=[value for value, _ in self.selected],
             files=len({handle.path for _, handle in self.selected}),
             matches=self.found.matches,
             truncated=self.found.truncated,
@@ -51,34 +51,37 @@ def select(text: str, found: Found, limits: PackLimits) -> Pack:
     """The best handles by score, at most so many in all and per file."""
     words = terms(text)
     ranked = sorted(
-        ((_score(handle, words), handle) for handle in found.handles),
+        ((score(handle, words), handle) for handle in found.handles),
         key=lambda pair: (-pair[0], pair[1].tokens),
     )
     selected: list[tuple[float, Handle]] = []
     per_file: Counter[str] = Counter()
-    for score, handle in ranked:
+    for value, handle in ranked:
         if len(selected) == limits.max_handles:
             break
         if per_file[handle.path] < limits.max_per_file:
             per_file[handle.path] += 1
-            selected.append((score, handle))
+            selected.append((value, handle))
     return Pack(text=text, found=found, limits=limits, selected=selected)
 
 
-def _score(handle: Handle, words: list[str]) -> float:
+def score(
+    handle: Handle, words: list[str], weights: Mapping[NodeType, float] = TYPE_WEIGHTS
+) -> float:
+    """From 0 to 1. A type that `weights` does not know has its usual weight."""
     place = f"{handle.path} {handle.preview}".lower()
     matched = sum(word in place for word in words)
     relevance = max(0.1, matched / len(words)) if words else 1.0
-    weight = TYPE_WEIGHTS[handle.node.type]
+    type_ = handle.node.type
+    weight = weights.get(type_, TYPE_WEIGHTS[type_])
     return 0.6 * relevance + 0.25 * weight + 0.15 / (1 + math.log(max(handle.tokens, 1)))
 
 
-def suggestions(pack: Pack, expanded: Container[str]) -> list[str]:
-    """Ids to expand first. What was expanded before goes to the end.
+def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
+    """Which of a pack's ids to expand first. What was expanded before goes to the end.
 
     When all of them were, others of the pack that were not take their place.
     """
-    ids = [handle.id for _, handle in pack.selected]
     first = ids[:SUGGESTED]
     fresh = [each for each in first if each not in expanded]
     if not fresh:
@@ -98,7 +101,7 @@ def pack_result(pack: Pack, expanded: Container[str]) -> Json:
         "truncated": pack.found.truncated,
         "selected_count": len(handles),
         "selected_tokens": sum(handle.tokens for handle in handles),
-        "handles": [_pack_handle(score, handle) for score, handle in pack.selected],
+        "handles": [_pack_handle(value, handle) for value, handle in pack.selected],
         "files": [
             {
                 "file_path": path,
@@ -107,12 +110,12 @@ def pack_result(pack: Pack, expanded: Container[str]) -> Json:
             }
             for path, group in files.items()
         ],
-        "expand_suggestion": suggestions(pack, expanded),
+        "expand_suggestion": suggestions([each.id for each in handles], expanded),
         "guidance": guidance(pack.evidence),
     }
 
 
-def _pack_handle(score: float, handle: Handle) -> Json:
+def _pack_handle(value: float, handle: Handle) -> Json:
     return {
         "id": handle.id,
         "file_path": handle.path,
@@ -120,5 +123,5 @@ def _pack_handle(score: float, handle: Handle) -> Json:
         "line_range": [handle.node.first_line, handle.node.last_line],
         "token_count": handle.tokens,
         **origin(handle),
-        "score": score,
+        "score": value,
     }

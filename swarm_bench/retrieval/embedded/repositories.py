@@ -1,0 +1,175 @@
+"""The repositories a service knows: their state, their generation, and how they are indexed."""
+
+import logging
+import sqlite3
+import subprocess
+import uuid
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock, RLock, Thread
+
+from swarm_bench.retrieval.embedded.canopy import Canopy
+from swarm_bench.retrieval.embedded.errors import (
+    InvalidRepo,
+    RepoNotFound,
+    RepoNotReady,
+    ToolError,
+)
+from swarm_bench.retrieval.embedded.files import GIT, git_environment
+from swarm_bench.retrieval.embedded.indexing import Index, prepare_folder
+from swarm_bench.retrieval.embedded.metrics import Metrics
+from swarm_bench.retrieval.embedded.parameters import Search
+from swarm_bench.retrieval.embedded.results import Found, Json
+
+CACHED_QUERIES = 128
+
+_log = logging.getLogger(__name__)
+
+
+class Repository:
+    """One registered repository. `lock` is held while its index or feedback is used."""
+
+    def __init__(self, root: Path, name: str, metrics: Metrics) -> None:
+        self.id = str(uuid.uuid4())
+        self.root = root
+        self.name = name
+        self.commit_sha: str | None = None
+        self.generation = 0
+        self.status = "pending"
+        self.error_message: str | None = None
+        self.lock = RLock()
+        self.canopy = Canopy(root)
+        self._metrics = metrics
+        self._is_open = False
+        self._cache: OrderedDict[Search, Found] = OrderedDict()
+
+    def shard(self) -> Json:
+        """How the service shows it."""
+        shard: Json = {
+            "repo_id": self.id,
+            "repo_root": str(self.root),
+            "name": self.name,
+            "commit_sha": self.commit_sha,
+            "generation": self.generation,
+            "status": self.status,
+        }
+        if self.error_message is not None:
+            shard["error_message"] = self.error_message
+        return shard
+
+    def check_ready(self) -> None:
+        if self.status != "ready":
+            raise RepoNotReady(f"Repository {self.id} is not ready: {self.status.capitalize()}")
+
+    def opened(self) -> Canopy:
+        """The index; counts whether it was open."""
+        self._metrics.count("index_cache_hits" if self._is_open else "index_cache_misses")
+        self._is_open = True
+        return self.canopy
+
+    def find(self, search: Search, *, is_cached: bool = True) -> Found:
+        """Run a search, or answer it from the cache; handles say that the service found them."""
+        if is_cached and search in self._cache:
+            self._metrics.count("query_cache_hits")
+            return self._cache[search]
+        self._metrics.count("query_cache_misses")
+        found = self.opened().find(search)
+        handles = [
+            replace(each, source="service", commit_sha=self.commit_sha, generation=self.generation)
+            for each in found.handles
+        ]
+        found = replace(found, handles=handles)
+        if is_cached:
+            self._cache[search] = found
+            if len(self._cache) > CACHED_QUERIES:
+                self._cache.popitem(last=False)
+        return found
+
+    def start_indexing(self, glob: str | None) -> Json:
+        """Index in a thread of its own; the answer describes the state before."""
+        with self.lock:
+            answer: Json = {"generation": self.generation, "commit_sha": self.commit_sha}
+            if self.status == "indexing":
+                return {**answer, "status": "already_indexing"}
+            self.status = "indexing"
+            self.error_message = None
+        self._metrics.count("reindexes")
+        # A daemon: a service that is told to end does not wait for it, and the index survives.
+        Thread(target=self._index, args=(glob,), daemon=True).start()
+        return {**answer, "status": "indexing"}
+
+    def _index(self, glob: str | None) -> None:
+        index = Index(self.root)
+        try:
+            commit = head_commit(self.root)
+            index.refresh(glob)
+        except (ToolError, OSError, sqlite3.Error) as error:
+            _log.warning("indexing %s failed: %s", self.root, error)
+            with self.lock:
+                self.error_message = str(error)
+                self.status = "error"
+            return
+        finally:
+            index.close()
+        with self.lock:
+            self.commit_sha = commit
+            self.generation += 1
+            self._is_open = False
+            self._cache.clear()
+            self.canopy.memory.clear()
+            self.status = "ready"
+
+
+class Repositories:
+    """All repositories of a service, in memory only."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._lock = Lock()
+        self._by_id: dict[str, Repository] = {}
+
+    def add(self, path: str, name: str | None) -> Repository:
+        """The repository at a path; the same one when it is added again.
+
+        Raises:
+            InvalidRepo: the path is not the top of a git checkout.
+        """
+        root = Path(path).resolve()
+        if not (root / ".git").exists():
+            raise InvalidRepo(f"{path} is not the top folder of a git checkout")
+        prepare_folder(root / ".canopy")
+        with self._lock:
+            for repository in self._by_id.values():
+                if repository.root == root:
+                    return repository
+            repository = Repository(root, name or root.name or "unnamed", self._metrics)
+            self._by_id[repository.id] = repository
+            return repository
+
+    def get(self, repo_id: str) -> Repository:
+        try:
+            return self._by_id[repo_id]
+        except KeyError:
+            raise RepoNotFound(f"No repository has the id {repo_id}") from None
+
+    def all(self) -> list[Repository]:
+        with self._lock:
+            return list(self._by_id.values())
+
+
+def head_commit(root: Path) -> str | None:
+    """The commit that is checked out; None in a repository without commits, or without git."""
+    command = [*GIT, "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD"]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=git_environment(),
+            check=False,
+            text=True,
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,194 @@
+"""`swarm-bench-canopy-service`: canopy's HTTP service, one index for all agents of a swarm."""
+
+import argparse
+import hmac
+import json
+import logging
+import os
+import signal
+import socket
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
+from typing import Any, NoReturn, TypeVar
+
+import uvicorn
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from swarm_bench.retrieval.embedded.diagnostics import start_diagnostics
+from swarm_bench.retrieval.embedded.endpoints import Endpoints
+from swarm_bench.retrieval.embedded.errors import ToolError, Unauthorized
+from swarm_bench.retrieval.embedded.requests import (
+    AddBody,
+    ExpandBody,
+    PackBody,
+    QueryBody,
+    ReindexBody,
+)
+from swarm_bench.retrieval.embedded.settings import REQUEST_BYTES, title
+
+STOP_SECONDS = 2
+
+BodyType = TypeVar("BodyType", bound=BaseModel)
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(endpoints: Endpoints, key: str | None) -> Starlette:
+    """The service as an ASGI application; with a key, all routes but two ask for it."""
+
+    def taking(model: type[BodyType], work: Callable[[BodyType], Any]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            _check_key(request, key)
+            body = await _body(request, model)
+            return JSONResponse(await run_in_threadpool(work, body))
+
+        return endpoint
+
+    def giving(work: Callable[[], Any], *, is_guarded: bool) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            if is_guarded:
+                _check_key(request, key)
+            return JSONResponse(await run_in_threadpool(work))
+
+        return endpoint
+
+    post = ["POST"]
+    return Starlette(
+        routes=[
+            Route("/repos/add", taking(AddBody, endpoints.add), methods=post),
+            Route("/repos", giving(endpoints.repos, is_guarded=True)),
+            Route("/reindex", taking(ReindexBody, endpoints.reindex), methods=post),
+            Route("/query", taking(QueryBody, endpoints.query), methods=post),
+            Route("/evidence_pack", taking(PackBody, endpoints.evidence_pack), methods=post),
+            Route("/expand", taking(ExpandBody, endpoints.expand), methods=post),
+            Route("/status", giving(endpoints.status, is_guarded=False)),
+            Route("/metrics", giving(endpoints.read_metrics, is_guarded=False)),
+        ],
+        exception_handlers={
+            ToolError: _envelope,
+            sqlite3.Error: _internal,
+            OSError: _internal,
+        },
+    )
+
+
+def _check_key(request: Request, key: str | None) -> None:
+    given = request.headers.get("x-api-key", "")
+    if key is not None and not hmac.compare_digest(given.encode(), key.encode()):
+        raise Unauthorized("The key is missing or wrong")
+
+
+async def _body(request: Request, model: type[BodyType]) -> BodyType:
+    """The checked body.
+
+    Raises:
+        HTTPException: with the status that canopy's web framework gives, and plain text.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
+        raise HTTPException(415, "Send the body with Content-Type: application/json")
+    raw = bytearray()
+    async for piece in request.stream():
+        raw += piece
+        if len(raw) > REQUEST_BYTES:
+            raise HTTPException(413, f"The body is larger than {REQUEST_BYTES} bytes")
+    try:
+        value = json.loads(bytes(raw))
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "The body is not JSON") from None
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(each) for each in first["loc"]) or "body"
+        raise HTTPException(422, f"The body is wrong at {place}: {first['msg']}") from None
+
+
+async def _envelope(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, ToolError)
+    content = {"code": error.code, "message": str(error), "hint": error.hint}
+    return JSONResponse(content, status_code=error.http_status)
+
+
+async def _internal(_request: Request, error: Exception) -> Response:
+    content = {"code": ToolError.code, "message": str(error), "hint": ToolError.hint}
+    return JSONResponse(content, status_code=ToolError.http_status)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="swarm-bench-canopy-service",
+        description="Embedded stand-in for canopy-service: one index for many agents, over HTTP.",
+    )
+    parser.add_argument("--version", action="version", version=title())
+    parser.add_argument("--port", type=_port, default=3000, help="default 3000; 0 takes a free one")
+    parser.add_argument("--bind", default="127.0.0.1", help="address, default 127.0.0.1")
+    parser.add_argument("--api-key", default=os.environ.get("CANOPY_API_KEY") or None)
+    return parser.parse_args()
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError("give a number from 0 to 65535")
+    return int(text)
+
+
+def _is_local(address: str) -> bool:
+    try:
+        return address == "localhost" or ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """A listening socket, or the end of the program with one sentence."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        # asyncio turns off Nagle's delay, 40 ms per answer, only where the protocol is named.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+    except OSError as error:
+        _give_up(f"Port {port} of {address} cannot be used ({error.strerror}); give another --port")
+    return listening
+
+
+def _give_up(sentence: str) -> NoReturn:
+    sys.stderr.write(sentence + "\n")
+    raise SystemExit(1)
+
+
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(0)
+
+
+def main() -> None:
+    options = _options()
+    if not options.api_key and not _is_local(options.bind):
+        _give_up(f"Listening on {options.bind} needs a key; give --api-key, or bind to 127.0.0.1")
+    # uvicorn stops in an orderly way and then hands the signal on: to this.
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)
+    start_diagnostics()
+    listening = _bound(options.bind, options.port)
+    address, port = listening.getsockname()[:2]
+    logging.getLogger(__name__).info("listening on http://%s:%d", address, port)
+    config = uvicorn.Config(
+        application(Endpoints(), options.api_key),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()
