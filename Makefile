@@ -1,0 +1,37 @@
+# Every target sets up what it needs. `make demo` and `make test` are all a newcomer has to know.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check fix perf clean
+
+demo: $(READY)  ## run the main job on this repository
+	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
+
+test: $(READY)  ## run the tests
+	$(BIN)/pytest -n 2
+
+check: $(READY)  ## format, lint, types, import contracts, size budgets
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python .ci/budgets.py
+
+fix: $(READY)  ## format, and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+perf: $(READY)  ## measure; prints ratios and medians, judges nothing
+	$(BIN)/python perf/startup.py
+	$(BIN)/python perf/summary.py
+	$(BIN)/python perf/indexing.py
+
+clean:
+	rm -rf .venv build dist
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
