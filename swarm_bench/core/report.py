@@ -125,3 +125,12 @@ class Report:
     retrieval_exercised: bool | None
     """Whether each mode that has a retrieval tool used it in each of its runs; `None` when no
     mode has one, or nothing can tell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key of a stored file, for the page that documents it."""
+
+    key: str
+    unit: str
+    definition: str

@@ -145,8 +145,8 @@ def load(
 
 
 def _dotenv() -> dict[str, Any]:
-    source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
     try:
+        source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
         found = source()
     except UnicodeDecodeError as error:
         raise ConfigError(f".env is not UTF-8 text: {error}; mend the file") from error

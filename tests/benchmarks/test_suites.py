@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.benchmarks.suites import find_suite, list_suites, read_suite
+from swarm_bench.core.errors import ConfigError, UnknownName
+
+
+def suite_file(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_shipped_suites_can_be_used() -> None:
+    assert all(listing.problem is None for listing in list_suites())
+    assert [task.id for task in find_suite("exploration").tasks] == [
+        "auth-flow",
+        "data-models",
+        "request-life-cycle",
+        "background-jobs",
+        "plugin-architecture",
+    ]
+    assert len(find_suite("ab").tasks) == 4
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = suite_file(tmp_path, "tasks:\n  - {id: a, title: Ä, prompt: 'Where?'}\n")
+    suite = find_suite(str(path))
+    assert (suite.name, suite.tasks[0].title, suite.tasks[0].prompt) == ("mine", "Ä", "Where?")
+
+
+def test_an_unknown_suite_is_named_with_a_hint() -> None:
+    with pytest.raises(UnknownName, match="no task suite called 'exploratoin'; did you mean"):
+        find_suite("exploratoin")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("tasks:\n  - id: a\n   title: b\n", 3, "not YAML"),
+        ("tasks: []\n", 1, "tasks: List should have at least 1 item"),
+        ("tasks:\n  - id: a\n    title: b\n", 2, "tasks.0.prompt: Field required"),
+        ("tasks:\n  - id: a\n    title: b\n    prompt: c\n    hint: d\n", 5, "tasks.0.hint"),
+        ("tasks:\n  - id: a b\n    title: b\n    prompt: c\n", 2, "tasks.0.id"),
+        (
+            "tasks:\n  - {id: a, title: b, prompt: c}\n  - {id: a, title: b, prompt: c}\n",
+            3,
+            "the id 'a' is taken",
+        ),
+        ("- a\n", 1, "the file"),
+        ("", 1, "the file"),
+    ],
+)
+def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    path = suite_file(tmp_path, text)
+    with pytest.raises(ConfigError, match=words) as caught:
+        read_suite(path)
+    assert str(caught.value).startswith(f"{path}:{line}:")

@@ -1,0 +1,23 @@
+import pytest
+
+from swarm_bench.cli.words import spread
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("--modes a b c", "--modes a --modes b --modes c"),
+        ("--modes a b --runs 2", "--modes a --modes b --runs 2"),
+        ("--modes a --modes b", "--modes a --modes b"),
+        ("--modes a,b", "--modes a,b"),
+        ("--modes=a --runs 2", "--modes=a --runs 2"),
+        ("--runs 2 --modes a b", "--runs 2 --modes a --modes b"),
+        ("--modes --runs 2", "--modes --runs 2"),
+        ("--continue", "--continue |"),
+        ("--continue --runs 2", "--continue | --runs 2"),
+        ("--continue results/x", "--continue results/x"),
+        ("--modes a b --continue", "--modes a --modes b --continue |"),
+    ],
+)
+def test_several_words_after_one_option(typed: str, read: str) -> None:
+    assert spread(typed.split()) == ["" if word == "|" else word for word in read.split()]

@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.experiment import Setting
+from swarm_bench.core.settings import load
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_first_source_that_has_a_value_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("swarm-bench.toml").write_text("agents = 1\nruns = 1\nseed = 1\ntimeout = 1\n")
+    Path(".env").write_text("SWARM_BENCH_AGENTS=2\nSWARM_BENCH_RUNS=2\nSWARM_BENCH_SEED=2\n")
+    monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
+    monkeypatch.setenv("SWARM_BENCH_RUNS", "3")
+    resolved = load({"agents": 4})
+    found = {
+        name: (getattr(resolved.settings, name), resolved.sources[name])
+        for name in ("agents", "runs", "seed", "timeout", "max_turns")
+    }
+    assert found == {
+        "agents": (4, "command line"),
+        "runs": (3, "environment"),
+        "seed": (2, ".env"),
+        "timeout": (1, "file"),
+        "max_turns": (15, "default"),
+    }
+
+
+def test_a_continued_session_comes_right_after_the_command_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
+    session = {
+        "agents": Setting(value=2, source="default"),
+        "runs": Setting(value=2, source="default"),
+        "quiet": Setting(value=True, source="command line"),
+    }
+    resolved = load({"runs": 5}, session=session)
+    assert (resolved.settings.agents, resolved.sources["agents"]) == (2, "session")
+    assert resolved.settings.runs == 5
+    assert resolved.settings.quiet is False  # that was said of the earlier call
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["a,b", "c"], ["a", "b", "c"]),
+        (["./my modes/x.json"], ["./my modes/x.json"]),
+    ],
+)
+def test_modes_may_be_separated_by_commas(given: list[str], words: list[str]) -> None:
+    assert load({"modes": given}).settings.modes == words
+
+
+def test_modes_in_the_environment_are_separated_by_spaces_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SWARM_BENCH_MODES", "baseline canopy,x")
+    assert load({}).settings.modes == ["baseline", "canopy", "x"]
+
+
+def test_the_path_of_a_file_may_hold_a_comma() -> None:
+    Path("a,b.json").write_text("{}")
+    assert load({"modes": ["a,b.json"]}).settings.modes == ["a,b.json"]
+
+
+def test_continue_can_be_set_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("swarm-bench.toml").write_text('continue = "from-file"\n')
+    assert load({}).settings.resume == "from-file"
+    monkeypatch.setenv("SWARM_BENCH_CONTINUE", "from-environment")
+    assert load({}).settings.resume == "from-environment"
+
+
+def test_variables_of_other_programs_do_not_matter() -> None:
+    Path(".env").write_text("ANTHROPIC_API_KEY=secret\nSWARM_BENCH_RUNS=2\n")
+    resolved = load({})
+    assert resolved.settings.runs == 2
+    assert "secret" not in str(resolved.stored())
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"agents": 0}, "--agents 0: Input should be greater than or equal to 1"),
+        ({"runs": "many"}, "--runs 'many': "),
+        ({"timeout": -1}, "--timeout -1: "),
+        ({"service_url": "localhost:1"}, "--service-url 'localhost:1': "),
+        ({"service_url": "http://me:secret@host"}, "--service-url "),
+        ({"modes": []}, "--modes "),
+    ],
+)
+def test_a_value_that_cannot_be_names_its_option(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(given)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_AGENTS", "none")
+    with pytest.raises(UsageError, match=r"--agents 'none' \(from environment\)"):
+        load({})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("swarm-bench.toml", "agnets = 3\n", "sets agnets, which is no option"),
+        ("swarm-bench.toml", "agents = \n", "is not TOML"),
+        (".env", "SWARM_BENCH_AGNETS=3\n", "sets SWARM_BENCH_AGNETS, which is no option"),
+        (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8 text"),
+    ],
+)
+def test_a_wrong_file_is_named(name: str, content: str, sentence: str) -> None:
+    Path(name).write_bytes(content.encode("latin-1"))
+    with pytest.raises(ConfigError, match=sentence):
+        load({})
+
+
+def test_a_settings_file_that_was_named_must_exist() -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        load({}, config=Path("absent.toml"))

@@ -1,0 +1,143 @@
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
+from swarm_bench.engine.resume import extend
+
+
+def experiment(**changes: Any) -> Experiment:
+    modes = changes.pop("modes", ["baseline", "canopy"])
+    tasks = changes.pop("tasks", ["t1", "t2", "t3"])
+    runs = changes.get("runs", 2)
+    values: dict[str, Any] = {
+        "session": "s",
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "benchmark": "swarm",
+        "repository": Repository(path="/r", kind="folder", tree="t", files=1, bytes=1),
+        "modes": tuple(
+            Mode(name=m, source="", services=("canopy-service",) if "service" in m else ())
+            for m in modes
+        ),
+        "suite": "x",
+        "tasks": tuple(Task(id=t, title=t, prompt=f"do {t}") for t in tasks),
+        "agent": Program(name="a"),
+        "agents": 4,
+        "concurrency": 4,
+        "runs": runs,
+        "limits": Limits(max_turns=5, timeout=10, index_timeout=100),
+        "seed": 0,
+        "order": draw_order(modes, runs, 0),
+    }
+    return Experiment(**{**values, **changes})
+
+
+def trials(one: Experiment) -> list[tuple[int, str, int, str]]:
+    return [
+        (trial.run, trial.mode, trial.agent, trial.task.id)
+        for block in plan(one)
+        for swarm in block.swarms
+        for trial in swarm.trials
+    ]
+
+
+def ids(one: Experiment) -> set[str]:
+    return {t.id for block in plan(one) for swarm in block.swarms for t in swarm.trials}
+
+
+def test_tasks_go_round() -> None:
+    found = [(agent, task) for run, mode, agent, task in trials(experiment()) if run == 1]
+    assert Counter(found) == Counter({(1, "t1"): 2, (2, "t2"): 2, (3, "t3"): 2, (4, "t1"): 2})
+
+
+def test_all_tasks_gives_every_task_one_trial_per_mode_and_run() -> None:
+    found = [(run, mode, task) for run, mode, _, task in trials(experiment(all_tasks=True))]
+    assert Counter(found) == Counter(
+        (run, mode, task)
+        for run in (1, 2)
+        for mode in ("baseline", "canopy")
+        for task in ("t1", "t2", "t3")
+    )
+
+
+def test_ab_has_a_swarm_of_one_for_every_task_and_mode() -> None:
+    blocks = plan(experiment(benchmark="ab", agents=1, runs=1))
+    assert [len(block.swarms) for block in blocks] == [2, 2, 2]
+    assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.swarms)
+    assert [block.swarms[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]
+
+
+def test_every_run_has_every_mode_once_in_an_order_of_its_own() -> None:
+    modes = ["a", "b", "c", "d"]
+    orders = draw_order(modes, 20, seed=1)
+    assert all(sorted(order) == modes for order in orders)
+    assert len(set(orders)) > 5
+    assert orders == draw_order(modes, 20, seed=1)
+    assert orders != draw_order(modes, 20, seed=2)
+
+
+def test_what_was_drawn_stays_when_the_session_grows() -> None:
+    before = draw_order(["a", "b"], 2, seed=1)
+    after = draw_order(["a", "b", "c"], 4, seed=1, drawn=before)
+    assert after[0] == (*before[0], "c")
+    assert draw_order(["a", "b"], 4, seed=1)[:2] == before
+    assert len(after) == 4
+
+
+def test_ids_are_stable_and_unique() -> None:
+    one = experiment()
+    assert len(ids(one)) == len(trials(one)) == sum(planned_by_mode(one).values()) == 16
+    assert ids(one) == ids(experiment(session="another"))
+
+
+def test_the_time_is_bounded() -> None:
+    one = experiment(modes=["baseline", "canopy-service"], runs=1, concurrency=2)
+    assert longest_seconds(one) == 2 * (2 * 10) + 100
+
+
+def test_a_session_grows_by_runs_modes_and_tasks() -> None:
+    old = experiment(all_tasks=True, runs=1)
+    new = experiment(
+        all_tasks=True, runs=3, modes=["baseline", "extra"], tasks=["t2", "t9"], session="other"
+    )
+    grown = extend(old, new, ids(old))
+    assert grown.session == "s"
+    assert [mode.name for mode in grown.modes] == ["baseline", "canopy", "extra"]
+    assert [task.id for task in grown.tasks] == ["t1", "t2", "t3", "t9"]
+    assert grown.runs == 3
+    assert ids(grown) > ids(old)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"agents": 2}, "--agents was 4"),
+        ({"seed": 1}, "--seed was 0"),
+        ({"limits": Limits(max_turns=9, timeout=10, index_timeout=100)}, "--max-turns was 5"),
+        ({"runs": 1}, "--runs 1: the session already has 2 runs"),
+        ({"agent": Program(name="b")}, "--agent was 'a'"),
+        (
+            {"repository": Repository(path="/r", kind="folder", tree="u", files=1, bytes=1)},
+            "is not as it was",
+        ),
+        (
+            {"tasks": ["t1", "t2", "t3", "t4"]},
+            "would get other tasks than they had",
+        ),
+    ],
+)
+def test_what_a_session_cannot_change_is_refused(changes: dict[str, Any], words: str) -> None:
+    old = experiment()
+    with pytest.raises(UsageError, match=words):
+        extend(old, experiment(**changes), ids(old))
+
+
+def test_a_task_keeps_its_question() -> None:
+    old = experiment(all_tasks=True)
+    new = old.model_copy(update={"tasks": (Task(id="t1", title="t1", prompt="else"),)})
+    with pytest.raises(UsageError, match="asks something else"):
+        extend(old, new, ids(old))

@@ -1,0 +1,113 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.retrieval.modes import find_modes, list_modes, read_mode, render_servers
+
+SERVER = {"mcpServers": {"s": {"command": "run", "args": ["--root", "{{ workspace }}"]}}}
+
+
+def mode_file(folder: Path, content: object, name: str = "mine.json") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_shipped_modes_can_be_used() -> None:
+    listings = {listing.name: listing for listing in list_modes()}
+    assert {"baseline", "canopy", "canopy-service"} <= set(listings)
+    assert all(listing.problem is None for listing in listings.values())
+    baseline, canopy, service = find_modes(["baseline", "canopy", "canopy-service"])
+    assert baseline.servers == {}
+    assert canopy.instructions == service.instructions != ""
+
+
+def test_an_ordinary_mcp_file_is_a_mode(tmp_path: Path) -> None:
+    content = {
+        "mcpServers": {
+            "files": {"command": "npx", "args": ["x"], "env": {"A": "b"}, "alwaysLoad": True},
+            "web": {"type": "http", "url": "http://127.0.0.1:1/mcp"},
+        }
+    }
+    mode = read_mode(mode_file(tmp_path, content, ".mcp.json"))
+    assert mode.name == "mcp"
+    assert mode.servers == content["mcpServers"]  # unknown keys of a server are the agent's
+
+
+def test_placeholders_are_filled_in_wherever_they_stand(tmp_path: Path) -> None:
+    mode = read_mode(mode_file(tmp_path, SERVER))
+    where = """/a "b" {{ c }} 'ü'"""
+    rendered = render_servers(mode, {"workspace": where})
+    assert rendered["s"]["args"] == ["--root", where]
+
+
+def test_modes_of_the_working_folder_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode_file(tmp_path / "mcp_configs", SERVER)
+    mode_file(tmp_path / "mcp_configs", "{", "broken.json")
+    monkeypatch.chdir(tmp_path)
+    assert find_modes(["mine"])[0].servers == SERVER["mcpServers"]
+    broken = next(listing for listing in list_modes() if listing.name == "broken")
+    assert "is not JSON" in (broken.problem or "")
+
+
+def test_a_working_folder_cannot_quietly_replace_a_shipped_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode_file(tmp_path / "mcp_configs", SERVER, "baseline.json")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="Two files define the mode 'baseline'"):
+        find_modes(["baseline"])
+
+
+def test_two_modes_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = mode_file(tmp_path, SERVER, "baseline.json")
+    with pytest.raises(ConfigError, match="Two modes are called 'baseline'"):
+        find_modes(["baseline", str(path)])
+
+
+def test_an_unknown_mode_is_named_with_a_hint() -> None:
+    with pytest.raises(UnknownName, match="no mode called 'canpy'; did you mean 'canopy'"):
+        find_modes(["canpy"])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{ nonsense", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ([], "is wrong at the file"),
+        ({}, "is wrong at mcpServers: Field required"),
+        ({"mcpServers": {}, "servers": {}}, "is wrong at servers: Extra inputs"),
+        ({"mcpServers": {}, "swarmBench": {"instuctions": "x"}}, "swarmBench.instuctions"),
+        ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
+        ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
+        ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "placeholder that cannot be filled"),
+        (
+            {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
+            "placeholder that cannot be filled",
+        ),
+    ],
+)
+def test_a_wrong_mode_file_names_file_and_place(
+    tmp_path: Path, content: object, words: str
+) -> None:
+    path = mode_file(tmp_path, content)
+    with pytest.raises(ConfigError, match=words) as caught:
+        read_mode(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot name a folder"):
+        read_mode(mode_file(tmp_path, SERVER, "a b.json"))
+
+
+def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_mode(tmp_path / "absent.json")

@@ -1,0 +1,39 @@
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.records import Treatment
+from swarm_bench.core.status import Cause
+from swarm_bench.retrieval.treatment import mcp_calls, treatment
+
+QUERY = "mcp__canopy__canopy_query"
+CONNECTED = {"canopy": "connected"}
+
+
+@pytest.mark.parametrize(
+    ("given", "seen", "label"),
+    [
+        (["canopy"], {"servers": CONNECTED, "tool_calls": {QUERY: 1}}, Treatment.USED),
+        (["canopy"], {"tool_calls": {QUERY: 1}}, Treatment.USED),
+        (["canopy"], {"servers": CONNECTED, "tool_calls": {"Read": 1}}, Treatment.UNUSED),
+        (["canopy"], {"tools_offered": (QUERY,), "tool_calls": {}}, Treatment.UNUSED),
+        (["canopy"], {"servers": {"canopy": "failed"}}, Treatment.NOT_CONNECTED),
+        (["canopy"], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_CONNECTED),
+        (["canopy"], {}, Treatment.UNKNOWN),
+        ([], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_GIVEN),
+        ([], {}, Treatment.UNKNOWN),
+        ([], {"servers": CONNECTED}, Treatment.CONTAMINATED),
+        ([], {"tools_offered": (QUERY,)}, Treatment.CONTAMINATED),
+        ([], {"tool_calls": {QUERY: 1}}, Treatment.CONTAMINATED),
+        (["other"], {"servers": CONNECTED, "tool_calls": {}}, Treatment.CONTAMINATED),
+    ],
+)
+def test_labels(given: list[str], seen: dict[str, Any], label: Treatment) -> None:
+    assert treatment(given, Outcome(cause=Cause.FINISHED, **seen)) is label
+
+
+def test_calls_that_nobody_shows_are_missing() -> None:
+    assert mcp_calls(Outcome(cause=Cause.FINISHED)) is None
+    assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={"Read": 2})) == 0
+    assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={QUERY: 2, "Read": 1})) == 2
