@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.core.records import Treatment, TrialRecord
-from swarm_bench.core.status import CONSEQUENCES, Status
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _EFFECT = {
     Status.AGENT_FAILED: "they count as unsuccessful; what they did not report is missing, not 0",
@@ -101,9 +101,9 @@ def _swarm_failures(selection: Selection) -> Iterator[str]:
 def _causes(selection: Selection) -> Iterator[str]:
     for mode in selection.modes:
         trials = selection.of(mode)
-        by_cause = defaultdict(list)
+        by_cause: dict[Cause, list[TrialRecord]] = defaultdict(list)
         for trial in trials:
-            if trial.cause and trial.status is not Status.COMPLETED:
+            if trial.cause and trial.cause is not Cause.FINISHED:
                 by_cause[trial.cause].append(trial)
         for cause, ended in by_cause.items():
             consequence = CONSEQUENCES[cause]

@@ -27,10 +27,14 @@ def ratio(value: Ratio | None, tasks: int) -> str:
         return NOT_REPORTED
     brackets = []
     if value.low != value.high:
-        brackets.append(f"{value.low:.2f}–{value.high:.2f}")
+        brackets.append(f"{_times(value.low)}–{_times(value.high)}")
     if value.tasks < tasks:
         brackets.append(f"{value.tasks} of {tasks} tasks")
-    return f"{value.median:.2f}×" + (f" ({'; '.join(brackets)})" if brackets else "")
+    return f"{_times(value.median)}×" + (f" ({'; '.join(brackets)})" if brackets else "")
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
 def written(style: Style, value: float) -> str:

@@ -11,6 +11,7 @@ from swarm_bench.reports.figures import NOT_REPORTED, figure, ratio, written
 from swarm_bench.reports.text import cut, escaped, plain
 
 _TASK_LENGTH = 40
+_SENTENCE_LENGTH = 600
 
 
 def render(report: Report) -> str:
@@ -24,12 +25,18 @@ def render(report: Report) -> str:
     )
     # The document is Markdown, not HTML: the template passes foreign text through this filter.
     environment.filters["escaped"] = escaped
+    environment.filters["sentence"] = _sentence
     return environment.get_template("summary.md.j2").render(
         report=report,
         ratios=report.ratios and _ratios(report.ratios),
         tables=[(table, _metrics(report, table)) for table in report.tables],
         trials=_trials(report),
     )
+
+
+def _sentence(text: str) -> str:
+    """A warning can quote an agent, and agents can quote anything."""
+    return escaped(cut(plain(text), _SENTENCE_LENGTH))
 
 
 def _ratios(ratios: Ratios) -> str:

@@ -7,7 +7,10 @@ import unicodedata
 # Line breaks, control characters, and the marks that reverse the direction of what follows.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MARKUP = re.compile(r"[\\`*|<\[\]~$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z]+;)")
+# Within a word an underscore is harmless, and names are full of them.
+_MARKUP = re.compile(
+    r"[\\`*|<\[\]~$]|(?<![0-9A-Za-z_])_++|(?<!_)_++(?![0-9A-Za-z])|&(?=[#0-9A-Za-z]+;)"
+)
 # A list, a quote, a heading or a rule begins with one of these at the start of a line.
 _LINE_START = re.compile(r"\A(?:[#>+=-]|\d+(?=[.)]))")
 
@@ -21,7 +24,7 @@ def plain(text: str) -> str:
 
 def escaped(text: str) -> str:
     """One line that Markdown shows as it is written here."""
-    return _LINE_START.sub(_behind_backslash, _MARKUP.sub(r"\\\g<0>", plain(text)))
+    return _LINE_START.sub(_behind_backslash, _MARKUP.sub(_each_behind_backslash, plain(text)))
 
 
 def encodable(text: str) -> str:
@@ -37,6 +40,10 @@ def cut(text: str, length: int) -> str:
     while end > 0 and _continues(text, end):
         end -= 1
     return text[: end or length].rstrip() + "..."
+
+
+def _each_behind_backslash(match: re.Match[str]) -> str:
+    return "".join(f"\\{character}" for character in match[0])
 
 
 def _behind_backslash(match: re.Match[str]) -> str:

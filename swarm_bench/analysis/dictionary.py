@@ -1,0 +1,126 @@
+"""What every key of the stored records means; `docs/metrics.md` is made from it."""
+
+from swarm_bench.core.report import Key
+
+_TRIAL = (
+    ("mode", "name", "The retrieval set-up that the agent had."),
+    ("agent", "number", "Number of the agent in its swarm, from 1."),
+    ("task", "text", "The task as it stands in the prompt, without the mode's instructions."),
+    ("duration_ms", "milliseconds", "Time as the agent itself measures it."),
+    ("duration_s", "seconds", "duration_ms in seconds."),
+    ("num_turns", "turns", "Model requests, as the agent counts them."),
+    ("input_tokens", "tokens", "Sent; neither read from nor written to the prompt cache."),
+    ("cache_read", "tokens", "Sent and read from the prompt cache."),
+    ("cache_create", "tokens", "Sent and written to the prompt cache."),
+    ("output_tokens", "tokens", "Produced by the model."),
+    ("total_tokens", "tokens", "Reported tokens: input_tokens + cache_create + output_tokens."),
+    ("effective_tokens", "tokens", "total_tokens + cache_read."),
+    ("cost", "US dollars", "As the agent reports it; see cost_estimated."),
+    ("result_lines", "lines", "Lines of the answer, without line breaks at its end."),
+    ("compacted", "0 or 1", "1 when num_turns reached the budget. No compaction of a context."),
+    ("schema_version", "number", "Version of this list of keys."),
+    ("session", "name", "The session that the trial belongs to."),
+    ("trial", "id", "Stable: the same mode, task, agent and run have it in every session."),
+    ("attempt", "number", "1 for the first try; higher when --continue ran the trial again."),
+    ("run", "number", "The repetition of the plan, from 1."),
+    ("task_id", "id", "The task's id in its suite."),
+    (
+        "status",
+        "label",
+        "completed, budget-reached, agent-failed, harness-failed or cancelled; see below.",
+    ),
+    ("cause", "label", "The precise reason for the status; see below."),
+    ("detail", "text", "One sentence on a failure, from the agent's own words where it has any."),
+    ("exit_code", "number", "Exit code of the agent's process; negative for a signal."),
+    ("program", "name", "The agent program."),
+    ("program_version", "version", "Its version, as it says itself."),
+    ("model", "name", "The model, as the agent names it."),
+    ("started_at", "time, UTC", "When the agent's process was started."),
+    ("ended_at", "time, UTC", "When the last process of its tree had ended."),
+    ("wall_seconds", "seconds", "From the one to the other, by our clock."),
+    ("api_seconds", "seconds", "Time the agent waited for its model, as it measures it."),
+    ("peak_memory_bytes", "bytes", "Largest sampled sum over the process tree."),
+    ("cpu_seconds", "seconds", "Sampled over the process tree; short processes can be missing."),
+    ("tool_calls", "calls by name", "Calls of each tool, under the name the agent gives it."),
+    ("tool_failures", "calls by name", "Those of them that came back with an error."),
+    ("mcp_calls", "calls", "Calls of MCP tools among them."),
+    ("mcp_servers", "status by name", "MCP servers that the agent saw when it started."),
+    (
+        "retrieval",
+        "label",
+        "used, unused, not-connected, contaminated (a tool that the mode does not give was there), "
+        "not-given, or unknown.",
+    ),
+    ("cost_estimated", "true or false", "true: from a price table of ours, nobody was billed."),
+    ("price_table", "name", "That price table."),
+    ("token_counter", "name", "What counted the tokens, when it was not the provider."),
+    ("references", "count", "Mentions of files as canopy's script counts them: see below."),
+    ("references_distinct", "count", "Different mentions of files, existing or not."),
+    ("references_existing", "count", "Those of them that name a file of the workspace."),
+    ("headings", "count", "Lines that are headings, outside of code fences."),
+    ("bullets", "count", "Lines that begin a bullet (- or *), outside of code fences."),
+    ("fences", "count", "Code fences."),
+    ("grounded", "true or false", "references is 3 or more."),
+    ("structured", "true or false", "3 headings or more, and 5 bullets or 1 code fence or more."),
+)
+
+_SWARM = (
+    ("schema_version", "number", "Version of this list of keys."),
+    ("session", "name", "The session that the swarm belongs to."),
+    ("swarm", "id", "Stable, like that of a trial."),
+    ("mode", "name", "The mode of its agents."),
+    ("run", "number", "The repetition of the plan, from 1."),
+    ("attempt", "number", "1 for the first try; higher after --continue."),
+    ("agents", "numbers", "The agents that ran in it."),
+    ("started_at", "time, UTC", "When its workspace was begun."),
+    ("ended_at", "time, UTC", "When everything of it had ended."),
+    ("workspace_seconds", "seconds", "To make the workspace."),
+    ("service_seconds", "seconds", "From starting the services until they answered."),
+    (
+        "index_seconds",
+        "seconds",
+        "Service: from the request to index until ready. Standalone: from the first to the last "
+        "change of the index while the agents ran, whose time includes it.",
+    ),
+    ("backend", "name", "The retrieval program that ran, with its version."),
+    ("before", "counters by probe", "The tool's counters before the agents started."),
+    ("after", "counters by probe", "The same after they had ended."),
+    ("difference", "counters by probe", "What the swarm added: see below."),
+    ("service_healthy", "true or false", "false when the service died; null without a service."),
+    ("failure", "text", "Why the swarm could not run or broke off."),
+)
+
+_FEEDBACK = (
+    ("query_events", "events", "Queries that canopy recorded in .canopy/feedback.db."),
+    ("expand_events", "events", "Expansions of a handle that it recorded."),
+    ("auto_expand_events", "events", "Those that canopy made by itself with a query."),
+    ("manual_expand_events", "events", "Those that an agent asked for."),
+    ("sample_count", "events", "Queries that the following three are taken from."),
+    ("handle_expand_accept_rate", "share", "Handles returned that were expanded."),
+    ("avg_tokens_per_expand", "tokens", "Mean size of what was expanded."),
+    ("glob_hit_rate_at_k", "share", "Predicted globs, the first 5 of a query, that were hit."),
+)
+
+_SERVICE = (
+    ("queries", "requests", "Queries and evidence packs together."),
+    ("query_cache_hits", "searches", "Searches answered from the service's cache."),
+    ("query_cache_misses", "searches", "Searches that were not; a pack can make several."),
+    ("query_cache_hit_rate", "share", "Hits of hits and misses."),
+    ("expands", "requests", "Requests to expand, each for one or more handles."),
+    ("index_cache_hits", "openings", "Uses of an index that was open."),
+    ("index_cache_misses", "openings", "Uses that had to open it."),
+    ("reindexes", "requests", "Requests to index that were accepted."),
+    ("avg_query_ms", "milliseconds", "Mean time of a query, without decimals."),
+    ("avg_expand_ms", "milliseconds", "Mean time of a request to expand, without decimals."),
+    ("evidence_packs", "requests", "Evidence packs; only the embedded canopy counts them."),
+)
+
+
+def _keys(rows: tuple[tuple[str, str, str], ...]) -> tuple[Key, ...]:
+    return tuple(Key(key=key, unit=unit, definition=definition) for key, unit, definition in rows)
+
+
+TRIAL_KEYS = _keys(_TRIAL)
+SWARM_KEYS = _keys(_SWARM)
+FEEDBACK_KEYS = _keys(_FEEDBACK)
+SERVICE_KEYS = _keys(_SERVICE)

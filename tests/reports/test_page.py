@@ -1,0 +1,76 @@
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.reports.page import render_page
+
+ANSWER = "# Title\n\n| a | b |\n\n```sh\n# $(rm -rf /) `x`\n```\n"
+
+
+def record(**changes: object) -> TrialRecord:
+    values = {
+        "mode": "canopy",
+        "agent": 2,
+        "task": "Find | it\nand say where",
+        "duration_s": 79.88,
+        "num_turns": 9,
+        "input_tokens": 8,
+        "cache_read": 109067,
+        "cache_create": 34939,
+        "output_tokens": 2908,
+        "total_tokens": 37855,
+        "effective_tokens": 146922,
+        "cost": 0.100915,
+        "result_lines": 15,
+        "compacted": 0,
+        "status": "completed",
+        "cause": "finished",
+        "retrieval": "used",
+        "tool_calls": {"Read": 3, "mcp__canopy__x": 1},
+        "model": "rules",
+        "program": "scout",
+        "program_version": "1.0",
+    }
+    return TrialRecord.model_validate(values | changes)
+
+
+def test_the_page_has_task_answer_and_figures() -> None:
+    page = render_page(record(), ANSWER)
+    assert page.startswith("# [canopy] Agent 2\n\n## Task\nFind | it\nand say where\n\n## Result\n")
+    assert ANSWER in page
+    assert page.endswith("""
+---
+## Metrics
+- **Duration:** 79.88s
+- **Turns:** 9
+- **Input tokens:** 8 (+ 34939 cache creation)
+- **Cache read:** 109067
+- **Output tokens:** 2908
+- **Reported tokens (input + cache_create + output):** 37855
+- **Effective tokens (reported + cache_read):** 146922
+- **Cost:** $0.100915
+- **Result lines:** 15
+- **Compacted:** 0
+- **Status:** completed
+- **Cause:** finished
+- **Retrieval:** used
+- **Tool calls:** Read 3, mcp__canopy__x 1
+- **Model:** rules
+- **Agent program:** scout 1.0
+""")
+
+
+def test_a_trial_that_gave_nothing_has_no_figures() -> None:
+    bare = TrialRecord(mode="baseline", agent=1, task="t", detail="It | died\nat once")
+    page = render_page(bare, None)
+    assert "## Result\nThe agent gave no answer.\n" in page
+    assert "- **Input tokens:** not reported (+ not reported cache creation)\n" in page
+    assert "- **Cost:** not reported\n" in page
+    assert "- **Detail:** It \\| died at once\n" in page
+    assert "0" not in page.partition("## Metrics")[2]
+
+
+def test_an_estimated_cost_is_marked() -> None:
+    assert "- **Cost:** $0.100915 (estimate)\n" in render_page(record(cost_estimated=True), "x")
+
+
+def test_the_page_can_be_encoded_whatever_the_answer_is() -> None:
+    page = render_page(record(task="half \ud83d"), "half \udc00 of a pair")
+    assert b"half \xef\xbf\xbd of a pair" in page.encode("utf-8")

@@ -1,0 +1,51 @@
+"""`docs/metrics.md` lists what the code stores and prints.
+
+`RENEW=1 pytest tests/reports/test_reference.py` writes its tables anew.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.analysis.dictionary import FEEDBACK_KEYS, SERVICE_KEYS, SWARM_KEYS, TRIAL_KEYS
+from swarm_bench.analysis.metrics import RATIOS, TABLES
+from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.reports.reference import cause_table, key_table, metric_table
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+EXPECTED = {
+    "metrics.jsonl": key_table(TRIAL_KEYS),
+    "causes": cause_table(
+        (cause, one.status, one.meaning, one.rerun) for cause, one in CONSEQUENCES.items()
+    ),
+    "retrieval.jsonl": key_table(SWARM_KEYS),
+    "feedback": key_table(FEEDBACK_KEYS),
+    "service": key_table(SERVICE_KEYS),
+    **{title: metric_table(one.metric for one in measures) for title, measures in TABLES},
+    "Ratios": metric_table(RATIOS),
+}
+
+
+def between(name: str) -> re.Pattern[str]:
+    mark = re.escape(name)
+    return re.compile(f"(?<=<!-- begin {mark} -->\n)(.*?)(?=<!-- end {mark} -->)", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_page_has_the_table(name: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    if "RENEW" in os.environ:
+        page = between(name).sub(lambda _: f"\n{EXPECTED[name]}\n\n", page)
+        PAGE.write_text(page, encoding="utf-8")
+    found = between(name).search(page)
+    assert found is not None
+    assert found[0].strip() == EXPECTED[name]
+
+
+def test_every_key_of_the_records_is_documented_in_its_order() -> None:
+    assert [one.key for one in TRIAL_KEYS] == list(TrialRecord.model_fields)
+    assert [one.key for one in SWARM_KEYS] == list(SwarmRecord.model_fields)
