@@ -8,12 +8,13 @@ tag, because a child may have taken a session of its own or lost its parent.
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import BinaryIO
+from typing import Literal
 
 import anyio
 import psutil
@@ -21,6 +22,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
+from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 
 GRACE = 2.0
@@ -71,7 +73,7 @@ async def run(
     """
     stopped: StopReason | None = None
     flooded = anyio.Event()
-    with output.stdout.open("wb") as out, output.stderr.open("wb") as err:
+    with _opened(output.stdout, "wb") as out, _opened(output.stderr, "wb") as err:
         process = await _start(command)
         sink = _Sink(output.limit, flooded, output.on_line)
         try:
@@ -97,7 +99,7 @@ async def background(
 
     Raises `ProcessLost` when it cannot be started.
     """
-    with log.open("ab") as sink:
+    with _opened(log, "ab") as sink:
         process = await _start(command, sink)
         try:
             yield process
@@ -108,7 +110,16 @@ async def background(
                     await process.aclose()
 
 
-async def _start(command: Command, sink: BinaryIO | None = None) -> Process:
+@contextmanager
+def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
+    """Not buffered: what was read is in the file, whatever happens to us next."""
+    with store_errors(path):
+        file = path.open(mode, buffering=0)
+    with file:
+        yield file
+
+
+async def _start(command: Command, sink: FileIO | None = None) -> Process:
     try:
         return await anyio.open_process(
             command.argv,
@@ -150,17 +161,16 @@ class _Sink:
         self._on_line = on_line
         self._partial = bytearray()
 
-    async def drain(self, stream: ByteReceiveStream | None, file: BinaryIO, lines: bool) -> None:
+    async def drain(self, stream: ByteReceiveStream | None, file: FileIO, lines: bool) -> None:
         assert stream is not None
         async for chunk in stream:
             kept = chunk[: self._left]
             self._left -= len(kept)
-            file.write(kept)
+            _write(file, kept)
             if len(kept) < len(chunk):
                 self._flooded.set()  # and read on: a full pipe would keep it from ending
             if lines and self._on_line:
                 self._cut(kept)
-        file.flush()
 
     def _cut(self, chunk: bytes) -> None:
         assert self._on_line is not None
@@ -171,6 +181,13 @@ class _Sink:
             self._on_line(line)
         if len(self._partial) + len(rest) <= LONGEST_LINE:
             self._partial += rest
+
+
+def _write(file: FileIO, content: bytes) -> None:
+    rest = memoryview(content)
+    with store_errors(Path(str(file.name))):
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
 
 
 async def stop_tree(process: Process, tag: str, grace: float) -> None:
