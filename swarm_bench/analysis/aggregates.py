@@ -5,6 +5,7 @@ Nothing missing becomes 0: a value that was not given is left out and counted as
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isfinite
 from statistics import fmean, median
 from typing import Any
 
@@ -111,11 +112,16 @@ def _from_swarms(
         known: list[float] = []
         covered: set[int] = set()
         for swarm in part.swarms:
-            value = read(swarm)
-            if isinstance(value, (int, float)):
+            value = finite(read(swarm))
+            if value is not None:
                 known.append(value)
                 covered.update(swarm.agents)
         uncovered = sum(trial.agent not in covered for trial in part.trials)
         return Value(value=reduce(known) if known else None, missing=uncovered + part.absent)
 
     return aggregate
+
+
+def finite(value: object) -> float | None:
+    """A counter as a number; `None` for anything else that a tool may put there."""
+    return value if isinstance(value, (int, float)) and isfinite(value) else None

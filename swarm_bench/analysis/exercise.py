@@ -1,5 +1,6 @@
 """Whether the retrieval tool was used at all, by its own counters where it has any."""
 
+from swarm_bench.analysis.aggregates import finite
 from swarm_bench.analysis.selection import Selection, Slice
 from swarm_bench.core.records import SwarmRecord, Treatment
 
@@ -42,6 +43,6 @@ def counted(swarms: tuple[SwarmRecord, ...], probe: str) -> float | None:
         value
         for swarm in swarms
         for key in COUNTERS[probe]
-        if isinstance(value := (swarm.difference.get(probe) or {}).get(key), (int, float))
+        if (value := finite((swarm.difference.get(probe) or {}).get(key))) is not None
     ]
     return sum(found) if found else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from swarm_bench.analysis.script_lines import Lines, read_lines
 from swarm_bench.analysis.script_payload import read_payload
-from swarm_bench.analysis.script_trial import Place, script_trial
+from swarm_bench.analysis.script_trial import Place, script_trial, whole_number
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 
@@ -33,11 +33,11 @@ class _Reading:
 
     def json(self, name: str) -> dict[str, Any] | None:
         """A file with one JSON object; `None` when it is not there or is something else."""
-        path = self.folder / name
-        if not path.is_file():
+        content = self.content(name)
+        if content is None:
             return None
         try:
-            document = json.loads(path.read_bytes().decode("utf-8", errors="replace"))
+            document = json.loads(content.decode("utf-8", errors="replace"))
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
@@ -45,12 +45,19 @@ class _Reading:
             return None
         return document
 
-    def check_encoding(self, name: str, why: str) -> None:
-        path = self.folder / name
+    def content(self, name: str) -> bytes | None:
+        """The content of a file; `None` when it is not there or cannot be read."""
         try:
-            path.read_bytes().decode("utf-8")
+            return (self.folder / name).read_bytes()
         except FileNotFoundError:
-            self.warn(f"{name} is not there: the script broke off before it wrote it.")
+            return None
+        except OSError as error:
+            self.warn(f"{name} cannot be read ({error.strerror}) and is left out.")
+            return None
+
+    def check_encoding(self, name: str, content: bytes, why: str) -> None:
+        try:
+            content.decode("utf-8")
         except UnicodeDecodeError as error:
             self.warn(f"{name} is not valid UTF-8 (byte {error.start}): {why}")
 
@@ -74,15 +81,15 @@ def read_script_folder(path: Path) -> SessionData:
     reading = _Reading(path)
     config = reading.json("config.json") or {}
     head = _head(config)
-    reading.check_encoding("metrics.jsonl", "what is not text is shown as a replacement mark.")
-    metrics = path / "metrics.jsonl"
-    lines = read_lines(metrics.read_bytes() if metrics.is_file() else b"", reading.warn)
+    metrics = reading.content("metrics.jsonl") or b""
+    reading.check_encoding("metrics.jsonl", metrics, "the rest is shown as replacement marks.")
+    lines = read_lines(metrics, reading.warn)
     planned = _MODES if head.get("mode") == "all" else ()
     modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *planned]))
     trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
-    reading.check_encoding("summary.md", "the script cuts the tasks at 40 bytes, even in a letter.")
+    _check_summary(reading)
     _warn_of_zeros(reading, trials, lines)
-    agents = int(head["agents"]) if head.get("agents", "").isdecimal() else 0
+    agents = whole_number(head.get("agents"))
     return SessionData(
         experiment=None,
         trials=tuple(trials),
@@ -93,6 +100,15 @@ def read_script_folder(path: Path) -> SessionData:
     )
 
 
+def _check_summary(reading: _Reading) -> None:
+    content = reading.content("summary.md")
+    if content is None:
+        reading.warn("summary.md is not there: the script broke off before it wrote it.")
+    else:
+        why = "the script cuts the tasks at 40 bytes, even in a letter."
+        reading.check_encoding("summary.md", content, why)
+
+
 def _head(config: Mapping[str, Any]) -> dict[str, str]:
     names = {"repo": "repository"}
     keys = ("repo", "agents", "max_turns", "mode", "model", "date")
@@ -101,15 +117,16 @@ def _head(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _mode_folders(path: Path) -> Iterator[str]:
     for mode in _MODES:
-        if any(_agent_files(path / mode)):
+        if any(_agent_files(path, mode)):
             yield mode
 
 
-def _agent_files(folder: Path) -> Iterator[tuple[int, Path]]:
-    for file in sorted(folder.glob("agent-*.json")):
+def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
+    """Numbers of the agents, and their files relative to the session's folder."""
+    for file in sorted((folder / mode).glob("agent-*.json")):
         match = _AGENT_FILE.fullmatch(file.name)
         if match:
-            yield int(match[1]), file
+            yield int(match[1]), f"{mode}/{file.name}"
 
 
 def _task(tasks: object, agent: int) -> str:
@@ -123,9 +140,9 @@ def _trials(
     reading: _Reading, mode: str, lines: Lines, config: Mapping[str, Any]
 ) -> Iterator[TrialRecord]:
     head, tasks = _head(config), config.get("tasks")
-    files = dict(_agent_files(reading.folder / mode))
+    files = dict(_agent_files(reading.folder, mode))
     with_line = {agent for of, agent in lines if of == mode}
-    wanted = int(head["agents"]) if head.get("agents", "").isdecimal() else max(files, default=0)
+    wanted = whole_number(head.get("agents")) or max(files, default=0)
     lost = sorted(agent for agent in files if agent not in with_line and agent <= wanted)
     stale = sorted(agent for agent in files if agent not in with_line and agent > wanted)
     if lost:
@@ -139,11 +156,11 @@ def _trials(
             "they are left out here, but the script's strict figures count them."
         )
     for agent in sorted(with_line | set(lost)):
-        file = files.get(agent)
+        content = reading.content(files[agent]) if agent in files else None
         yield script_trial(
             Place(mode=mode, agent=agent, task=_task(tasks, agent)),
             line=lines.get((mode, agent)),
-            payload=read_payload(file.read_bytes()) if file else None,
+            payload=None if content is None else read_payload(content),
             head=head,
             warn=reading.warn,
         )

@@ -13,6 +13,7 @@ Warn = Callable[[str], None]
 
 # `bc` prints `.48`; the script puts that into the line as it is.
 _NAKED_DECIMAL = re.compile(r'("[A-Za-z_]+":\s*-?)\.(?=\d)')
+_FOLDER = re.compile(r"(?!\.)[^/\x00]{1,60}")
 _MAX_LISTED = 5
 
 
@@ -51,9 +52,12 @@ def _record(text: str) -> tuple[TrialRecord | None, bool]:
 def _parsed(text: str) -> TrialRecord:
     """Raises `ValueError`, which pydantic's error is too."""
     try:
-        return TrialRecord.model_validate(json.loads(text))
+        record = TrialRecord.model_validate(json.loads(text))
     except (ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
+    if not _FOLDER.fullmatch(record.mode):
+        raise ValueError(f"{record.mode!r} cannot be the name of a mode's folder")
+    return record
 
 
 def _report(

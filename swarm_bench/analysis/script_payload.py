@@ -2,6 +2,7 @@
 place."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ _FIGURES = {
     "cache_create": ("usage", "cache_creation_input_tokens"),
     "output_tokens": ("usage", "output_tokens"),
 }
+_WITH_DECIMALS = {"duration_ms", "cost"}
 
 
 def read_payload(content: bytes) -> Payload:
@@ -111,5 +113,11 @@ def _figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
         value: Any = document
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if _is_figure(value, whole=key not in _WITH_DECIMALS):
             yield key, value
+
+
+def _is_figure(value: object, *, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return 0 <= value < math.inf and (not whole or value == int(value))

@@ -119,8 +119,13 @@ def _sums(figures: Mapping[str, float | None]) -> dict[str, float | None]:
 
 
 def _compacted(figures: Mapping[str, float | None], head: Mapping[str, str]) -> int | None:
-    turns, limit = figures["num_turns"], head.get("max_turns", "")
-    return None if turns is None or not limit.isdecimal() else int(turns >= int(limit))
+    turns, limit = figures["num_turns"], whole_number(head.get("max_turns"))
+    return None if turns is None or limit is None else int(turns >= limit)
+
+
+def whole_number(text: str | None) -> int | None:
+    """A number in the head; the script writes down whatever it was given."""
+    return int(text) if text and len(text) < 10 and text.isdecimal() else None
 
 
 def _scores(payload: Payload, head: Mapping[str, str]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -212,3 +213,49 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     assert not is_script_folder(tmp_path)
     with pytest.raises(UsageError, match="holds no results"):
         read_script_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "NaN", "-1", "2.5", "true", '"x"', "[]", "9" * 5000, '"\\ud800"', "", "null"]
+)
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("metrics.jsonl", "num_turns"),
+        ("metrics.jsonl", "agent"),
+        ("metrics.jsonl", "mode"),
+        ("baseline/agent-1.json", "num_turns"),
+        ("baseline/agent-1.json", "total_cost_usd"),
+        ("baseline/agent-1.json", "result"),
+        ("baseline/agent-1.json", "usage"),
+        ("config.json", "agents"),
+        ("config.json", "max_turns"),
+        ("canopy-service/service-metrics.json", "queries"),
+        ("canopy-service/service-metrics.json", "performance"),
+        ("canopy-service/local-feedback-metrics.json", "query_events"),
+    ],
+)
+def test_any_value_anywhere_gives_a_summary(folder: Path, name: str, key: str, value: str) -> None:
+    file = folder / name
+    text = file.read_text(encoding="utf-8")
+    changed = re.sub(f'("{key}":\\s*)[^,}}]+', lambda found: found[1] + value, text, count=1)
+    assert changed != text
+    file.write_text(changed, encoding="utf-8")
+    assert summarise(read_script_folder(folder)).tables
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "..", "x" * 300, "with \\u0000"])
+def test_a_mode_that_is_no_name_of_a_folder_is_refused(folder: Path, name: str) -> None:
+    with (folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write(f'{{"mode":"{name}","agent":1,"task":"t"}}\n')
+    data = read_script_folder(folder)
+    assert "metrics.jsonl: line 6 is not readable and left out." in data.warnings
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(folder: Path) -> None:
+    agent = folder / "baseline" / "agent-1.json"
+    agent.unlink()
+    agent.mkdir()
+    data = read_script_folder(folder)
+    assert any("baseline/agent-1.json cannot be read" in one for one in data.warnings)
+    assert trial(data, "baseline", 1).effective_tokens == 1300
