@@ -1,0 +1,228 @@
+"""The main job, from the command to the summary."""
+
+import hashlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import COMMAND, Bench, processes_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+MODES = ("baseline", "canopy", "canopy-service")
+
+
+def fingerprint(root: Path) -> str:
+    """A hash of every name, mode, time and byte below `root`."""
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        about = path.lstat()
+        digest.update(f"{path.relative_to(root)} {about.st_mode} {about.st_mtime_ns}".encode())
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def test_three_modes_on_a_real_repository(bench: Bench) -> None:
+    (bench.repo / ".canopy").mkdir()
+    (bench.repo / ".canopy" / "feedback.db").write_text("the user's own")
+    before = fingerprint(bench.repo)
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", *MODES,
+        "--agents", "2", "--runs", "2", "--seed", "1", "--output", "out",
+    )  # fmt: skip
+    assert (done.code, fingerprint(bench.repo)) == (0, before), done.err
+    assert done.out == (bench.folder / "out" / "summary.md").read_text()
+    records = bench.records("out")
+    assert {(r["run"], r["mode"], r["agent"]) for r in records} == {
+        (run, mode, agent) for run in (1, 2) for mode in MODES for agent in (1, 2)
+    }
+    assert {r["retrieval"] for r in records if r["mode"] == "baseline"} == {"not-given"}
+    assert {r["retrieval"] for r in records if r["mode"] != "baseline"} == {"used"}
+    assert all(r["status"] == "completed" and r["result_lines"] > 1 for r in records)
+    for run in ("run-1", "run-2"):
+        check_artefacts(bench.folder / "out" / run)
+    assert list((bench.folder / "tmp").iterdir()) == []
+    assert processes_of(bench.experiment("out")["session"]) == []
+    assert "run 1 of 2, order: " in done.err
+
+
+def check_artefacts(run: Path) -> None:
+    for mode in MODES:
+        for agent in (1, 2):
+            payload = json.loads((run / mode / f"agent-{agent}.json").read_text())
+            assert payload["type"] == "result"
+            assert (run / mode / f"agent-{agent}.stream.jsonl").stat().st_size > 0
+            assert (run / mode / f"agent-{agent}.stderr.log").exists()
+            assert payload["result"] in (run / mode / f"agent-{agent}.md").read_text()
+    assert not (run / "baseline" / "local-feedback-metrics.json").exists()
+    for mode in ("canopy", "canopy-service"):
+        local = json.loads((run / mode / "local-feedback-metrics.json").read_text())
+        assert local["query_events"] > 0
+        assert local["expand_events"] > 0
+    service = json.loads((run / "canopy-service" / "service-metrics.json").read_text())
+    assert service["performance"]["queries"] > 0
+    assert service["performance"]["expands"] > 0
+    assert (run / "canopy-service" / "service.log").exists()
+
+
+def test_prompts_differ_by_the_instructions_of_the_mode_only(bench: Bench) -> None:
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline,canopy",
+        "--agents", "1", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    workspaces = set()
+    for mode in ("baseline", "canopy"):
+        stream = (bench.folder / "out" / mode / "agent-1.stream.jsonl").read_text().splitlines()
+        workspaces.add(json.loads(stream[0])["cwd"])
+    assert len(workspaces) == 1
+
+
+def test_one_agent_at_a_time(bench: Bench) -> None:
+    done = bench.call(
+        "ab", "--repo", str(bench.repo), "--modes", "baseline", "canopy-service",
+        "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert len(bench.records("out")) == 8
+    swarms = [
+        json.loads(line)
+        for line in (bench.folder / "out" / "retrieval.jsonl").read_text().splitlines()
+    ]
+    assert [len(swarm["agents"]) for swarm in swarms] == [1] * 8
+    service = [swarm for swarm in swarms if swarm["mode"] == "canopy-service"]
+    assert all(swarm["difference"]["service"]["queries"] > 0 for swarm in service)
+    assert all(swarm["before"]["service"]["performance"]["queries"] == 0 for swarm in service)
+
+
+def test_a_plan_starts_nothing(bench: Bench) -> None:
+    done = bench.call("compare", "--repo", str(bench.repo), "--plan", "--runs", "2")
+    assert done.code == 0, done.err
+    assert "24 to run, 0 done" in done.out
+    assert "canopy-service" in done.out
+    assert [path.name for path in bench.folder.iterdir()] == ["tmp"]
+
+
+def outcomes(records: list[dict[str, Any]]) -> dict[str, tuple[object, ...]]:
+    keys = ("mode", "run", "agent", "task_id", "status", "retrieval", "num_turns",
+            "total_tokens", "effective_tokens", "references")  # fmt: skip
+    assert len({record["trial"] for record in records}) == len(records)
+    return {record["trial"]: tuple(record[key] for key in keys) for record in records}
+
+
+def wait_for_records(bench: Bench, number: int) -> None:
+    for _ in range(1200):
+        if len(bench.records("out")) >= number:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"there were never {number} records")
+
+
+ARGUMENTS = ("--agents", "2", "--runs", "2")
+
+
+def test_a_session_that_was_killed_can_be_continued(bench: Bench) -> None:
+    whole = bench.call("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "undisturbed")
+    assert whole.code == 0, whole.err
+    killed = bench.start("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "out")
+    wait_for_records(bench, 3)
+    killed.kill()
+    killed.communicate()
+    kept = bench.records("out")
+    assert len(kept) < 12
+    done = bench.call("compare", "--continue", "out")
+    assert done.code == 0, done.err
+    assert outcomes(bench.records("out")) == outcomes(bench.records("undisturbed"))
+    assert bench.records("out")[: len(kept)] == kept
+    assert processes_of(bench.experiment("out")["session"]) == []
+    assert list((bench.folder / "tmp").iterdir()) == []
+
+
+def test_an_interrupted_session_says_how_to_go_on(bench: Bench) -> None:
+    running = bench.start("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "out")
+    wait_for_records(bench, 3)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert b"compare --continue" in err
+    assert b"Traceback" not in err
+    assert out.startswith(b"# Swarm Benchmark Summary")
+    assert processes_of(bench.experiment("out")["session"]) == []
+    assert list((bench.folder / "tmp").iterdir()) == []
+    done = bench.call("compare", "--continue", "out")
+    assert done.code == 0, done.err
+    assert len(outcomes(bench.records("out"))) == 12
+    assert {record["status"] for record in bench.records("out")} == {"completed"}
+
+
+def test_a_session_grows(bench: Bench) -> None:
+    first = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agents", "1",
+        "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    assert first.code == 0, first.err
+    record = bench.records("out")[0]
+    done = bench.call("compare", "--continue", "out", "--runs", "2", "--modes", "canopy")
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert records[0] == record
+    assert {(r["run"], r["mode"]) for r in records} == {
+        (run, mode) for run in (1, 2) for mode in ("baseline", "canopy")
+    }
+    assert (bench.folder / "out" / "run-1" / "baseline" / "agent-1.json").exists()
+    assert not (bench.folder / "out" / "baseline").exists()
+
+
+def test_the_newest_session_is_continued_without_a_name(bench: Bench) -> None:
+    arguments = ("--modes", "baseline", "--agents", "1")
+    first = bench.call("compare", "--repo", str(bench.repo), *arguments, "--runs", "1")
+    assert first.code == 0, first.err
+    done = bench.call("compare", "--runs", "2", "--continue")
+    assert done.code == 0, done.err
+    (session,) = [p for p in (bench.folder / "results").iterdir() if p.is_dir()]
+    assert len(bench.records(f"results/{session.name}")) == 2
+    assert (bench.folder / "results" / ".gitignore").read_text() == "*\n"
+
+
+def test_settings_say_where_they_came_from(bench: Bench) -> None:
+    (bench.folder / "swarm-bench.toml").write_text('modes = ["baseline"]\n')
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--agents", "1", "--output", "out", "--quiet",
+        env={"SWARM_BENCH_RUNS": "1"},
+    )  # fmt: skip
+    assert (done.code, done.err.splitlines()) == (0, ["", f"Results: {bench.folder / 'out'}"])
+    settings = bench.experiment("out")["settings"]
+    assert settings["modes"] == {"value": ["baseline"], "source": "file"}
+    assert settings["runs"] == {"value": 1, "source": "environment"}
+    assert settings["agents"] == {"value": 1, "source": "command line"}
+    assert settings["max_turns"] == {"value": 15, "source": "default"}
+
+
+def test_a_terminal_shows_a_live_view(bench: Bench) -> None:
+    master, slave = pty.openpty()
+    arguments = ["compare", "--repo", str(bench.repo), "--agents", "1", "--runs", "1"]
+    running = subprocess.Popen(
+        [COMMAND, *arguments, "--output", "out"],
+        cwd=bench.folder,
+        env={**bench.environment(), "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+    )
+    os.close(slave)
+    seen = b""
+    try:
+        while chunk := os.read(master, 65536):
+            seen += chunk
+    except OSError:  # the other end is closed
+        pass
+    assert running.wait(60) == 0
+    for words in (b"waiting", b"running", b"canopy-service", b"Authentication flow"):
+        assert words in seen
