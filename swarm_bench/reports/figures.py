@@ -13,9 +13,9 @@ def figure(metric: Metric, value: Figure | None) -> str:
         return NOT_APPLICABLE
     if value.value is None:
         return NOT_REPORTED
-    brackets = []
-    if value.low is not None and value.high is not None and value.low != value.high:
-        brackets.append(f"{_number(metric.style, value.low)}–{_number(metric.style, value.high)}")
+    brackets: list[str] = []
+    if value.low is not None and value.high is not None:
+        brackets += _range(_number(metric.style, value.low), _number(metric.style, value.high))
     if value.missing:
         brackets.append(f"{value.missing} missing")
     return written(metric.style, value.value) + (f" ({'; '.join(brackets)})" if brackets else "")
@@ -25,12 +25,15 @@ def ratio(value: Ratio | None, tasks: int) -> str:
     """`0.84x (0.61-1.20)`: the median over tasks and the range."""
     if value is None:
         return NOT_REPORTED
-    brackets = []
-    if value.low != value.high:
-        brackets.append(f"{_times(value.low)}–{_times(value.high)}")
+    brackets = _range(_times(value.low), _times(value.high))
     if value.tasks < tasks:
         brackets.append(f"{value.tasks} of {tasks} tasks")
     return f"{_times(value.median)}×" + (f" ({'; '.join(brackets)})" if brackets else "")
+
+
+def _range(low: str, high: str) -> list[str]:
+    """None where the two read alike."""
+    return [] if low == high else [f"{low}–{high}"]
 
 
 def _times(value: float) -> str:

@@ -21,6 +21,7 @@ def metric(style: Style) -> Metric:
         (Style.DOLLARS, Figure(value=0), "$0"),
         (Style.WHOLE, Figure(value=0), "0"),
         (Style.WHOLE, Figure(value=5, low=5, high=5), "5"),
+        (Style.SECONDS, Figure(value=0.2, low=0.199, high=0.201), "0.20s"),
         (Style.WHOLE, Figure(value=5, low=4, high=9), "5 (4–9)"),
         (Style.SECONDS, Figure(value=5, low=4, high=9, missing=2), "5.00s (4.00–9.00; 2 missing)"),
         (Style.PERCENT, Figure(value=1, low=1, high=1, missing=1), "100.0% (1 missing)"),
