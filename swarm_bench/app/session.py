@@ -1,7 +1,8 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,10 +88,9 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    continued = session_to_continue(resolved.settings.resume)
-    async with prepared(resolved, benchmark, continued) as ready:
+    async with _opened(resolved, benchmark) as (ready, continued):
         folder = continued or new_session_folder(resolved.settings, benchmark)
-        with locked(folder.lock):
+        with nullcontext() if continued else locked(folder.lock):
             folder.write_experiment(ready.experiment)
             done, attempts = folder.set_aside_reruns(), folder.attempts()
             kit = _kit(ready, folder, emit, keep=resolved.settings.keep_workspaces)
@@ -110,8 +110,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 
 
 async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
-    continued = session_to_continue(resolved.settings.resume)
-    async with prepared(resolved, benchmark, continued) as ready:
+    async with _opened(resolved, benchmark) as (ready, continued):
         finished = _finished(continued) if continued else set()
         rows = [
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
@@ -120,6 +119,18 @@ async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
             for trial in swarm.trials
         ]
         return render_plan(ready.experiment, rows, longest_seconds(ready.experiment))
+
+
+@asynccontextmanager
+async def _opened(
+    resolved: Resolved, benchmark: Benchmark
+) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
+    """The experiment, and the folder of the session that is continued, held against others."""
+    continued = session_to_continue(resolved.settings.resume)
+    # Before anything else: both would work in the same place.
+    with locked(continued.lock) if continued else nullcontext():
+        async with prepared(resolved, benchmark, continued) as ready:
+            yield ready, continued
 
 
 def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, *, keep: bool) -> Kit:

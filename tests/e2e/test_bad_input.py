@@ -1,0 +1,146 @@
+"""Bad input: one sentence with what to do, an exit code of its own, no traceback."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import COMMAND, Bench
+
+pytestmark = pytest.mark.timeout(60)
+
+REPO = "{repo}"
+USAGE = [
+    (["--modes", "canpy"], "There is no mode called 'canpy'; did you mean 'canopy'?"),
+    (["--agent", "skout"], "There is no agent called 'skout'; did you mean 'scout'?"),
+    (["--agent", "nowhere:Agent"], "'nowhere:Agent' cannot be loaded as one of the agents"),
+    (["--tasks", "explore"], "There is no task suite called 'explore'"),
+    (["--tasks", "absent.yaml"], "The task file absent.yaml cannot be read"),
+    (["--model", "gpt"], "There is no model of scout called 'gpt'"),
+    (["--agents", "0"], "--agents 0: Input should be greater than or equal to 1"),
+    (["--timeout", "0"], "--timeout 0.0: Input should be greater than 0"),
+    (["--concurrency", "9", "--agents", "2"], "--concurrency 9 is more than the 2 agents"),
+    (["--repo", "absent"], "does not exist; give the repository with --repo PATH"),
+    (["--repo", "file.txt"], "is a file; give the folder of a repository"),
+    (["--repo", "empty"], "holds no files"),
+    (["--modes", "broken.json"], "The mode file broken.json is not JSON"),
+    (["--modes", "unknown.json"], "is wrong at swarmBench.tool: Extra inputs"),
+    (["--tasks", "wrong.yaml"], "wrong.yaml:2: tasks.0.title: Field required"),
+    (["--output", "other"], "is not an empty folder; choose another --output"),
+    (["--output", "held"], "holds another session; go on with it through --continue"),
+    (["--continue", "empty"], "holds no session"),
+    (["--continue"], "There is no session below results"),
+    (["--config", "absent.toml"], "The settings file absent.toml does not exist"),
+]
+
+
+@pytest.fixture
+def prepared(bench: Bench) -> Bench:
+    here = bench.folder
+    (here / "file.txt").write_text("x")
+    (here / "empty").mkdir()
+    (here / "other").mkdir()
+    (here / "other" / "notes.txt").write_text("mine")
+    (here / "held").mkdir()
+    (here / "held" / "experiment.json").write_text("{}")
+    (here / "broken.json").write_text("{")
+    (here / "unknown.json").write_text('{"mcpServers": {}, "swarmBench": {"tool": 1}}')
+    (here / "wrong.yaml").write_text("tasks:\n  - id: a\n    prompt: b\n")
+    return bench
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=[" ".join(u[0]) for u in USAGE])
+def test_wrong_usage(prepared: Bench, arguments: list[str], sentence: str) -> None:
+    repo = [] if "--repo" in arguments else ["--repo", str(prepared.repo)]
+    before = sorted(path.name for path in prepared.folder.rglob("*"))
+    done = prepared.call("compare", *repo, *arguments)
+    assert sentence in done.err
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1, done.err
+    assert done.out == ""
+    after = sorted(path.name for path in prepared.folder.rglob("*"))
+    assert [name for name in after if name != "tmp"] == before
+
+
+def test_an_option_that_does_not_exist(bench: Bench) -> None:
+    done = bench.call("compare", "--agnets", "2")
+    assert done.code == 2
+    assert "--agents" in done.err
+
+
+def test_a_variable_with_a_wrong_value(bench: Bench) -> None:
+    done = bench.call("compare", env={"SWARM_BENCH_RUNS": "many"})
+    assert (done.code, done.err.startswith("swarm-bench: --runs 'many' (from environment)")) == (
+        2,
+        True,
+    )
+
+
+def test_a_program_that_was_named_and_is_not_there(bench: Bench) -> None:
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), env={"SWARM_BENCH_CANOPY_MCP": "./absent"}
+    )
+    assert done.code == 2
+    assert "mend SWARM_BENCH_CANOPY_MCP or unset it" in done.err
+
+
+def test_a_service_address_where_nobody_answers_is_refused_before_anything_runs(
+    bench: Bench,
+) -> None:
+    done = bench.call("compare", "--repo", str(bench.repo), "--service-url", "http://127.0.0.1:9")
+    assert done.code == 3
+    assert "No canopy-service answers at http://127.0.0.1:9" in done.err
+    assert not (bench.folder / "results").exists()
+
+
+def test_a_port_that_is_taken(bench: Bench) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = subprocess.run(
+            [COMMAND.with_name("swarm-bench-canopy-service"), "--port", str(port)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert str(port) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("folder", ["absent", "file.txt", "empty"])
+def test_a_report_of_what_is_no_session(prepared: Bench, folder: str) -> None:
+    done = prepared.call("report", folder)
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_disk_that_is_full(bench: Bench) -> None:
+    script = f'ulimit -f 2; exec "{COMMAND}" compare --repo "$REPO" --modes baseline --output out'
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=bench.folder,
+        env=bench.environment({"REPO": str(bench.repo)}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "could not be written: File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_at_once_in_one_session_are_refused(bench: Bench, tmp_path: Path) -> None:
+    running = bench.start("compare", "--repo", str(bench.repo), "--output", "out")
+    try:
+        while not (bench.folder / "out" / "metrics.jsonl").exists():
+            assert running.poll() is None
+        done = bench.call("compare", "--continue", "out")
+        assert done.code == 2
+        assert "is in use by another swarm-bench" in done.err
+    finally:
+        running.terminate()
+        running.communicate()
+    assert running.returncode == 130
