@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from swarm_bench.core.records import TrialRecord
-from swarm_bench.reports.figures import NOT_REPORTED
+from swarm_bench.core.report import Style
+from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.text import encodable, escaped, plain
 
 
@@ -46,7 +47,7 @@ def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
 def _cost(record: TrialRecord) -> str:
     if record.cost is None:
         return NOT_REPORTED
-    return f"${record.cost}" + (" (estimate)" if record.cost_estimated else "")
+    return written(Style.DOLLARS, record.cost) + (" (estimate)" if record.cost_estimated else "")
 
 
 def _tool_calls(calls: dict[str, int] | None) -> str:

@@ -68,7 +68,8 @@ def test_a_trial_that_gave_nothing_has_no_figures() -> None:
 
 
 def test_an_estimated_cost_is_marked() -> None:
-    assert "- **Cost:** $0.100915 (estimate)\n" in render_page(record(cost_estimated=True), "x")
+    page = render_page(record(cost=0.021545099999999998, cost_estimated=True), "x")
+    assert "- **Cost:** $0.0215451 (estimate)\n" in page
 
 
 def test_the_page_can_be_encoded_whatever_the_answer_is() -> None:
