@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+
+if TYPE_CHECKING:
+    # Scout's process imports this page, and would pay a quarter of a second for pydantic.
+    from swarm_bench.core.experiment import Program
 
 Score = bool | int | float | str | None
 
@@ -27,7 +30,7 @@ class Agent(Protocol):
         """What the finished process left. Never raises on what the program printed."""
         ...
 
-    def program(self, model: str | None) -> Program:
+    def program(self, model: str | None) -> "Program":
         """The program, with its version if it says one. Raises `UsageError` when the program is
         not there, or when it is known not to have the model; the message says what to do."""
         ...

@@ -1,0 +1,118 @@
+"""Finds JSON objects in output that may hold anything. Never raises on content.
+
+One object per line is the ordinary case; an array of objects, objects one after the other, and
+objects spread over lines are found as well.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+_SURROGATES = re.compile("[\ud800-\udfff]+")
+_BETWEEN = " \t\r\n,[]"
+MAX_WHOLE_BYTES = 16 * 1024 * 1024
+MAX_FIGURE = 2**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """One object and the bytes it was read from."""
+
+    value: Json
+    raw: bytes
+
+
+def objects(path: Path) -> Iterator[Found]:
+    """The JSON objects of a file, line by line; bytes that are not JSON are passed over.
+
+    A file without a single object on a line of its own is tried as a whole, up to 16 MiB.
+    """
+    anything = False
+    with path.open("rb") as file:
+        for line in file:
+            for found in in_line(line):
+                anything = anything or isinstance(found.value.get("type"), str)
+                yield found
+        if not anything and file.tell() <= MAX_WHOLE_BYTES:
+            file.seek(0)
+            yield from in_text(file.read())
+
+
+def in_line(line: bytes) -> Iterator[Found]:
+    """The objects of one line; none when the line does not begin with one."""
+    stripped = line.strip()
+    return in_text(stripped) if stripped[:1] in (b"{", b"[") else iter(())
+
+
+def in_text(data: bytes) -> Iterator[Found]:
+    """Objects one after the other, also inside one array, until something else comes."""
+    # surrogateescape, so that the raw bytes can be given back as they were.
+    text = data.decode("utf-8", "surrogateescape")
+    position = _first_object(text)
+    while position < len(text):
+        if text[position] in _BETWEEN:
+            position += 1
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict):
+            raw = text[position:end].encode("utf-8", "surrogateescape")
+            yield Found(value=value, raw=raw)
+        position = end
+
+
+def _first_object(text: str) -> int:
+    """Where a line begins with an object or an array; the end when there is none."""
+    begin = re.search(r"^[ \t]*[\[{]", text, re.MULTILINE)
+    return begin.start() if begin else len(text)
+
+
+def _no_number(_text: str) -> None:
+    """NaN and the infinities are no figures."""
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def text_of(value: object) -> str | None:
+    """A string that can be written as UTF-8, or `None`."""
+    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else None
+
+
+def clause_of(value: object, limit: int = 300) -> str | None:
+    """A string on one line, cut, or `None` when it is empty or none."""
+    line = " ".join((text_of(value) or "").split())
+    return (line if len(line) <= limit else line[: limit - 1] + "…") or None
+
+
+def count_of(value: object) -> int | None:
+    """A number of things, or `None` for whatever else stands there."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_FIGURE:
+        return None
+    return value
+
+
+def amount_of(value: object) -> float | None:
+    """A figure of at least 0, or `None` for whatever else stands there."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= MAX_FIGURE else None
+
+
+def object_of(value: object) -> Json:
+    """The object, or an empty one for whatever else stands there."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[Any]:
+    """The list, or an empty one for whatever else stands there."""
+    return value if isinstance(value, list) else []

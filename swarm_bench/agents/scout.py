@@ -1,0 +1,42 @@
+"""The built-in agent: how its program is started, and how its output is read."""
+
+import sys
+from dataclasses import replace
+from importlib.metadata import version
+
+from swarm_bench.agents._claude_stream import activity_of, outcome_of
+from swarm_bench.core.errors import UnknownName
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.models.catalogue import DEFAULT, MODELS
+
+PROGRAM = "swarm_bench.agents.scout_program"
+
+
+class Scout:
+    """A small agent loop of our own. Its default model `rules` is fixed rules and no model."""
+
+    name = "scout"
+
+    def launch(self, request: AgentRequest) -> Launch:
+        model = request.model or DEFAULT
+        options = ["--output-format", "stream-json", "--verbose", "--strict-mcp-config"]
+        options += ["--max-turns", str(request.max_turns), "--model", model]
+        options += ["--mcp-config", str(request.mcp_config), "--seed", str(request.seed)]
+        # -I: the working folder is not ours, and may hold a json.py or a swarm_bench of its own.
+        return Launch(
+            argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt)
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        return activity_of(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        outcome = outcome_of(exit, output_is_counted=True)
+        return replace(outcome, program_version=version("swarm-bench"))
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UnknownName` for a model that is not there."""
+        if (model or DEFAULT) not in MODELS:
+            raise UnknownName("model of scout", str(model), MODELS)
+        return Program(name=self.name, version=version("swarm-bench"))

@@ -1,0 +1,104 @@
+"""The program `scout`: `python -I -m swarm_bench.agents.scout_program -p --max-turns 15 "…"`.
+
+Exit codes: 0 answered or interrupted, 1 wrong command line or budget reached, 143 after SIGTERM,
+141 when nobody reads the output.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+
+from swarm_bench.agents.scout_program.events import Printer
+from swarm_bench.agents.scout_program.loop import Loop, about
+from swarm_bench.agents.scout_program.options import Options, parse
+from swarm_bench.agents.scout_program.tools import SPECS, OwnTools
+from swarm_bench.core.ports import ToolCall, ToolSpec
+from swarm_bench.models.catalogue import MODELS
+
+TERMINATED = 143
+NOBODY_READS = 141
+
+
+def main() -> None:
+    """Runs one task in the current folder and exits."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        sys.exit(run(parse(sys.argv[1:]), Path.cwd()))
+    except BrokenPipeError:
+        # Python flushes standard output once more at its end, and would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(NOBODY_READS)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def run(options: Options, root: Path) -> int:
+    """Connects the servers, prints the first event, works on the task. Returns the exit code."""
+    with ExitStack() as stack:
+        own = OwnTools(root)
+        offered: list[ToolSpec] = [
+            tool for tool in SPECS if options.tools is None or tool.name in options.tools
+        ]
+        runners: dict[str, Callable[[ToolCall], str]] = {
+            tool.name: lambda call: own.call(call.name, call.arguments) for tool in SPECS
+        }
+        status: dict[str, str] = {}
+        if options.servers:
+            # Half a second of imports that an agent without servers does not pay.
+            from swarm_bench.agents.scout_program.mcp_tools import McpTools
+
+            mcp = stack.enter_context(McpTools(options.servers))
+            status = mcp.status
+            for problem in mcp.problems:
+                sys.stderr.write(problem + "\n")
+            offered += mcp.specs
+            for tool in mcp.specs:
+                runners[tool.name] = lambda call: mcp.call(call.name, call.arguments)
+        offered = [tool for tool in offered if not _disallowed(tool.name, options.disallowed)]
+        printer = Printer(options)
+        loop = Loop(
+            model=MODELS[options.model](),
+            tools=offered,
+            run_tool=lambda call: runners[call.name](call),
+            printer=printer,
+            max_turns=options.max_turns,
+        )
+        try:
+            printer.event(_init(options, root, offered, status))
+            return loop.run(options.prompt)
+        except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            return loop.interrupted()
+
+
+def _init(
+    options: Options, root: Path, tools: Sequence[ToolSpec], status: dict[str, str]
+) -> dict[str, object]:
+    return {
+        "type": "system",
+        "subtype": "init",
+        "cwd": str(root),
+        "tools": [tool.name for tool in tools],
+        "mcp_servers": [{"name": name, "status": value} for name, value in status.items()],
+        "model": options.model,
+        "permissionMode": "default",
+        "swarm_bench": about(options.model),
+    }
+
+
+def _disallowed(tool: str, names: frozenset[str]) -> bool:
+    server = tool.split("__")[1] if tool.startswith("mcp__") else None
+    return tool in names or f"mcp__{server}" in names
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(TERMINATED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""The models that scout can think with, by name."""
+
+from collections.abc import Callable
+
+from swarm_bench.core.ports import Model
+from swarm_bench.models.rules.model import Rules
+
+MODELS: dict[str, Callable[[], Model]] = {"rules": Rules}
+DEFAULT = "rules"

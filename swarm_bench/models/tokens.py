@@ -1,0 +1,95 @@
+"""Counts tokens as a chat API with a prompt cache bills them.
+
+Every request sends the tools and all messages again. What the request before had already sent
+is read from the cache, the rest is written to it, and what the model produced is output. So
+`input` (neither read nor written) is 0, as it nearly is with a provider's own cache.
+Two things differ from a provider: no minimum length for caching, and no other requests
+that push a prompt out of the cache.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Message, ToolSpec
+
+COUNTER = "utf8-bytes/4"
+"""Bytes of UTF-8 divided by 4, rounded up: a tokenizer needs tables that have to be downloaded."""
+
+
+def count(text: str) -> int:
+    """Tokens of a text."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def content(message: Message) -> list[dict[str, Any]]:
+    """A message's content blocks as Anthropic's messages API has them."""
+    blocks: list[dict[str, Any]] = [
+        {
+            "tool_use_id": result.id,
+            "type": "tool_result",
+            "content": result.text,
+            "is_error": result.is_error,
+        }
+        for result in message.results
+    ]
+    if message.text or not (message.calls or message.results):
+        blocks.append({"type": "text", "text": message.text})
+    for call in message.calls:
+        arguments = dict(call.arguments)
+        blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
+    return blocks
+
+
+class Meter:
+    """Adds up the requests of one conversation."""
+
+    def __init__(self) -> None:
+        self.total = Usage(input=0, cache_read=0, cache_create=0, output=0)
+        self._sent = 0
+        self._messages = 0
+
+    def request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], reply: Message
+    ) -> Usage:
+        """The usage of one request. `messages` begins with those of the request before."""
+        new = sum(_message(message) for message in messages[self._messages :])
+        if self._messages == 0:
+            new += sum(_tool(tool) for tool in tools)
+        usage = Usage(input=0, cache_read=self._sent, cache_create=new, output=_produced(reply))
+        self._sent += new
+        self._messages = len(messages)
+        self.total = _add(self.total, usage)
+        return usage
+
+
+def _message(message: Message) -> int:
+    return count(_json({"role": message.role, "content": content(message)}))
+
+
+def _tool(tool: ToolSpec) -> int:
+    schema = dict(tool.schema)
+    return count(
+        _json({"name": tool.name, "description": tool.description, "input_schema": schema})
+    )
+
+
+def _produced(reply: Message) -> int:
+    calls = sum(
+        count(_json({"name": call.name, "input": dict(call.arguments)})) for call in reply.calls
+    )
+    return count(reply.text) + calls
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _add(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        input=(one.input or 0) + (other.input or 0),
+        cache_read=(one.cache_read or 0) + (other.cache_read or 0),
+        cache_create=(one.cache_create or 0) + (other.cache_create or 0),
+        output=(one.output or 0) + (other.output or 0),
+    )
