@@ -54,6 +54,7 @@ def _summary(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> str:
         f"`{found[1]}` (`{path}:{found[0]}`)"
         for path in files
         for found in _definitions(path, terms, seen)[:1]
+        if _mentioned(found[1], terms)
     ]
     sentences = [
         f"The search for {words} leads to {_number(len(files), 'file')}, of which "
@@ -83,7 +84,7 @@ def _points(path: str, terms: Sequence[Term], seen: Seen) -> list[tuple[int, str
         words = _mentioned(text, terms)
         definition = patterns.DEFINITION.match(text)
         heading = patterns.HEADING.match(text) if path.endswith((".md", ".rst")) else None
-        if definition and (words or number in _read_lines(path, seen)):
+        if definition and words:
             said = f"defines {definition['kind']} `{definition['name']}`"
             points.append((3 + 2 * len(words), number, said + _about(words)))
         elif heading and words:
@@ -125,7 +126,7 @@ def _excerpts(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> Iterat
             last += 1
         while last > first and not lines[last].strip():
             last -= 1
-        text = "\n".join(lines[number] for number in range(first, last + 1))
+        text = "\n".join(_cut(lines[number]) for number in range(first, last + 1))
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
         language = PurePosixPath(path).suffix.lstrip(".")
         yield f"`{path}:{first}-{last}`\n\n{fence}{language}\n{text}\n{fence}"
@@ -145,10 +146,6 @@ def _mentioned(text: str, terms: Sequence[Term]) -> list[str]:
     return [term.word for term in terms if patterns.in_text(term).search(text)]
 
 
-def _read_lines(path: str, seen: Seen) -> set[int]:
-    return {number for window in seen.read.get(path, []) for number in window}
-
-
 def _all_lines(seen: Seen, files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     for path in files:
         for number in sorted(seen.lines[path]):
@@ -156,10 +153,13 @@ def _all_lines(seen: Seen, files: Sequence[str]) -> Iterator[tuple[str, int, str
 
 
 def _quote(text: str) -> str:
-    short = text.strip()
-    short = short if len(short) <= _MAX_QUOTE else short[:_MAX_QUOTE] + "…"
+    short = _cut(text.strip())
     # Two ticks hold a text that has one; a tick at the end needs a blank before the closing ones.
     return f"`` {short} ``" if "`" in short else f"`{short}`"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE] + "…"
 
 
 def _about(words: Sequence[str]) -> str:

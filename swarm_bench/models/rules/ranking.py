@@ -13,7 +13,7 @@ _TESTS = re.compile(
 )
 _VENDORED = re.compile(
     r"(?:^|/)(?:vendor|_vendor|node_modules|third_party|dist|build|locale)/|"
-    r"\.min\.|\.lock$|-lock\.|\.svg$|\.csv$|\.json$"
+    r"\.min\.|\.lock$|-lock\.|\.svg$|\.csv$|\.jsonl?$"
 )
 RELATED = "(related)"
 """Under this name `rank` takes the hits of words that are often near the terms."""

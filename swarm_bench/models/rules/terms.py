@@ -17,8 +17,8 @@ MAX_TERMS = 5
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
-_TASK_HEADING = re.compile(r"^\s*(?:#+\s*)?task\s*:?\s*$", re.IGNORECASE | re.MULTILINE)
-_SUFFIXES = ("ations", "ation", "ings", "ing", "ments", "ment", "ies", "ers", "ed", "es", "s")
+_FORM = re.compile(r"\s*answer\b", re.IGNORECASE)
+_SUFFIXES = ("ations", "ation", "ings", "ing", "ments", "ment", "ies", "ers", "ed", "es")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,22 +64,25 @@ class Term:
 def task_of(prompt: str, tools: Sequence[ToolSpec]) -> str:
     """The task within a prompt.
 
-    A mode may put instructions before it. What stands after a heading `Task` is the task;
-    without one, paragraphs that name an MCP server or one of its tools are instructions.
+    A mode may put instructions before it, and a suite the form of the answer behind it.
+    Paragraphs that name an MCP tool are instructions, one that begins with "Answer" is about the
+    form. So the same task gives the same terms in every mode.
     """
-    headings = list(_TASK_HEADING.finditer(prompt))
-    if headings and prompt[headings[-1].end() :].strip():
-        return prompt[headings[-1].end() :].strip()
-    names = {part.lower() for tool in tools for part in _mcp_names(tool.name)}
+    names = {part for tool in tools for part in _mcp_names(tool.name)}
     paragraphs = re.split(r"\n\s*\n", prompt)
-    kept = [part for part in paragraphs if not names & set(_words(part.lower()))]
+    kept = [
+        part
+        for part in paragraphs
+        if not names & set(_words(part.lower())) and not _FORM.match(part)
+    ]
     return "\n\n".join(kept).strip() or prompt
 
 
 def terms_of(task: str) -> tuple[Term, ...]:
     """The terms of a task, the most important first; at most five.
 
-    Quoted words and identifiers count most, then words in the order they are mentioned.
+    Quoted words and identifiers count most, then words that the vocabulary knows, then others;
+    among equals the earlier one.
     """
     found: dict[str, Term] = {}
     for word in _identifiers(task):
@@ -92,7 +95,7 @@ def terms_of(task: str) -> tuple[Term, ...]:
         idea = _vocabulary().ideas.get(lower) or _Idea(roots=(stem(lower),), related=())
         if idea.roots[0] not in found:
             # The first words of a task name its subject; later ones colour it.
-            weight = max(1.0, 2.0 - 0.2 * position)
+            weight = (2.0 if idea.related else 1.0) * max(0.5, 1.0 - 0.1 * position)
             found[idea.roots[0]] = Term(
                 word=lower, roots=idea.roots, related=idea.related, weight=weight
             )
@@ -102,11 +105,12 @@ def terms_of(task: str) -> tuple[Term, ...]:
 
 
 def stem(word: str) -> str:
-    """The beginning that the forms of a word share, at least four letters."""
+    """The beginning that the forms of a word share."""
     for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 5:
             return word.removesuffix(suffix)
-    return word
+    plural = word.endswith("s") and not word.endswith("ss") and len(word) > 3
+    return word[:-1] if plural else word
 
 
 def _identifiers(task: str) -> list[str]:
@@ -125,5 +129,6 @@ def _words(text: str) -> list[str]:
 
 
 def _mcp_names(tool: str) -> list[str]:
-    parts = tool.split("__")
-    return parts[1:] if parts[0] == "mcp" else []
+    """What a prompt calls an MCP tool, if that cannot be an English word."""
+    parts = tool.lower().split("__", 2)
+    return [name for name in (tool.lower(), parts[-1]) if parts[0] == "mcp" and "_" in name]
