@@ -152,8 +152,8 @@ class TrialRun:
             )
 
     def _scores(self, outcome: Outcome) -> dict[str, Score]:
-        if outcome.text is None:
-            return {}
+        if outcome.text is None or outcome.cause is not Cause.FINISHED:
+            return {}  # the words of an error are no answer
         context = ScoreContext(
             text=outcome.text,
             workspace=str(self._around.workspace),

@@ -11,6 +11,7 @@ import anyio
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Program
+from swarm_bench.runtime.process import run_fed
 
 EMBEDDED = {
     "canopy-mcp": "swarm-bench-canopy-mcp",
@@ -56,22 +57,23 @@ def find_program(name: str, override: str | None) -> Path:
 async def identify(program: Path, env: Mapping[str, str]) -> Program:
     """What an MCP server says of itself when it is greeted. It sees an empty folder.
 
-    Name and version are as it gives them; the version is `None` when it does not answer.
+    The version is `None` when it does not answer, or gives it as part of its title.
     """
     with tempfile.TemporaryDirectory(prefix="swarm-bench-identify-") as folder:
         answer = await _greet([str(program), "--root", folder], Path(folder), env)
     info = answer.get("serverInfo") if isinstance(answer, dict) else None
     if not isinstance(info, dict):
         return Program(name=program.name, path=str(program))
-    name = info.get("title") or info.get("name")
-    return Program(name=str(name), version=str(info.get("version")), path=str(program))
+    if info.get("title"):  # ours puts its own name and version there, to be told from the real one
+        return Program(name=str(info["title"]), path=str(program))
+    return Program(name=str(info.get("name")), version=str(info.get("version")), path=str(program))
 
 
 async def _greet(argv: list[str], folder: Path, env: Mapping[str, str]) -> object:
     feed = json.dumps(_HELLO).encode() + b"\n"
     try:
         with anyio.fail_after(ANSWER_SECONDS):
-            done = await anyio.run_process(argv, input=feed, cwd=folder, env=dict(env), check=False)
+            done = await run_fed(argv, feed, cwd=folder, env=env)
         return json.loads(done.stdout.partition(b"\n")[0])["result"]
     except (OSError, TimeoutError, ValueError, KeyError, TypeError):
         return None

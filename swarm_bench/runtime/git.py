@@ -4,9 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import anyio
-
 from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.process import run_fed
 
 ENVIRONMENT: Mapping[str, str] = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -24,6 +23,8 @@ SAFE = (
     "core.autocrlf=false",
     "core.quotePath=false",
     "core.symlinks=true",
+    "core.compression=1",  # our copies live for minutes
+    "pack.window=0",
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",
@@ -55,12 +56,11 @@ async def try_git(
     """Return code, standard output and standard error of a git command."""
     safe: Sequence[str] = [word for setting in SAFE for word in ("-c", setting)]
     try:
-        done = await anyio.run_process(
+        done = await run_fed(
             ["git", *safe, *map(str, arguments)],
+            feed,
             cwd=cwd,
             env={**_environment(), **ENVIRONMENT, **(env or {})},
-            input=feed,
-            check=False,
         )
     except FileNotFoundError as error:
         raise HarnessError("git was not found; install it and try again") from error

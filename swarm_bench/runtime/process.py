@@ -8,12 +8,13 @@ tag, because a child may have taken a session of its own or lost its parent.
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, CompletedProcess
+from tempfile import TemporaryFile
 from typing import Literal
 
 import anyio
@@ -108,6 +109,19 @@ async def background(
                 await stop_tree(process, command.tag, grace)
                 with anyio.move_on_after(grace):
                     await process.aclose()
+
+
+async def run_fed(
+    argv: Sequence[str], feed: bytes, *, cwd: Path, env: Mapping[str, str]
+) -> "CompletedProcess[bytes]":
+    """Run a trusted, short-lived program on `feed`, and keep what it prints.
+
+    Its input is a file: one that ends without reading would break a pipe, and hide its own words.
+    """
+    with TemporaryFile() as file:
+        file.write(feed)
+        file.seek(0)
+        return await anyio.run_process(argv, stdin=file, cwd=cwd, env=env, check=False)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
     all its files. Raises `UsageError` when there is nothing to copy.
     """
-    repo = repo.absolute()
+    repo, target = repo.absolute(), target.absolute()
     _check(repo)
     target.mkdir(parents=True)
     await git("init", "--quiet", "--bare", f"--initial-branch={BRANCH}", "--template=", cwd=target)
@@ -55,6 +55,8 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
         raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
     made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
     await git("update-ref", f"refs/heads/{BRANCH}", made.decode().strip(), cwd=target)
+    # One file that is quick to copy, and nothing in it but this commit.
+    await git("repack", "-a", "-d", "-q", cwd=target)
     repository = Repository(
         path=str(repo),
         kind="folder" if commit is None else "git",
@@ -71,9 +73,10 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
 async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
     """A workspace at `path` for the block. Afterwards it is removed, or moved to `keep`."""
     try:
+        # Copied object files are as private as fetched ones, without packing all anew.
         await git(
-            "clone", "--quiet", "--no-local", "--single-branch", "--depth=1", "--template=",
-            snapshot.path.as_uri(), path, cwd=snapshot.path,
+            "clone", "--quiet", "--no-hardlinks", "--single-branch", "--no-tags", "--template=",
+            snapshot.path, path, cwd=snapshot.path,
         )  # fmt: skip
         await git("remote", "remove", "origin", cwd=path)
         yield path

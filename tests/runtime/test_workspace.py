@@ -73,6 +73,8 @@ async def test_a_checkout_gives_its_commit(repo: Path, tmp_path: Path) -> None:
         assert sh("git remote; git branch --format='%(refname:short)'; git tag", work) == "main\n"
         assert sh("git rev-list --all --count", work) == "1\n"
         assert not (work / ".git" / "objects" / "info" / "alternates").exists()
+        assert all(o.stat().st_nlink == 1 for o in (work / ".git").rglob("*") if o.is_file())
+        assert str(repo) not in (work / ".git" / "config").read_text()
     assert not (tmp_path / "work").exists()
 
 
@@ -101,12 +103,17 @@ async def test_a_plain_folder_gives_all_its_files(tmp_path: Path) -> None:
 async def test_a_folder_of_a_checkout_is_its_part_of_the_commit(repo: Path, tmp_path: Path) -> None:
     snapshot = await snapshot_of(repo / "sub", tmp_path)
     assert (snapshot.repository.kind, snapshot.files) == ("git", frozenset({'ünï "q".py'}))
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert sh("git cat-file -t $(printf 'first\\n' | git hash-object --stdin)", work) == ""
 
 
 async def test_a_folder_that_the_checkout_ignores_is_plain(repo: Path, tmp_path: Path) -> None:
     (repo / ".canopy" / "inner.py").write_text("y = 2\n")
     snapshot = await snapshot_of(repo / ".canopy", tmp_path)
-    assert (snapshot.repository.kind, snapshot.files) == ("folder", frozenset({"feedback.db", "inner.py"}))
+    assert (snapshot.repository.kind, snapshot.files) == (
+        "folder",
+        frozenset({"feedback.db", "inner.py"}),
+    )
 
 
 async def test_a_hostile_agent_does_not_reach_the_original(repo: Path, tmp_path: Path) -> None:
