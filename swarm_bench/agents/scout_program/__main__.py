@@ -7,17 +7,21 @@ Exit codes: 0 answered or interrupted, 1 wrong command line or budget reached, 1
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from swarm_bench.agents.scout_program.events import Printer
-from swarm_bench.agents.scout_program.loop import Loop, about
+from swarm_bench.agents.scout_program.loop import Loop, RunTool, about
 from swarm_bench.agents.scout_program.options import Options, parse
 from swarm_bench.agents.scout_program.tools import SPECS, OwnTools
 from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.models.catalogue import MODELS
+
+if TYPE_CHECKING:
+    from swarm_bench.agents.scout_program.mcp_tools import McpTools
 
 TERMINATED = 143
 NOBODY_READS = 141
@@ -39,40 +43,49 @@ def main() -> None:
 def run(options: Options, root: Path) -> int:
     """Connects the servers, prints the first event, works on the task. Returns the exit code."""
     with ExitStack() as stack:
-        own = OwnTools(root)
-        offered: list[ToolSpec] = [
-            tool for tool in SPECS if options.tools is None or tool.name in options.tools
-        ]
-        runners: dict[str, Callable[[ToolCall], str]] = {
-            tool.name: lambda call: own.call(call.name, call.arguments) for tool in SPECS
-        }
-        status: dict[str, str] = {}
-        if options.servers:
-            # Half a second of imports that an agent without servers does not pay.
-            from swarm_bench.agents.scout_program.mcp_tools import McpTools
-
-            mcp = stack.enter_context(McpTools(options.servers))
-            status = mcp.status
-            for problem in mcp.problems:
-                sys.stderr.write(problem + "\n")
-            offered += mcp.specs
-            for tool in mcp.specs:
-                runners[tool.name] = lambda call: mcp.call(call.name, call.arguments)
-        offered = [tool for tool in offered if not _disallowed(tool.name, options.disallowed)]
-        printer = Printer(options)
+        mcp = _connect(options, stack)
+        specs = _offered(options, mcp)
         loop = Loop(
             model=MODELS[options.model](),
-            tools=offered,
-            run_tool=lambda call: runners[call.name](call),
-            printer=printer,
+            tools=specs,
+            run_tool=_runner(OwnTools(root), mcp),
+            printer=Printer(options),
             max_turns=options.max_turns,
         )
         try:
-            printer.event(_init(options, root, offered, status))
+            loop.printer.event(_init(options, root, specs, mcp.status if mcp else {}))
             return loop.run(options.prompt)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             return loop.interrupted()
+
+
+def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
+    """The servers, until `stack` is left; what did not connect is said on standard error."""
+    if not options.servers:
+        return None
+    # Half a second of imports that an agent without servers does not pay.
+    from swarm_bench.agents.scout_program.mcp_tools import McpTools
+
+    mcp = stack.enter_context(McpTools(options.servers))
+    for problem in mcp.problems:
+        sys.stderr.write(problem + "\n")
+    return mcp
+
+
+def _offered(options: Options, mcp: "McpTools | None") -> list[ToolSpec]:
+    own = [tool for tool in SPECS if options.tools is None or tool.name in options.tools]
+    tools = own + (mcp.specs if mcp else [])
+    return [tool for tool in tools if not _disallowed(tool.name, options.disallowed)]
+
+
+def _runner(own: OwnTools, mcp: "McpTools | None") -> RunTool:
+    def run_tool(call: ToolCall) -> str:
+        if mcp and call.name.startswith("mcp__"):
+            return mcp.call(call.name, call.arguments)
+        return own.call(call.name, call.arguments)
+
+    return run_tool
 
 
 def _init(

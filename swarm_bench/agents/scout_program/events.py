@@ -26,12 +26,13 @@ class Printer:
         self._verbose = options.verbose
         self._events: list[Event] = []
         self._number = 0
+        self._writing = False
 
     def event(self, event: Event) -> None:
         """An event before the last one."""
         full = self._complete(event)
         if self._format == "stream-json":
-            _write(_json(full))
+            self._write(_json(full))
         elif self._format == "json" and self._verbose:
             self._events.append(full)
 
@@ -39,11 +40,20 @@ class Printer:
         """The last event."""
         full = self._complete(event)
         if self._format == "text":
-            _write(full["result"] if "result" in full else f"Error: {full['errors'][0]}")
+            self._write(full["result"] if "result" in full else f"Error: {full['errors'][0]}")
         elif self._format == "json" and self._verbose:
-            _write(_json([*self._events, full]))
+            self._write(_json([*self._events, full]))
         else:
-            _write(_json(full))
+            self._write(_json(full))
+
+    def _write(self, text: str) -> None:
+        # An interrupt can cut a line in two; what follows then starts on a new one.
+        begin = b"\n" if self._writing else b""
+        self._writing = True
+        # Bytes, because the encoding of standard output depends on the locale.
+        sys.stdout.buffer.write(begin + text.encode("utf-8", "replace") + b"\n")
+        sys.stdout.buffer.flush()
+        self._writing = False
 
     def _complete(self, event: Event) -> Event:
         self._number += 1
@@ -95,9 +105,3 @@ def user_event(block: Mapping[str, Any]) -> Event:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _write(text: str) -> None:
-    # Bytes, because the encoding of standard output depends on the locale.
-    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
-    sys.stdout.buffer.flush()

@@ -1,0 +1,37 @@
+"""An agent for tests that plays a script: `--agent swarm_bench.agents.scripted:Scripted --model
+FILE`. What it can play is written in `swarm_bench.testing.scripted_process`.
+"""
+
+import sys
+from pathlib import Path
+
+from swarm_bench.agents._claude_stream import activity_of, outcome_of
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+
+PROGRAM = "swarm_bench.testing.scripted_process"
+
+
+class Scripted:
+    """A process that does what a script says, good or bad. Its model is the script's path."""
+
+    name = "scripted"
+
+    def launch(self, request: AgentRequest) -> Launch:
+        options = ["--script", str(Path(request.model or "").resolve())]
+        options += ["--mcp-config", str(request.mcp_config)]
+        options += ["--max-turns", str(request.max_turns)]
+        return Launch(argv=(sys.executable, "-I", "-m", PROGRAM, *options, "--", request.prompt))
+
+    def activity(self, line: bytes) -> Activity | None:
+        return activity_of(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return outcome_of(exit, output_is_counted=True)
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UsageError` when the script is not there."""
+        if model is None or not Path(model).is_file():
+            raise UsageError(f"There is no script {model!r}; give its path with --model")
+        return Program(name=self.name)

@@ -1,0 +1,220 @@
+"""A fake agent program that plays a script, so that tests meet real processes that misbehave.
+
+    python -I -m swarm_bench.testing.scripted_process --script FILE --mcp-config FILE \\
+        --max-turns N -- PROMPT
+
+The script is YAML: a list of plays. The first one whose `when` holds is played, step by step; a
+step is a mapping of one action to its argument. The output is in Claude Code's `stream-json`.
+
+    - when: {prompt: "data models", servers: [canopy]}   # one of them, both, or no `when`
+      steps:
+        - init: {tools: [Read]}
+        - call: {tool: Read, input: {file_path: a.py}, result: "text", error: false}
+        - answer: {text: "See `a.py:1`.", turns: 3, cost: 0.01, usage: {input: 1, output: 2}}
+
+`prompt` is a part of the prompt, `servers` the names in the MCP configuration. Exit code 2: the
+script is wrong; the message is on standard error.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Argument = Any
+"""Whatever stands in the script; each action says what it wants."""
+
+
+class WrongScript(Exception):
+    """The script asks for something that is not there."""
+
+
+class Player:
+    """Plays one list of steps in the current folder."""
+
+    def __init__(self, servers: list[str], max_turns: int) -> None:
+        self._servers = servers
+        self._max_turns = max_turns
+        self._number = 0
+
+    def play(self, steps: list[Mapping[str, Argument]]) -> None:
+        """Runs the steps in order. Raises `WrongScript` at one that does not exist."""
+        actions = self._actions()
+        for step in steps:
+            for name, argument in step.items():
+                if name not in actions:
+                    raise WrongScript(f"there is no action {name!r}; known: {', '.join(actions)}")
+                actions[name](argument)
+
+    def _actions(self) -> dict[str, Callable[[Argument], object]]:
+        return {
+            "init": self._init,
+            "call": self._call,
+            "answer": self._answer,
+            "max_turns": self._reach_max_turns,
+            "error": self._error,
+            "environment": self._environment,
+            "print": lambda text: _write(text.encode("utf-8") + b"\n"),
+            "print_hex": lambda digits: _write(bytes.fromhex(digits)),
+            "stderr": print_error,
+            "flood": _flood,
+            "sleep": time.sleep,
+            "hang": lambda _: _hang(),
+            "ignore_term": lambda _: signal.signal(signal.SIGTERM, signal.SIG_IGN),
+            "spawn": _spawn,
+            "write": _write_files,
+            "delete": _delete_files,
+            "run": lambda command: subprocess.run(command, check=False, capture_output=True),
+            "signal": lambda name: os.kill(os.getpid(), signal.Signals[name]),
+            "exit": sys.exit,
+        }
+
+    def _init(self, given: Argument) -> None:
+        """`tools`: names; `servers`: status by name, those of the configuration when not given."""
+        servers = given.get("servers", dict.fromkeys(self._servers, "connected"))
+        _event(
+            type="system",
+            subtype="init",
+            tools=given.get("tools", []),
+            mcp_servers=[{"name": name, "status": status} for name, status in servers.items()],
+            model=given.get("model", "scripted"),
+        )
+
+    def _call(self, given: Argument) -> None:
+        """`tool`, `input`, `result`, `error`: a request in which a tool is called."""
+        self._number += 1
+        call = {"type": "tool_use", "id": f"call_{self._number}", "name": given["tool"]}
+        self._assistant({**call, "input": given.get("input", {})}, given.get("usage"))
+        result = {"type": "tool_result", "tool_use_id": f"call_{self._number}"}
+        result |= {"content": given.get("result", ""), "is_error": given.get("error", False)}
+        _event(type="user", message={"role": "user", "content": [result]})
+
+    def _assistant(self, block: Mapping[str, Any], usage: Argument) -> None:
+        message = {"id": f"msg_{self._number}", "model": "scripted", "role": "assistant"}
+        _event(type="assistant", message={**message, "content": [block], **_usage(usage)})
+
+    def _answer(self, given: Argument) -> None:
+        """`text`, and what `_figures` knows."""
+        _event(subtype="success", is_error=False, result=given["text"], **_figures(given))
+
+    def _error(self, given: Argument) -> None:
+        """`text`, `subtype`, and what `_figures` knows."""
+        subtype = given.get("subtype", "success")
+        _event(subtype=subtype, is_error=True, result=given["text"], **_figures(given))
+
+    def _reach_max_turns(self, given: Argument) -> None:
+        """What `_figures` knows; ends with exit code 1."""
+        reason = f"Reached maximum number of turns ({self._max_turns})"
+        figures = _figures({"turns": self._max_turns, **given})
+        _event(subtype="error_max_turns", is_error=True, errors=[reason], **figures)
+        sys.exit(1)
+
+    def _environment(self, _: Argument) -> None:
+        """Answers with all variables, one `NAME=value` per line."""
+        self._answer({"text": "\n".join(f"{key}={os.environ[key]}" for key in sorted(os.environ))})
+
+
+def main() -> None:
+    """Plays the script that the command line names."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--script", type=Path, required=True)
+    parser.add_argument("--mcp-config", type=Path, required=True)
+    parser.add_argument("--max-turns", type=int, required=True)
+    parser.add_argument("prompt")
+    given = parser.parse_args()
+    try:
+        servers = list(json.loads(given.mcp_config.read_text("utf-8"))["mcpServers"])
+        plays = yaml.safe_load(given.script.read_text("utf-8"))
+        steps = _choose(plays, given.prompt, servers)
+        Player(servers, given.max_turns).play(steps)
+    except (WrongScript, OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
+        print_error(f"{given.script}: {type(error).__name__}: {error}")
+        sys.exit(2)
+
+
+def print_error(text: str) -> None:
+    """Writes a line on standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def _choose(
+    plays: list[Mapping[str, Any]], prompt: str, servers: list[str]
+) -> list[Mapping[str, Argument]]:
+    for play in plays:
+        when = play.get("when", {})
+        if unknown := set(when) - {"prompt", "servers"}:
+            raise WrongScript(f"`when` does not know {sorted(unknown)}")
+        if when.get("prompt", "") not in prompt:
+            continue
+        if "servers" not in when or when["servers"] == servers:
+            steps: list[Mapping[str, Argument]] = play["steps"]
+            return steps
+    raise WrongScript("no play fits this prompt and configuration")
+
+
+def _figures(given: Argument) -> dict[str, Any]:
+    """`turns`, `cost`, `duration_ms`, `usage`; what is not given is not printed."""
+    names = {"turns": "num_turns", "cost": "total_cost_usd", "duration_ms": "duration_ms"}
+    figures = {key: given[name] for name, key in names.items() if name in given}
+    return {"type": "result", **figures, **_usage(given.get("usage"))}
+
+
+def _usage(given: Argument) -> dict[str, Any]:
+    names = {
+        "input": "input_tokens",
+        "cache_read": "cache_read_input_tokens",
+        "cache_create": "cache_creation_input_tokens",
+        "output": "output_tokens",
+    }
+    if given is None:
+        return {}
+    return {"usage": {key: given[name] for name, key in names.items() if name in given}}
+
+
+def _event(**event: Any) -> None:
+    _write(json.dumps(event).encode() + b"\n")
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _flood(megabytes: int) -> None:
+    for _ in range(megabytes):
+        _write((b"x" * 1023 + b"\n") * 1024)
+
+
+def _hang() -> None:
+    while True:
+        time.sleep(60)
+
+
+def _spawn(seconds: float) -> None:
+    """A child in a session of its own, which outlives this process and keeps its output open."""
+    code = f"import time; time.sleep({float(seconds)})"
+    subprocess.Popen([sys.executable, "-I", "-c", code], start_new_session=True)
+
+
+def _write_files(files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+
+
+def _delete_files(names: list[str]) -> None:
+    for name in names:
+        Path(name).unlink()
+
+
+if __name__ == "__main__":
+    main()
