@@ -1,0 +1,79 @@
+"""Every command of the README is run, and its example output is what the program prints."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SET_UP = ("git clone", "make ")
+"""Lines that `test_a_fresh_clone` runs, and `make test`, which runs this."""
+SMALL = {"SWARM_BENCH_RUNS": "1", "SWARM_BENCH_AGENTS": "1"}
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands() -> list[str]:
+    lines = [line.partition("#")[0].strip() for block in blocks("sh") for line in block.split("\n")]
+    return [line for line in lines if line and not line.startswith(SET_UP)]
+
+
+def test_the_readme_has_commands() -> None:
+    assert len(commands()) >= 10
+    assert all(command.startswith("swarm-bench ") for command in commands())
+
+
+def test_its_commands_work_in_the_order_they_stand(bench: Bench) -> None:
+    here = Bench(folder=bench.repo, repo=bench.repo)
+    shutil.copy(ROOT / "tasks" / "ab.yaml", here.folder / "my-tasks.yaml")
+    server = (ROOT / "mcp_configs" / "canopy.json").read_text()
+    (here.folder / "my-server.json").write_text(server)
+    for command in commands():
+        _, *words = shlex.split(command)
+        sessions = sorted((here.folder / "results").glob("swarm-*"))
+        words = [str(sessions[0]) if word.startswith("results/") else word for word in words]
+        small = {} if "--continue" in words else SMALL
+        done = here.call(*words, env=small)
+        assert done.code == 0, f"{command}\n{done.err}"
+
+
+def masked(text: str) -> list[str]:
+    """Lines without what differs from run to run: figures, widths, names of places."""
+    lines = []
+    for line in text.splitlines():
+        line = re.sub(r"\*\*(Repository|Session):\*\* .*", r"**\1:**", line)
+        line = re.sub(r"\([^()|]*\)(?=\s*\|)", "", line)
+        line = re.sub(r"[$]?\d[\d.,]*[s×%]?", "N", line)
+        line = re.sub(r":?-{2,}:?", "-", line)
+        lines.append(re.sub(r"\s+", " ", line).strip())
+    return lines
+
+
+def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    clone = tmp_path / "swarm-bench"
+    if subprocess.run(["git", "clone", "-q", ROOT, clone], check=False).returncode != 0:
+        pytest.skip("these tests do not run in a git checkout, so there is nothing to clone")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
+    }
+    command = ["make", "demo", f"PYTHON={sys.executable}"]
+    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    printed = masked(done.stdout.decode())
+    (shown,) = blocks("text")
+    missing = [line for line in masked(shown) if line not in printed]
+    assert missing == []
