@@ -110,7 +110,8 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     return Outcome(
         cause=cause,
         detail=detail,
-        text=text_of(result.get("result")),
+        # With `is_error` it is a message, which `detail` has; it must not be scored as an answer.
+        text=None if result.get("is_error") is True else text_of(result.get("result")),
         usage=usage,
         turns=count_of(result.get("num_turns")),
         duration_ms=amount_of(result.get("duration_ms")),

@@ -89,10 +89,10 @@ class OwnTools:
         if (glob := _optional(arguments, "glob")) is not None:
             expression = globs.matcher(glob)
             paths = [path for path in paths if expression.match(path)]
+        limit = _number(arguments, "head_limit", HEAD_LIMIT)
         counts = search.counts(query, self._files, paths)
         if not counts:
             return "No matches found"
-        limit = _number(arguments, "head_limit", HEAD_LIMIT)
         match arguments.get("output_mode", "files_with_matches"):
             case "content":
                 return self._content(query, counts, limit)
