@@ -22,8 +22,8 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
 
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
-    run(*build, ROOT)
+    build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir")
+    run(*build, tmp_path, ROOT)
     (wheel,) = tmp_path.glob("*.whl")
     run(sys.executable, "-m", "venv", "empty")
     python = tmp_path / "empty" / "bin" / "python"
@@ -33,5 +33,6 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     command = tmp_path / "empty" / "bin" / "swarm-bench"
     assert "canopy-service  (usable" in run(command, "modes", cwd=here)
     assert "exploration  (usable" in run(command, "tasks", cwd=here)
-    arguments = ["--repo", bench.repo, "--agents", "1", "--runs", "1", "--require-retrieval"]
-    assert "## Against baseline" in run(command, "compare", *arguments, cwd=here)
+    small = ("--agents", "1", "--runs", "1", "--require-retrieval")
+    summary = run(command, "compare", "--repo", bench.repo, *small, cwd=here)
+    assert "## Against baseline" in summary

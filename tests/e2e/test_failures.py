@@ -1,0 +1,217 @@
+"""What goes wrong gets a line with its status and cause, and never an invented figure."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from tests.e2e.conftest import Bench, Done, processes_of
+from tests.e2e.test_compare import fingerprint
+
+pytestmark = pytest.mark.timeout(90)
+
+AGENT = "swarm_bench.agents.scripted:Scripted"
+GOOD = {
+    "answer": {
+        "text": "# A\n\nSee shop/auth.py, shop/models.py and shop/jobs.py.\n",
+        "turns": 2,
+        "cost": 0.5,
+        "usage": {"input": 10, "cache_read": 20, "cache_create": 30, "output": 40},
+    }
+}
+INIT: dict[str, Any] = {"init": {"tools": ["Read"]}}
+FIGURES = ("num_turns", "input_tokens", "output_tokens", "total_tokens", "effective_tokens",
+           "cost", "result_lines", "compacted", "references", "grounded")  # fmt: skip
+
+
+def play(bench: Bench, plays: object, *arguments: str, modes: str = "baseline") -> Done:
+    """Run one agent per mode that plays the steps."""
+    script = bench.folder / "script.yaml"
+    script.write_text(yaml.safe_dump(plays), encoding="utf-8")
+    return bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", modes, "--agent", AGENT,
+        "--model", str(script), "--agents", "1", "--runs", "1", "--output", "out", *arguments,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "cause"),
+    [
+        ([], "agent-failed", "no-output"),
+        ([{"exit": 3}], "agent-failed", "no-output"),
+        ([INIT, {"exit": 3}], "agent-failed", "exit-code"),
+        ([{"print": "Segmentation fault"}], "agent-failed", "unreadable-output"),
+        ([{"print": '{"type": "result", "resu'}], "agent-failed", "unreadable-output"),
+        ([{"print_hex": "fffe00ff0a"}], "agent-failed", "unreadable-output"),
+        ([INIT, {"error": {"text": "API Error: 401"}}], "agent-failed", "error-result"),
+        ([{"ignore_term": None}, INIT, {"hang": None}], "budget-reached", "timeout"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_an_agent_that_fails_is_named(
+    bench: Bench, steps: list[object], status: str, cause: str
+) -> None:
+    done = play(bench, [{"steps": steps}], "--timeout", "2")
+    assert done.code == 0, done.err
+    (record,) = bench.records("out")
+    assert (record["status"], record["cause"]) == (status, cause)
+    assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
+    assert "1 of 1 trials" in done.out or "1 trial" in done.out
+    assert (bench.folder / "out" / "baseline" / "agent-1.md").exists()
+    assert processes_of(bench.experiment("out")["session"]) == []
+
+
+def test_a_turn_limit_keeps_the_figures(bench: Bench) -> None:
+    usage = GOOD["answer"]["usage"]
+    done = play(bench, [{"steps": [INIT, {"max_turns": {"usage": usage}}]}], "--max-turns", "7")
+    assert done.code == 0, done.err
+    (record,) = bench.records("out")
+    assert (record["status"], record["cause"]) == ("budget-reached", "max-turns")
+    assert (record["num_turns"], record["compacted"], record["total_tokens"]) == (7, 1, 80)
+    assert record["result_lines"] is None
+
+
+def test_what_an_agent_leaves_behind_is_ended(bench: Bench) -> None:
+    done = play(bench, [{"steps": [{"spawn": 60}, INIT, GOOD]}])
+    assert done.code == 0, done.err
+    (record,) = bench.records("out")
+    assert (record["cause"], record["effective_tokens"], record["references"]) == (
+        "finished",
+        100,
+        3,
+    )
+    assert processes_of(bench.experiment("out")["session"]) == []
+
+
+def test_a_hostile_agent_does_not_reach_the_original(bench: Bench) -> None:
+    evil = (
+        "git config core.fsmonitor 'touch pwned'; git branch -f main HEAD~0; git push origin --all;"
+        "git stash drop; echo evil > README.md; rm -rf shop; echo 'touch pwned' > .git/hooks/x"
+    )
+    before = fingerprint(bench.repo)
+    done = play(bench, [{"steps": [{"run": ["sh", "-c", evil]}, INIT, GOOD]}], modes="baseline")
+    assert done.code == 0, done.err
+    assert fingerprint(bench.repo) == before
+
+
+def test_an_agent_sees_no_key_and_no_variable_of_canopy(bench: Bench) -> None:
+    (bench.folder / "script.yaml").write_text(
+        yaml.safe_dump([{"steps": [INIT, {"environment": None}]}])
+    )
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy", "--agent", AGENT,
+        "--model", "script.yaml", "--agents", "1", "--runs", "1", "--output", "out",
+        env={"ANTHROPIC_API_KEY": "sk-secret", "CANOPY_SERVICE_URL": "http://x", "LC_TIME": "C"},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    answer = json.loads((bench.folder / "out" / "canopy" / "agent-1.json").read_text())["result"]
+    names = {line.partition("=")[0] for line in answer.splitlines()}
+    assert {"PATH", "HOME", "LC_TIME", "SWARM_BENCH_TRIAL"} <= names
+    assert not [name for name in names if "CANOPY" in name or "KEY" in name]
+    everything = [p.read_text() for p in (bench.folder / "out").rglob("*") if p.is_file()]
+    assert not any("sk-secret" in text for text in everything)
+
+
+def test_a_contaminated_baseline_is_called_so(bench: Bench) -> None:
+    leak = [{"init": {"tools": ["mcp__canopy__canopy_query"], "servers": {"canopy": "connected"}}}]
+    done = play(bench, [{"steps": [*leak, GOOD]}])
+    assert bench.records("out")[0]["retrieval"] == "contaminated"
+    assert "contaminated" in done.out.partition("## Warnings")[2].partition("##")[0]
+
+
+def test_a_tool_that_nobody_used_fails_the_gate(bench: Bench) -> None:
+    steps = [{"steps": [INIT, GOOD]}]
+    done = play(bench, steps, "--require-retrieval", modes="baseline,canopy-service")
+    assert done.code == 4, done.err
+    assert "--require-retrieval asks for it" in done.err
+    assert {r["retrieval"] for r in bench.records("out")} == {"not-given", "unused"}
+    warnings = done.out.partition("## Warnings")[2].partition("\n## ")[0]
+    assert "no query and no expand" in warnings.lower()
+
+
+def test_a_service_that_dies_stops_its_agents_and_nothing_else(bench: Bench) -> None:
+    script = bench.folder / "script.yaml"
+    waits = [
+        {"when": {"servers": ["canopy"]}, "steps": [INIT, {"hang": None}]},
+        {"steps": [INIT, GOOD]},
+    ]
+    script.write_text(yaml.safe_dump(waits))
+    running = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "baseline",
+        "--agent", AGENT, "--model", str(script), "--agents", "1", "--runs", "1",
+        "--output", "out",
+    )  # fmt: skip
+    wait_for_agent(bench.folder / "out" / "canopy-service" / "agent-1.stream.jsonl")
+    (service,) = (
+        process
+        for process in processes_of(bench.experiment("out")["session"])
+        if "service" in process.environ()["SWARM_BENCH_TRIAL"]
+    )
+    service.kill()
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 3, err
+    assert b"canopy-service ended with exit code -9 while the agents ran" in err
+    by_mode = {record["mode"]: record["cause"] for record in bench.records("out")}
+    assert by_mode == {"canopy-service": "service-failed", "baseline": "finished"}
+    assert "service" in (bench.folder / "out" / "summary.md").read_text()
+
+    script.write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
+    done = bench.call("compare", "--continue", "out")
+    assert done.code == 0, done.err
+    again = {
+        record["mode"]: (record["cause"], record["attempt"]) for record in bench.records("out")
+    }
+    assert again == {"canopy-service": ("finished", 2), "baseline": ("finished", 1)}
+    superseded = (bench.folder / "out" / "superseded.jsonl").read_text().splitlines()
+    assert [json.loads(line)["cause"] for line in superseded] == ["service-failed"]
+
+
+def wait_for_agent(stream: Path) -> None:
+    for _ in range(600):
+        if stream.exists() and stream.stat().st_size:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{stream} stayed empty")
+
+
+def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> None:
+    program = bench.folder / "broken-service"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('cannot open the disk')\n")
+    program.chmod(0o755)
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "--agent", AGENT,
+        "--model", "script.yaml", "--agents", "2", "--runs", "1", "--output", "out",
+        env={"SWARM_BENCH_CANOPY_SERVICE": str(program)},
+    )  # fmt: skip
+    assert done.code == 3
+    assert "Nothing could be measured" in done.err
+    records = bench.records("out")
+    assert [record["cause"] for record in records] == ["service-failed"] * 2
+    assert all("cannot open the disk" in record["detail"] for record in records)
+    assert all(record["effective_tokens"] is None for record in records)
+
+
+def test_workspaces_are_kept_when_asked(bench: Bench) -> None:
+    steps = [{"steps": [{"write": {"trace.txt": "I was here"}}, INIT, GOOD]}]
+    done = play(bench, steps, "--keep-workspaces")
+    assert done.code == 0, done.err
+    (kept,) = (bench.folder / "tmp").glob("swarm-bench-*/kept/*/trace.txt")
+    assert kept.read_text() == "I was here"
+    assert str(kept.parent.parent) in done.err
+
+
+def test_memory_and_processor_time_are_sampled(bench: Bench) -> None:
+    busy = [sys.executable, "-c", "import time; t = time.time()\nwhile time.time() < t + 1: pass"]
+    done = play(bench, [{"steps": [{"run": busy}, INIT, GOOD]}])
+    assert done.code == 0, done.err
+    (record,) = bench.records("out")
+    assert record["cpu_seconds"] > 0.2
+    assert record["peak_memory_bytes"] > psutil.Process(os.getpid()).memory_info().rss / 100
+    assert record["wall_seconds"] > 1
