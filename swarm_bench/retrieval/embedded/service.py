@@ -155,6 +155,8 @@ def _bound(address: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
+        # From here on clients can connect; they wait until uvicorn takes them.
+        listening.listen()
     except OSError as error:
         _give_up(f"Port {port} of {address} cannot be used ({error.strerror}); give another --port")
     return listening
@@ -179,7 +181,10 @@ def main() -> None:
     start_diagnostics()
     listening = _bound(options.bind, options.port)
     address, port = listening.getsockname()[:2]
-    logging.getLogger(__name__).info("listening on http://%s:%d", address, port)
+    # By name: this module is called __main__ when it is started with -m.
+    logging.getLogger("swarm_bench.retrieval.embedded.service").info(
+        "listening on http://%s:%d", address, port
+    )
     config = uvicorn.Config(
         application(Endpoints(), options.api_key),
         log_level="warning",

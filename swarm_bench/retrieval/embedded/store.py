@@ -72,7 +72,6 @@ class Store:
         self.connection = sqlite3.connect(
             file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        self.connection.execute("PRAGMA synchronous = NORMAL")
         self._inode = _inode(file)
 
     def is_current(self) -> bool:
@@ -89,6 +88,7 @@ class Store:
             ToolError: the file is another program's index.
             sqlite3.DatabaseError: the file is damaged.
         """
+        self.connection.execute("PRAGMA synchronous = NORMAL")
         (application,) = self.connection.execute("PRAGMA application_id").fetchone()
         (layout,) = self.connection.execute("PRAGMA user_version").fetchone()
         (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -100,6 +100,7 @@ class Store:
 
     def create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
 
     @contextmanager

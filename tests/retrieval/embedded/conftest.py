@@ -1,0 +1,233 @@
+"""Small repositories, and the two servers as the processes that users start."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+PACKAGE = "swarm_bench.retrieval.embedded"
+
+AUTH = '''\
+"""Logging in."""
+
+import hashlib
+
+ROUNDS = 1000
+
+
+class AuthController:
+    """Checks who somebody is."""
+
+    def login(self, name: str, password: str) -> bool:
+        return check_password(name, password)
+
+    def logout(self) -> None:
+        self.session = None
+
+
+def check_password(name: str, password: str) -> bool:
+    return hashlib.sha256(password.encode()).hexdigest() == name
+'''
+JOBS = """\
+// Runs jobs from the queue.
+export const runJob = async (job) => {
+  return handlers[job.name](job);
+};
+
+class Worker {
+  start() { return runJob(this.next()); }
+}
+"""
+GUIDE = """\
+# Guide
+
+How the job-queue works.
+
+## Authentication
+
+Call `login` first.
+
+```python
+login("me")
+```
+"""
+
+
+def environment() -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("CANOPY_")}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
+
+def _git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    command = ["git", *identity, "-C", str(folder), *words]
+    subprocess.run(command, check=True, capture_output=True, env=environment())
+
+
+@pytest.fixture
+def git() -> Callable[..., None]:
+    return _git
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A committed checkout of a few files, in a folder with an awkward name."""
+    root = tmp_path / "my répo's"
+    for path, text in {"src/auth.py": AUTH, "src/jobs.js": JOBS, "docs/guide.md": GUIDE}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    (root / "settings.json").write_text('{"password": "secret"}\n')
+    _git(root, "init", "-q")
+    _git(root, "add", ".")
+    _git(root, "commit", "-qm", "first")
+    return root.resolve()
+
+
+class Mcp:
+    """An MCP server process, spoken to in lines."""
+
+    def __init__(self, *words: str, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", f"{PACKAGE}.mcp_server", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**environment(), **variables},
+        )
+        self._number = 0
+
+    def write(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> Any:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def ask(self, method: str, params: Any = None) -> Any:
+        self._number += 1
+        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        self.write(json.dumps(request))
+        reply = self.read()
+        assert reply["id"] == self._number
+        return reply
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The whole reply to a tool call."""
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        reply = self.call(tool, **arguments)
+        assert "result" in reply, reply
+        return str(reply["result"]["content"][0]["text"])
+
+    def json(self, tool: str, **arguments: Any) -> Any:
+        return json.loads(self.text(tool, **arguments))
+
+    def close(self) -> int:
+        """Ends the input; the exit code."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        try:
+            return self.process.wait(5)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def start_mcp() -> Iterator[Callable[..., Mcp]]:
+    started: list[Mcp] = []
+
+    def start(*words: str, **variables: str) -> Mcp:
+        started.append(Mcp(*words, **variables))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def mcp(repo: Path, start_mcp: Callable[..., Mcp]) -> Mcp:
+    return start_mcp("--root", str(repo))
+
+
+class Service:
+    """A service process on a free port."""
+
+    def __init__(self, *words: str, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", f"{PACKAGE}.service", "--port", "0", *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**environment(), **variables},
+        )
+        assert self.process.stderr is not None
+        try:
+            self.url = self.process.stderr.readline().split()[-1]
+        except BaseException:
+            self.process.kill()
+            raise
+        self.http = httpx2.Client(base_url=self.url, timeout=15, trust_env=False)
+
+    def post(self, route: str, **body: Any) -> Any:
+        response = self.http.post(route, json=body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def metrics(self) -> Any:
+        return self.http.get("/metrics").json()["performance"]
+
+    def indexed(self, root: Path, glob: str | None = None) -> str:
+        """Registers and indexes; the id of the repository."""
+        repo_id = str(self.post("/repos/add", path=str(root))["repo_id"])
+        self.post("/reindex", repo=repo_id, glob=glob)
+        self.wait(repo_id, "ready")
+        return repo_id
+
+    def wait(self, repo_id: str, status: str) -> Any:
+        while True:
+            shards = {each["repo_id"]: each for each in self.http.get("/repos").json()}
+            if shards[repo_id]["status"] == status:
+                return shards[repo_id]
+
+    def close(self) -> int:
+        """Tells it to end; the exit code."""
+        assert self.process.stderr is not None
+        self.http.close()
+        self.process.terminate()
+        try:
+            return self.process.wait(5)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stderr.close()
+
+
+@pytest.fixture
+def start_service() -> Iterator[Callable[..., Service]]:
+    started: list[Service] = []
+
+    def start(*words: str, **variables: str) -> Service:
+        started.append(Service(*words, **variables))
+        return started[-1]
+
+    yield start
+    for service in started:
+        service.close()
+
+
+@pytest.fixture
+def service(start_service: Callable[..., Service]) -> Service:
+    return start_service()
