@@ -14,6 +14,7 @@ from swarm_bench.analysis.script_trial import Place, script_trial, whole_number
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
 _TOOL_MODES = {"canopy": ("feedback",), "canopy-service": ("feedback", "service")}
 _MODES = ("baseline", *_TOOL_MODES)
@@ -123,6 +124,8 @@ def _mode_folders(path: Path) -> Iterator[str]:
 
 def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
     """Numbers of the agents, and their files relative to the session's folder."""
+    if not _FOLDER_NAME.fullmatch(mode):  # a line can say anything
+        return
     for file in sorted((folder / mode).glob("agent-*.json")):
         match = _AGENT_FILE.fullmatch(file.name)
         if match:
@@ -183,7 +186,8 @@ def _warn_of_zeros(reading: _Reading, trials: Iterable[TrialRecord], lines: Line
 
 
 def _has_counters(path: Path, mode: str) -> bool:
-    return mode in _TOOL_MODES or (path / mode / _FEEDBACK).is_file()
+    named = _FOLDER_NAME.fullmatch(mode) is not None
+    return mode in _TOOL_MODES or (named and (path / mode / _FEEDBACK).is_file())
 
 
 def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:

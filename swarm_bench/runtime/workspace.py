@@ -90,20 +90,19 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, also when what ran in it took away permissions."""
-
-    def unlock_and_retry(function: object, name: str, error: object) -> None:
-        del function, error
-        locked = Path(name)
-        locked.parent.chmod(0o700)
-        if locked.is_dir() and not locked.is_symlink():
-            locked.chmod(0o700)
-            shutil.rmtree(locked, ignore_errors=True)
-        else:
-            locked.unlink(missing_ok=True)
-
-    if path.exists():
-        shutil.rmtree(path, onerror=unlock_and_retry)
+    """Remove a folder if it is there, also when what ran in it took away permissions."""
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        pass
+    except PermissionError:
+        path.chmod(0o700)
+        for folder, inner, _ in os.walk(path):
+            for name in inner:  # unlocked before the walk goes into it
+                place = Path(folder) / name
+                if not place.is_symlink():
+                    place.chmod(0o700)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 _FIXED_DATE = {
