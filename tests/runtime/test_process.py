@@ -115,10 +115,10 @@ async def test_last_words_are_kept(bench: Bench) -> None:
 
 async def test_a_deaf_and_noisy_child_is_stopped(bench: Bench) -> None:
     code = (
-        "import signal, sys\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "while True: sys.stdout.write('x' * 65536)"
+        "import signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "while True: sys.stdout.write('x' * 65536); time.sleep(0.001)"
     )
-    result = await bench.run(python(code), timeout=0.7)
+    result = await bench.run(python(code), timeout=3)
     assert (result.returncode, result.stopped) == (-9, "timeout")
 
 
