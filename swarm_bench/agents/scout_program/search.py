@@ -17,7 +17,8 @@ from swarm_bench.agents.scout_program.literals import required
 # Letters, digits, plain punctuation, the common escapes, classes without set operations,
 # groups without flags, ranges with numbers, lazy but not possessive quantifiers.
 _SAME_TO_BOTH = re.compile(
-    r"(?:[\w \"'#%&,/:;<=>@`~!.|^$-]|\\[bBwWsSdD.()\[\]|*+?{}^$-]|\[\^?[\w .,:;/-]+\]"
+    r"(?:[\w \"'#%&,/:;<=>@`~!.|^$-]|\\[bBwWsSdD.()\[\]|*+?{}^$-]"
+    r"|\[\^?(?:(?!--|\|\|)(?:[\w .,:;/(){}<=>+*?$|-]|\\[wsd.\[\]]))+\]"
     r"|\((?:\?:)?|\)|\{\d+(?:,\d*)?\}\??|[*?+]\??(?!\+))+",
     re.ASCII,
 )

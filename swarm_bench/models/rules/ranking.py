@@ -58,7 +58,7 @@ def _score(
 
 def _mentioned(path: str, found: Mapping[str, int], files: int) -> float:
     lines = found.get(path, 0)
-    return (1 + math.log(lines)) * math.log(1 + files / (1 + len(found))) if lines else 0.0
+    return (1 + math.log(lines) / 2) * math.log(1 + files / (1 + len(found))) if lines else 0.0
 
 
 def _named(path: str, term: Term) -> float:
