@@ -8,11 +8,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from swarm_bench.core import shipped
-from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
 
-SUFFIX = ".yaml"
+FOLDER, SUFFIX = "tasks", ".yaml"
 
 
 class _TaskEntry(BaseModel):
@@ -43,7 +43,7 @@ class Suite:
 
 def list_suites() -> list[Listing]:
     """Every suite in the shipped folder and in `tasks/` of the working folder."""
-    return [_listing(path) for path in shipped.files("tasks", SUFFIX)]
+    return [_listing(path) for path in shipped.files(FOLDER, SUFFIX)]
 
 
 def find_suite(name: str) -> Suite:
@@ -51,17 +51,7 @@ def find_suite(name: str) -> Suite:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    if name.endswith((SUFFIX, ".yml")) or "/" in name:
-        return read_suite(Path(name).expanduser())
-    paths = {path for path in shipped.files("tasks", SUFFIX) if path.stem == name}
-    if not paths:
-        raise UnknownName("task suite", name, {p.stem for p in shipped.files("tasks", SUFFIX)})
-    if len(paths) > 1:
-        raise ConfigError(
-            f"Two files define the task suite {name!r} ({', '.join(sorted(map(str, paths)))}); "
-            "give the path of the one you mean"
-        )
-    return read_suite(paths.pop())
+    return read_suite(shipped.find("task suite", FOLDER, SUFFIX, name))
 
 
 def read_suite(path: Path) -> Suite:

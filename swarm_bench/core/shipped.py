@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from swarm_bench.core.errors import ConfigError, UnknownName
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -22,3 +24,22 @@ def files(name: str, suffix: str) -> Iterator[Path]:
     """All files of the kind `name` that end in `suffix`, ours first, by name."""
     for folder in folders(name):
         yield from sorted(folder.glob(f"*{suffix}"))
+
+
+def find(kind: str, folder: str, suffix: str, name: str) -> Path:
+    """The file that `name` stands for: a path to one, or its name without the suffix.
+
+    `kind` is what a person calls it. Raises `UnknownName` when there is none, and `ConfigError`
+    when a file of the user has the name of one of ours: neither may quietly replace the other.
+    """
+    if name.endswith(suffix) or "/" in name:
+        return Path(name).expanduser()
+    found = [path for path in files(folder, suffix) if path.stem == name]
+    if not found:
+        raise UnknownName(kind, name, {path.stem for path in files(folder, suffix)})
+    if len(found) > 1:
+        raise ConfigError(
+            f"Two files define the {kind} {name!r} ({', '.join(map(str, found))}); "
+            "give the path of the one you mean"
+        )
+    return found[0]

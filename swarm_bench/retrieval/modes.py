@@ -11,10 +11,11 @@ from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core import shipped
-from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.core.listing import Listing
 
+FOLDER, SUFFIX = "mcp_configs", ".json"
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -54,7 +55,7 @@ class _ModeFile(BaseModel):
 
 def list_modes() -> list[Listing]:
     """Every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
-    return [_listing(path) for path in shipped.files("mcp_configs", ".json")]
+    return [_listing(path) for path in shipped.files(FOLDER, SUFFIX)]
 
 
 def find_modes(names: list[str]) -> tuple[Mode, ...]:
@@ -62,7 +63,7 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    modes = tuple(_find(name) for name in names)
+    modes = tuple(read_mode(shipped.find("mode", FOLDER, SUFFIX, name)) for name in names)
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
@@ -80,21 +81,6 @@ def _listing(path: Path) -> Listing:
     except ConfigError as error:
         return Listing(name=path.stem, about="", source=str(path), problem=str(error))
     return Listing(name=mode.name, about=mode.description, source=mode.source)
-
-
-def _find(name: str) -> Mode:
-    if name.endswith(".json") or "/" in name:
-        return read_mode(Path(name).expanduser())
-    paths = {path for path in shipped.files("mcp_configs", ".json") if path.stem == name}
-    if not paths:
-        known = {path.stem for path in shipped.files("mcp_configs", ".json")}
-        raise UnknownName("mode", name, known)
-    if len(paths) > 1:
-        raise ConfigError(
-            f"Two files define the mode {name!r} ({', '.join(sorted(map(str, paths)))}); "
-            "give the path of the one you mean"
-        )
-    return read_mode(paths.pop())
 
 
 def read_mode(path: Path) -> Mode:
