@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -104,7 +105,20 @@ def read_mode(path: Path) -> Mode:
         probes=tuple(content.own.probes),
     )
     render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""))  # a wrong placeholder shows here
+    _check_commands(mode)
     return mode
+
+
+def _check_commands(mode: Mode) -> None:
+    for name, server in mode.servers.items():
+        command = server.get("command")
+        if command is None or "{{" in command or "/" in command:
+            continue  # filled in later, or relative to where the agent starts it
+        if shutil.which(command) is None:
+            raise ConfigError(
+                f"The mode file {mode.source} starts its server {name!r} with {command!r}, which "
+                "is not on the PATH; install it, or give its path"
+            )
 
 
 def _parse(path: Path) -> _ModeFile:

@@ -6,7 +6,7 @@ import pytest
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.retrieval.modes import find_modes, list_modes, read_mode, render_servers
 
-SERVER = {"mcpServers": {"s": {"command": "run", "args": ["--root", "{{ workspace }}"]}}}
+SERVER = {"mcpServers": {"s": {"command": "sh", "args": ["--root", "{{ workspace }}"]}}}
 
 
 def mode_file(folder: Path, content: object, name: str = "mine.json") -> Path:
@@ -29,7 +29,7 @@ def test_the_shipped_modes_can_be_used() -> None:
 def test_an_ordinary_mcp_file_is_a_mode(tmp_path: Path) -> None:
     content = {
         "mcpServers": {
-            "files": {"command": "npx", "args": ["x"], "env": {"A": "b"}, "alwaysLoad": True},
+            "files": {"command": "sh", "args": ["x"], "env": {"A": "b"}, "alwaysLoad": True},
             "web": {"type": "http", "url": "http://127.0.0.1:1/mcp"},
         }
     }
@@ -87,6 +87,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {}, "swarmBench": {"instuctions": "x"}}, "swarmBench.instuctions"),
         ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
         ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
+        ({"mcpServers": {"s": {"command": "no-such-program"}}}, "which is not on the PATH"),
         ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "placeholder that cannot be filled"),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
