@@ -3,6 +3,7 @@
 import time
 from typing import TextIO
 
+from swarm_bench.cli.terminal import printable
 from swarm_bench.core.events import (
     BlockStarted,
     Event,
@@ -28,7 +29,7 @@ class PlainLines:
         if isinstance(event, TrialActive):
             return
         seconds = time.monotonic() - self._start
-        print(f"[{seconds:7.1f}s] {describe(event)}", file=self._stream, flush=True)
+        print(f"[{seconds:7.1f}s] {printable(describe(event))}", file=self._stream, flush=True)
 
 
 def describe(event: Event) -> str:

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from swarm_bench.cli.terminal import printable
 from swarm_bench.core.events import (
     BlockStarted,
     Emit,
@@ -91,7 +92,7 @@ class State:
             case TrialEnded():
                 self._end(event.record)
             case Trouble():
-                self.troubles.append(event.message)
+                self.troubles.append(printable(event.message))
 
     def _start(self, event: TrialStarted) -> None:
         self.step = f"run {event.run}, {event.mode}: agents"
@@ -139,7 +140,7 @@ class State:
     def _line(self, agent: _Agent) -> Text:
         seconds = time.monotonic() - agent.started
         words = f"  {agent.mode} {agent.number}  {seconds:4.0f} s  {agent.task}: {agent.doing}"
-        return Text(words, no_wrap=True, overflow="ellipsis", style="cyan")
+        return Text(printable(words), no_wrap=True, overflow="ellipsis", style="cyan")
 
 
 @contextmanager

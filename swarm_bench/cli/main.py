@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import ab, agents, compare, modes, report, tasks
+from swarm_bench.cli.terminal import printable
 from swarm_bench.core.errors import SwarmBenchError
 
 INTERRUPTED = 130
@@ -47,7 +48,7 @@ def main() -> None:
     try:
         app()
     except SwarmBenchError as error:
-        typer.echo(f"swarm-bench: {error}", err=True)
+        typer.echo(printable(f"swarm-bench: {error}"), err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

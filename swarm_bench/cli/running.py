@@ -5,8 +5,6 @@ from typing import Any, Literal
 
 import typer
 
-from swarm_bench.core.errors import SwarmBenchError
-
 INTERRUPTED = 130
 
 
@@ -31,11 +29,7 @@ def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> 
     if result.interrupted:
         typer.echo(_how_to_continue(result.folder, benchmark), err=True)
         raise typer.Exit(INTERRUPTED)
-    try:
-        result.check(require_retrieval=resolved.settings.require_retrieval)
-    except SwarmBenchError as error:
-        typer.echo(f"swarm-bench: {error}", err=True)
-        raise typer.Exit(error.exit_code) from error
+    result.check(require_retrieval=resolved.settings.require_retrieval)
 
 
 def _how_to_continue(folder: object, benchmark: str) -> str:
