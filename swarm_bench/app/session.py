@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import anyio
@@ -14,7 +15,7 @@ from swarm_bench.app.preparation import Benchmark, Prepared, prepared
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
-from swarm_bench.core.errors import GateFailed, HarnessError
+from swarm_bench.core.errors import GateFailed, HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report import Report
 from swarm_bench.core.settings import Resolved
@@ -29,6 +30,7 @@ from swarm_bench.runtime.files import locked
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {"swarm": {}, "ab": {"tasks": "ab"}}
 """Where a benchmark's defaults differ from those of the options."""
+COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,7 @@ class Result:
     """What a call of `run` left."""
 
     folder: Path
+    benchmark: Benchmark
     summary: str
     report: Report
     interrupted: bool
@@ -43,6 +46,11 @@ class Result:
     """Trials of the plan that have no record, or one that asks to be run again."""
     kept: Path | None
     """Where the workspaces lie that were kept."""
+
+    @property
+    def to_continue(self) -> str:
+        """The command that goes on with the session."""
+        return f"swarm-bench {COMMANDS[self.benchmark]} --continue {quote(str(self.folder))}"
 
     def check(self, *, require_retrieval: bool) -> None:
         """Raises when the session is not what was asked for; the exit codes follow from it."""
@@ -54,7 +62,7 @@ class Result:
         if self.unfinished:
             raise HarnessError(
                 f"{self.unfinished} trials could not be run to their own end; see the warnings "
-                f"above, then go on with: swarm-bench compare --continue {self.folder}"
+                f"above, then go on with: {self.to_continue}"
             )
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(
@@ -69,10 +77,16 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
     folder = session_to_continue(resolved.settings.resume)
     if folder is None:
         return resolved
+    experiment = folder.read_experiment()
+    if experiment.benchmark != benchmark:
+        raise UsageError(
+            f"{folder.path} is a session of another command; go on with it through: "
+            f"swarm-bench {COMMANDS[experiment.benchmark]} --continue {quote(str(folder.path))}"
+        )
     return options.load(
         {**given, "resume": str(folder.path)},
         config=config,
-        session=folder.read_experiment().settings,
+        session=experiment.settings,
         defaults=DEFAULTS[benchmark],
     )
 
@@ -101,6 +115,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
+        benchmark=benchmark,
         summary=summary,
         report=report,
         interrupted=interrupted,

@@ -27,11 +27,6 @@ def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> 
     if result.kept is not None:
         typer.echo(f"Workspaces: {result.kept}", err=True)
     if result.interrupted:
-        typer.echo(_how_to_continue(result.folder, benchmark), err=True)
+        typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
         raise typer.Exit(INTERRUPTED)
     result.check(require_retrieval=resolved.settings.require_retrieval)
-
-
-def _how_to_continue(folder: object, benchmark: str) -> str:
-    command = "compare" if benchmark == "swarm" else benchmark
-    return f"Interrupted. Go on with: swarm-bench {command} --continue {folder}"

@@ -6,7 +6,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment, Task
 from swarm_bench.engine.plan import draw_order, plan
 
-_FIXED = ("benchmark", "agents", "concurrency", "all_tasks", "seed", "model", "service_url")
+_FIXED = ("agents", "concurrency", "all_tasks", "seed", "model", "service_url")
 _FIXED_LIMITS = ("max_turns", "timeout", "index_timeout")
 
 

@@ -24,6 +24,8 @@ WINDOW = 60
 MAX_READS = 6
 READS_PER_FILE = 2
 MAX_FOLLOWED = 4
+CALLED_OFTEN = 2
+"""Lines that call a name before its definition is worth a turn."""
 
 _COUNTED = {"output_mode": "count", "head_limit": SURVEY_FILES}
 _CALLED = re.compile(r"\b([A-Za-z_]\w{3,})\s*\(")
@@ -88,7 +90,8 @@ def read(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
 
 
 def follow(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
-    """Where the names are defined that the windows call, bear a term, and do not define."""
+    """Where the names are defined that several lines call, that bear a term, and of which no
+    definition was seen."""
     names = _unknown_names(terms, evidence.seen(taken))
     if not names:
         return []
@@ -164,6 +167,8 @@ def _unknown_names(terms: Sequence[Term], seen: Seen) -> list[str]:
     wanted = [
         name
         for name in called
-        if name not in defined and any(expression.search(name) for expression in expressions)
+        if name not in defined
+        and called[name] >= CALLED_OFTEN
+        and any(expression.search(name) for expression in expressions)
     ]
     return sorted(wanted, key=lambda name: (-called[name], name))[:MAX_FOLLOWED]

@@ -143,6 +143,8 @@ class Server:
         """The repository of a call. A path inside the server's own root means that root."""
         if path is None and self.root is None:
             raise InvalidParameters("Give path, or start the server with --root")
+        if path and "\0" in path:
+            raise InvalidParameters("A path cannot hold a null character")
         root = Path(os.path.realpath((self.root or Path()) / (path or "")))
         if self.root is not None:
             if not root.is_relative_to(self.root):

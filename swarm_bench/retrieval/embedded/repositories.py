@@ -135,9 +135,13 @@ class Repositories:
         Raises:
             InvalidRepo: the path is not the top of a git checkout.
         """
-        root = Path(path).resolve()
-        if not (root / ".git").exists():
-            raise InvalidRepo(f"{path} is not the top folder of a git checkout")
+        try:
+            root = Path(path).resolve()
+            is_checkout = bool(path) and (root / ".git").exists()
+        except (OSError, ValueError):
+            is_checkout = False
+        if not is_checkout:
+            raise InvalidRepo(f"{path!r} is not the top folder of a git checkout")
         prepare_folder(root / ".canopy")
         with self._lock:
             for repository in self._by_id.values():

@@ -2,7 +2,6 @@
 
 import argparse
 import hmac
-import json
 import logging
 import os
 import signal
@@ -100,13 +99,11 @@ async def _body(request: Request, model: type[BodyType]) -> BodyType:
         if len(raw) > REQUEST_BYTES:
             raise HTTPException(413, f"The body is larger than {REQUEST_BYTES} bytes")
     try:
-        value = json.loads(bytes(raw))
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "The body is not JSON") from None
-    try:
-        return model.model_validate(value)
+        return model.model_validate_json(bytes(raw))
     except ValidationError as error:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            raise HTTPException(400, f"The body is not JSON: {first['msg']}") from None
         place = ".".join(str(each) for each in first["loc"]) or "body"
         raise HTTPException(422, f"The body is wrong at {place}: {first['msg']}") from None
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -199,8 +200,11 @@ class Service:
     def wait(self, repo_id: str, status: str) -> Any:
         while True:
             shards = {each["repo_id"]: each for each in self.http.get("/repos").json()}
-            if shards[repo_id]["status"] == status:
-                return shards[repo_id]
+            found = shards[repo_id]
+            if found["status"] == status:
+                return found
+            assert found["status"] in {"pending", "indexing"}, found
+            time.sleep(0)
 
     def close(self) -> int:
         """Tells it to end; the exit code."""

@@ -85,6 +85,7 @@ def test_methods_and_notifications(mcp: Any) -> None:
         ("canopy_index", {}, -32602),
         ("canopy_query", {"pattern": "x", "path": "/"}, -32602),
         ("canopy_query", {"pattern": "x", "path": "../.."}, -32602),
+        ("canopy_query", {"pattern": "x", "path": "a\0b"}, -32602),
         ("canopy_query", {"pattern": "x", "kind": "definition"}, -32000),
         ("canopy_query", {"query": "(grep"}, -32000),
         ("canopy_query", {"pattern": "x", "glob": "{a"}, -32000),

@@ -62,7 +62,8 @@ def test_errors_have_canopys_envelope(service: Any, repo: Path) -> None:
         return response.status_code, response.json()["code"]
 
     assert envelope("/repos/add", path="/no/such/folder") == (400, "invalid_repo")
-    assert envelope("/repos/add", path=str(repo / "src")) == (400, "invalid_repo")
+    for path in (str(repo / "src"), "a\0b", "a" * 5000, ""):
+        assert envelope("/repos/add", path=path) == (400, "invalid_repo")
     for route in ("/query", "/evidence_pack", "/reindex"):
         assert envelope(route, repo="none", pattern="x") == (404, "repo_not_found")
     repo_id = service.post("/repos/add", path=str(repo))["repo_id"]
@@ -86,6 +87,7 @@ def test_the_frameworks_own_errors_are_plain_text(service: Any) -> None:
         (422, {"json": {"repo": "x", "kind": "Definition"}}),
         (422, {"json": {"repo": "x", "limit": -1}}),
         (422, {"json": [1]}),
+        (400, {"content": '{"repo": "x", "pattern": "\\ud800"}', "headers": json_type}),
         (415, {"content": "{}"}),
         (413, {"content": b"x" * 2_000_001, "headers": json_type}),
         (400, {"content": "[" * 100_000, "headers": json_type}),
