@@ -89,7 +89,13 @@ class Files:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
                 return None
-            return os.read(file, MAX_FILE_BYTES)
+            parts = []
+            left = status.st_size
+            # Some file systems give less than they are asked for.
+            while left > 0 and (part := os.read(file, left)):
+                parts.append(part)
+                left -= len(part)
+            return b"".join(parts)
         finally:
             os.close(file)
 
