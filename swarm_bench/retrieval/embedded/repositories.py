@@ -101,18 +101,25 @@ class Repository:
 
     def _index(self, glob: str | None) -> None:
         index = Index(self.root)
+        commit = head_commit(self.root)
+        # Stays if something goes wrong that nobody thought of: clients must not wait for ever.
+        failure: str | None = "Indexing broke off; the service's log says why"
         try:
-            commit = head_commit(self.root)
             index.refresh(glob)
+            failure = None
         except (ToolError, OSError, sqlite3.Error) as error:
             _log.warning("indexing %s failed: %s", self.root, error)
-            with self.lock:
-                self.error_message = str(error)
-                self.status = "error"
-            return
+            failure = str(error)
         finally:
             index.close()
+            self._indexed(commit, failure)
+
+    def _indexed(self, commit: str | None, failure: str | None) -> None:
         with self.lock:
+            if failure is not None:
+                self.error_message = failure
+                self.status = "error"
+                return
             self.commit_sha = commit
             self.generation += 1
             self._is_open = False

@@ -72,11 +72,15 @@ class Store:
         self.connection = sqlite3.connect(
             file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        self._inode = _inode(file)
+        self._inode: int | None = None
 
     def is_current(self) -> bool:
         """Whether the file is still there: a clean-up may remove it under a running server."""
-        return _inode(self.file) == self._inode
+        found = _inode(self.file)
+        if self._inode is None:
+            # SQLite makes the file with the first statement and not when it is opened.
+            self._inode = found
+        return found is not None and found == self._inode
 
     def close(self) -> None:
         self.connection.close()
@@ -89,9 +93,12 @@ class Store:
             sqlite3.DatabaseError: the file is damaged.
         """
         self.connection.execute("PRAGMA synchronous = NORMAL")
-        (application,) = self.connection.execute("PRAGMA application_id").fetchone()
-        (layout,) = self.connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        # In one statement: another server may be making the tables right now.
+        application, layout, tables = self.connection.execute(
+            "SELECT (SELECT application_id FROM pragma_application_id),"
+            " (SELECT user_version FROM pragma_user_version),"
+            " (SELECT count(*) FROM sqlite_master)"
+        ).fetchone()
         if tables and application != APPLICATION_ID:
             raise ToolError(
                 f"{self.file} was written by another program; remove it to let this one index"

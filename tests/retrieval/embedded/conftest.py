@@ -198,13 +198,18 @@ class Service:
         return repo_id
 
     def wait(self, repo_id: str, status: str) -> Any:
+        deadline = time.monotonic() + 10
         while True:
             shards = {each["repo_id"]: each for each in self.http.get("/repos").json()}
             found = shards[repo_id]
             if found["status"] == status:
                 return found
-            assert found["status"] in {"pending", "indexing"}, found
-            time.sleep(0)
+            waits = found["status"] in {"pending", "indexing"}
+            if not waits or time.monotonic() > deadline:
+                self.process.kill()
+                assert self.process.stderr is not None
+                pytest.fail(f"{found}\n{self.process.stderr.read()}")
+            time.sleep(0.01)
 
     def close(self) -> int:
         """Tells it to end; the exit code."""
