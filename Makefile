@@ -24,6 +24,7 @@ fix: $(READY)  ## format, and mend what can be mended
 
 perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/startup.py
+	$(BIN)/python perf/finish.py
 	$(BIN)/python perf/summary.py
 	$(BIN)/python perf/indexing.py
 
