@@ -1,7 +1,8 @@
 """Calls and imports of a name.
 
 They are not stored: the full-text index knows which files mention the name, and those are
-parsed when somebody asks. That halves the time to index, and few ask.
+parsed when somebody asks. Few do, and finding all of them added two seconds to the three that
+parsing 25 MB of Python takes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
