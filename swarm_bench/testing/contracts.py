@@ -1,0 +1,120 @@
+"""What every implementation of a role must keep. For the tests of plugins as of our own.
+
+Each check raises `AssertionError` with a sentence that names what was broken.
+"""
+
+import math
+from collections.abc import Collection
+from pathlib import Path
+
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
+from swarm_bench.core.ports import Agent, Message, Model, ScoreContext, Scorer, ToolSpec
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+
+HOSTILE_OUTPUT: tuple[bytes, ...] = (
+    b"",
+    b"\n\n",
+    b"Segmentation fault\n",
+    b'{"type": "result", "resu',
+    b"\xff\xfe\x00garbage\n",
+    b"null\n[]\n5\n",
+    b"[" * 100_000 + b"\n",
+    b'{"type": "result", "subtype": 5, "usage": [], "num_turns": "three", "result": {}}\n',
+    b'{"type": "result", "total_cost_usd": NaN, "num_turns": -1, "duration_ms": 1e999}\n',
+    b'{"type": "result", "num_turns": ' + b"9" * 5000 + b"}\n",
+    b'{"type": "assistant", "message": {"content": [{"type": "tool_use"}, null, 3]}}\n',
+)
+"""Standard output that no agent should print, and that every reader must survive."""
+
+HOSTILE_ANSWERS: tuple[str, ...] = (
+    "",
+    "\0\x1b[2J\u202e",
+    "`" * 50_000,
+    "# " * 20_000,
+    "a/" * 20_000 + "b.py",
+    "- [x](../../etc/passwd.py)\n" * 2_000,
+    "\ud800.py",
+)
+"""Answers that every scorer must survive."""
+
+
+def check_agent(agent: Agent, folder: Path) -> None:
+    """An agent's launch can be started, and nothing that its program prints makes it raise.
+
+    `folder` is an empty folder to work in.
+    """
+    launch = agent.launch(_request(folder))
+    _expect(bool(launch.argv), "launch() names a program")
+    _expect(all(isinstance(word, str) for word in launch.argv), "argv is made of words")
+    _expect(
+        any("What is here?" in word for word in launch.argv),
+        "the prompt is among the arguments",
+    )
+    stdout, stderr = folder / "stdout", folder / "stderr"
+    stderr.write_bytes(b"\xff not text\n")
+    for output in HOSTILE_OUTPUT:
+        stdout.write_bytes(output)
+        for line in output.split(b"\n"):
+            seen = agent.activity(line)
+            _expect(seen is None or isinstance(seen, Activity), "activity() gives an Activity")
+        for code in (0, 1, -9, None):
+            exit = AgentExit(returncode=code, stopped=None, stdout=stdout, stderr=stderr)
+            _check_outcome(agent.outcome(exit), output)
+        stopped = AgentExit(returncode=-9, stopped="timeout", stdout=stdout, stderr=stderr)
+        _expect(agent.outcome(stopped).cause is Cause.TIMEOUT, "a time-out is one")
+
+
+def check_scorer(scorer: Scorer, keys: Collection[str]) -> None:
+    """A scorer's names are among `keys`, its numbers are finite, and no answer makes it raise."""
+    _expect(scorer.version >= 1, "a scorer has a version")
+    for text in HOSTILE_ANSWERS:
+        context = ScoreContext(text=text, workspace="/w", files=frozenset({"a/b.py"}))
+        scores = scorer.score(context)
+        _expect(set(scores) <= set(keys), f"the names {sorted(scores)} are keys of the record")
+        for name, value in scores.items():
+            finite = not isinstance(value, float) or math.isfinite(value)
+            _expect(finite, f"{name} is a finite number")
+        _expect(scores == scorer.score(context), "the same answer has the same scores")
+
+
+def check_model(model: Model) -> None:
+    """A model answers as an assistant, calls only what it was offered, and needs no tool."""
+    question = Message(role="user", text="Where is the request handled?")
+    tool = ToolSpec(name="Grep", description="Search.", schema={"type": "object"})
+    for tools in ([], [tool]):
+        answer = model.complete([question], tools)
+        _expect(answer.role == "assistant", "complete() gives the assistant's message")
+        offered = {one.name for one in tools}
+        _expect({call.name for call in answer.calls} <= offered, "only offered tools are called")
+        _expect(bool(answer.text or answer.calls), "a message has text or calls")
+
+
+def _request(folder: Path) -> AgentRequest:
+    workspace, home = folder / "workspace", folder / "home"
+    workspace.mkdir()
+    home.mkdir()
+    config = home / "mcp.json"
+    config.write_text('{"mcpServers": {}}', encoding="utf-8")
+    return AgentRequest(
+        prompt="What is here?",
+        workspace=workspace,
+        home=home,
+        mcp_config=config,
+        max_turns=3,
+        model=None,
+        seed=0,
+    )
+
+
+def _check_outcome(outcome: Outcome, output: bytes) -> None:
+    _expect(outcome.cause in CONSEQUENCES, "the cause is one that we know")
+    completed = CONSEQUENCES[outcome.cause].status is Status.COMPLETED
+    _expect(not completed, f"no answer is found in {output[:40]!r}")
+    for figure in (outcome.turns, outcome.cost, outcome.duration_ms, outcome.usage.effective):
+        sound = figure is None or (math.isfinite(figure) and figure >= 0)
+        _expect(sound, f"no figure is invented from {output[:40]!r}")
+
+
+def _expect(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise AssertionError(f"does not hold: {sentence}")

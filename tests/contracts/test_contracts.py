@@ -1,0 +1,29 @@
+"""Every implementation that is registered keeps the contract of its role."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.benchmarks import swarm
+from swarm_bench.core import registry
+from swarm_bench.core.ports import Scorer
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.models.catalogue import MODELS
+from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
+
+AGENTS = [plugin.name for plugin in registry.plugins("agents")]
+
+
+@pytest.mark.parametrize("name", [*AGENTS, "swarm_bench.agents.scripted:Scripted"])
+def test_agents(name: str, tmp_path: Path) -> None:
+    check_agent(registry.load("agents", name)(), tmp_path)
+
+
+@pytest.mark.parametrize("scorer", swarm.scorers(), ids=lambda scorer: type(scorer).__name__)
+def test_scorers(scorer: Scorer) -> None:
+    check_scorer(scorer, TrialRecord.model_fields)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name: str) -> None:
+    check_model(MODELS[name]())
