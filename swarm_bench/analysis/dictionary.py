@@ -51,6 +51,11 @@ _TRIAL = (
         "used, unused, not-connected, contaminated (a tool that the mode does not give was there), "
         "not-given, or unknown.",
     ),
+    (
+        "backend",
+        "name",
+        "The retrieval program of the mode, with its version; null when the mode gives no tool.",
+    ),
     ("cost_estimated", "true or false", "true: from a price table of ours, nobody was billed."),
     ("price_table", "name", "That price table."),
     ("token_counter", "name", "What counted the tokens, when it was not the provider."),
@@ -82,7 +87,7 @@ _SWARM = (
         "Service: from the request to index until ready. Standalone: from the first to the last "
         "change of the index while the agents ran, whose time includes it.",
     ),
-    ("backend", "name", "The retrieval program that ran, with its version."),
+    ("backend", "name", "The service that ran, if it names itself."),
     ("before", "counters by probe", "The tool's counters before the agents started."),
     ("after", "counters by probe", "The same after they had ended."),
     ("difference", "counters by probe", "What the swarm added: see below."),

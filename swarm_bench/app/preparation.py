@@ -20,7 +20,7 @@ from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import base_environment
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
-from swarm_bench.retrieval.backends import find_program, identify
+from swarm_bench.retrieval.backends import find_program, identify, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.runtime import machine
@@ -150,7 +150,7 @@ async def _experiment(
         seed=settings.seed,
         service_url=settings.service_url,
         order=draw_order(names, settings.runs, settings.seed),
-        retrieval=await _back_ends(chosen),
+        retrieval=await _back_ends(chosen, settings.service_url),
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),
@@ -171,7 +171,7 @@ def _numbers(settings: Settings, benchmark: Benchmark, tasks: Sequence[Task]) ->
     return agents, min(concurrency, agents)
 
 
-async def _back_ends(chosen: _Chosen) -> dict[str, Program]:
+async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Program]:
     """Who answers in each mode that gives a tool; canopy is greeted once."""
     greeted: Program | None = None
     found = {}
@@ -179,10 +179,22 @@ async def _back_ends(chosen: _Chosen) -> dict[str, Program]:
         if "canopy_mcp" in str(mode.servers):
             path = chosen.programs["canopy-mcp"]
             greeted = greeted or await identify(path, base_environment(os.environ))
-            found[mode.name] = greeted
+            found[mode.name] = _with_service(greeted, mode, chosen, service_url)
         elif mode.servers:
             found[mode.name] = Program(name=", ".join(mode.servers))
     return found
+
+
+def _with_service(client: Program, mode: Mode, chosen: _Chosen, service_url: str | None) -> Program:
+    """The back end of a mode, named after both programs when they are not of one kind."""
+    if not mode.services:
+        return client
+    if service_url is not None:
+        return client.model_copy(update={"name": f"{client.name} with the service given"})
+    service = chosen.programs["canopy-service"]
+    if is_embedded(service) == is_embedded(chosen.programs["canopy-mcp"]):
+        return client
+    return client.model_copy(update={"name": f"{client.name} with {service}"})
 
 
 async def _git_version() -> str:

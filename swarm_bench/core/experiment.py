@@ -64,6 +64,11 @@ class Program(Stored):
     version: str | None = None
     path: str | None = None
 
+    @property
+    def label(self) -> str:
+        """Name and version in one."""
+        return f"{self.name} {self.version}" if self.version else self.name
+
 
 class Setting(Stored):
     """One resolved option and the place it came from."""

@@ -81,6 +81,8 @@ class TrialRecord(Stored):
     mcp_calls: int | None = None
     mcp_servers: dict[str, str] | None = None
     retrieval: Treatment | None = None
+    backend: str | None = None
+    """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
     cost_estimated: bool | None = None
     price_table: str | None = None
     token_counter: str | None = None
@@ -117,6 +119,7 @@ class SwarmRecord(Stored):
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
     index file while the agents ran, which their time includes."""
     backend: str | None = None
+    """As the service names itself, if it does."""
     before: dict[str, dict[str, Any] | None] = {}
     """Counters by probe; `None` when the tool had not made any."""
     after: dict[str, dict[str, Any] | None] = {}

@@ -67,6 +67,7 @@ def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
 
 def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
     given = experiment.mode(trial.mode).servers
+    backend = experiment.retrieval.get(trial.mode)
     return {
         "session": experiment.session,
         "trial": trial.id,
@@ -86,4 +87,5 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, 
         "mcp_calls": mcp_calls(outcome),
         "mcp_servers": outcome.servers,
         "retrieval": treatment(given, outcome),
+        "backend": backend.label if backend else None,
     }

@@ -54,6 +54,11 @@ def find_program(name: str, override: str | None) -> Path:
     return embedded
 
 
+def is_embedded(program: Path) -> bool:
+    """Whether the program is the stand-in that comes with us."""
+    return program.name in EMBEDDED.values()
+
+
 async def identify(program: Path, env: Mapping[str, str]) -> Program:
     """What an MCP server says of itself when it is greeted. It sees an empty folder.
 
