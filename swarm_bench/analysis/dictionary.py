@@ -87,7 +87,7 @@ _SWARM = (
         "Service: from the request to index until ready. Standalone: from the first to the last "
         "change of the index while the agents ran, whose time includes it.",
     ),
-    ("backend", "name", "The service that ran, if it names itself."),
+    ("backend", "name", "The retrieval program; a service that names itself, by that name."),
     ("before", "counters by probe", "The tool's counters before the agents started."),
     ("after", "counters by probe", "The same after they had ended."),
     ("difference", "counters by probe", "What the swarm added: see below."),

@@ -10,12 +10,11 @@ from pathlib import Path
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.settings import Settings
 from swarm_bench.engine.folder import SessionFolder, newest_session
+from swarm_bench.engine.kit import KEPT
 from swarm_bench.runtime.files import store_errors
-from swarm_bench.runtime.ownership import PREFIX, mark, sweep, unmark
-from swarm_bench.runtime.workspace import remove
+from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
 
 RESULTS = Path("results")
-KEPT = "kept"
 
 
 def session_to_continue(resume: str | None) -> SessionFolder | None:
@@ -45,16 +44,16 @@ def new_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
 
 
 @contextmanager
-def work_folder(root: Path | None, session: str, *, keep: bool) -> Iterator[Path]:
-    """A folder of our own for the block; what an orchestrator that died left behind is swept.
+def work_folder(root: Path | None, name: str) -> Iterator[Path]:
+    """A folder of our own for the block. Afterwards only workspaces that were kept are in it.
 
-    With `keep` the workspaces that were kept stay in it.
+    What an orchestrator that died left behind is swept before.
     """
     base = (root or Path(tempfile.gettempdir())).expanduser().absolute()
     with store_errors(base):
         base.mkdir(parents=True, exist_ok=True)
         sweep(base)
-        work = base / f"{PREFIX}{session}"
+        work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():
             raise UsageError(f"{work} belongs to somebody else; choose another workspace_root")
@@ -62,17 +61,4 @@ def work_folder(root: Path | None, session: str, *, keep: bool) -> Iterator[Path
     try:
         yield work
     finally:
-        if keep and (work / KEPT).is_dir():
-            for entry in work.iterdir():
-                if entry.name != KEPT:
-                    _discard(entry)
-            unmark(work)
-        else:
-            remove(work)
-
-
-def _discard(entry: Path) -> None:
-    if entry.is_dir() and not entry.is_symlink():
-        remove(entry)
-    else:
-        entry.unlink()
+        discard(work, keep=KEPT)

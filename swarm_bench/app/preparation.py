@@ -12,18 +12,18 @@ from typing import Literal
 from swarm_bench.app.places import work_folder
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core import registry
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.kit import base_environment
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
 from swarm_bench.retrieval.backends import find_program, identify, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
-from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.retrieval.modes import find_modes, uses
 from swarm_bench.runtime import machine
+from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.workspace import Snapshot, take_snapshot
 
@@ -55,27 +55,28 @@ class _Chosen:
 
 @asynccontextmanager
 async def prepared(
-    resolved: Resolved, benchmark: Benchmark, continued: SessionFolder | None
+    resolved: Resolved, benchmark: Benchmark, continued: SessionFolder | None, *, to_run: bool
 ) -> AsyncIterator[Prepared]:
-    """Everything resolved, the repository copied. The copy goes away with the block."""
+    """Everything resolved, the repository copied. The copy goes away with the block.
+
+    Unless it is `to_run`, nothing is started, and nobody is asked.
+    """
     old = continued.read_experiment() if continued else None
     chosen = _choose(resolved, old)
-    if resolved.settings.service_url:
-        async with running_service(resolved.settings.service_url):
+    settings = resolved.settings
+    if settings.service_url and to_run:
+        async with running_service(settings.service_url):
             pass  # refused now rather than after the other modes have run
     session = old.session if old else os.urandom(4).hex()
-    keep = resolved.settings.keep_workspaces
-    with work_folder(resolved.settings.workspace_root, session, keep=keep) as work:
-        repo = Path(old.repository.path) if old and not resolved.said("repo") else None
-        snapshot = await take_snapshot(
-            repo or resolved.settings.repo, work / "snapshot.git", dirty=resolved.settings.dirty
-        )
-        experiment = await _experiment(resolved, benchmark, chosen, snapshot.repository, session)
-        if continued and old:
-            recorded = {record.trial for record in continued.read().trials}
-            experiment = extend(old, experiment, recorded)
+    place = session if to_run else f"plan-{os.urandom(4).hex()}"
+    with work_folder(settings.workspace_root, place) as work:
+        repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
+        snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
+        back_ends = await _back_ends(chosen, settings.service_url) if to_run else {}
+        new = await _experiment(resolved, benchmark, chosen, snapshot.repository)
+        new = new.model_copy(update={"session": session, "retrieval": back_ends})
         yield Prepared(
-            experiment=experiment,
+            experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,
             programs=chosen.programs,
             snapshot=snapshot,
@@ -83,9 +84,13 @@ async def prepared(
         )
 
 
+def _recorded(continued: SessionFolder) -> set[str]:
+    return {record.trial for record in continued.read().trials if record.trial is not None}
+
+
 def _choose(resolved: Resolved, old: Experiment | None) -> _Chosen:
     settings = resolved.settings
-    agent: Agent = registry.load("agents", settings.agent)()
+    agent = _agent(settings.agent)
     return _Chosen(
         modes=_modes(settings.modes, old),
         suite=_suite(resolved, old),
@@ -96,6 +101,20 @@ def _choose(resolved: Resolved, old: Experiment | None) -> _Chosen:
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
     )
+
+
+def _agent(name: str) -> Agent:
+    made = registry.load("agents", name)
+    try:
+        agent = made()
+    except TypeError as error:
+        raise ConfigError(f"{name!r} cannot be made into an agent: {error}") from error
+    if not isinstance(agent, Agent):
+        raise ConfigError(
+            f"{name!r} is no agent: it needs launch, activity, outcome, program and a name, as "
+            "the role in swarm_bench/core/ports.py says"
+        )
+    return agent
 
 
 def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
@@ -122,13 +141,12 @@ async def _experiment(
     benchmark: Benchmark,
     chosen: _Chosen,
     repository: Repository,
-    session: str,
 ) -> Experiment:
     settings = resolved.settings
     agents, concurrency = _numbers(settings, benchmark, chosen.suite.tasks)
     names = [mode.name for mode in chosen.modes]
     return Experiment(
-        session=session,
+        session="",
         created_at=datetime.now(UTC),
         benchmark=benchmark,
         repository=repository,
@@ -150,7 +168,6 @@ async def _experiment(
         seed=settings.seed,
         service_url=settings.service_url,
         order=draw_order(names, settings.runs, settings.seed),
-        retrieval=await _back_ends(chosen, settings.service_url),
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),
@@ -176,9 +193,9 @@ async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Prog
     greeted: Program | None = None
     found = {}
     for mode in chosen.modes:
-        if "canopy_mcp" in str(mode.servers):
+        if uses(mode, "canopy_mcp"):
             path = chosen.programs["canopy-mcp"]
-            greeted = greeted or await identify(path, base_environment(os.environ))
+            greeted = greeted or await identify(path, small_environment(os.environ))
             found[mode.name] = _with_service(greeted, mode, chosen, service_url)
         elif mode.servers:
             found[mode.name] = Program(name=", ".join(mode.servers))
@@ -186,13 +203,13 @@ async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Prog
 
 
 def _with_service(client: Program, mode: Mode, chosen: _Chosen, service_url: str | None) -> Program:
-    """The back end of a mode, named after both programs when they are not of one kind."""
+    """The back end of a mode: the MCP server, and the service it asks unless both are ours."""
     if not mode.services:
         return client
     if service_url is not None:
         return client.model_copy(update={"name": f"{client.name} with the service given"})
     service = chosen.programs["canopy-service"]
-    if is_embedded(service) == is_embedded(chosen.programs["canopy-mcp"]):
+    if is_embedded(service) and is_embedded(chosen.programs["canopy-mcp"]):
         return client
     return client.model_copy(update={"name": f"{client.name} with {service}"})
 

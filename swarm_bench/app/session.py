@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.app.places import KEPT, new_session_folder, session_to_continue
+from swarm_bench.app.places import new_session_folder, session_to_continue
 from swarm_bench.app.preparation import Benchmark, Prepared, prepared
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
@@ -19,9 +19,8 @@ from swarm_bench.core.errors import GateFailed, HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report import Report
 from swarm_bench.core.settings import Resolved
-from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.kit import KEPT, Kit
 from swarm_bench.engine.plan import longest_seconds, plan
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.page import render_page
@@ -102,7 +101,7 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    async with _opened(resolved, benchmark) as (ready, continued):
+    async with _opened(resolved, benchmark, to_run=True) as (ready, continued):
         folder = continued or new_session_folder(resolved.settings, benchmark)
         with nullcontext() if continued else locked(folder.lock):
             folder.write_experiment(ready.experiment)
@@ -125,7 +124,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 
 
 async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
-    async with _opened(resolved, benchmark) as (ready, continued):
+    async with _opened(resolved, benchmark, to_run=False) as (ready, continued):
         finished = _finished(continued) if continued else set()
         rows = [
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
@@ -138,13 +137,13 @@ async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 @asynccontextmanager
 async def _opened(
-    resolved: Resolved, benchmark: Benchmark
+    resolved: Resolved, benchmark: Benchmark, *, to_run: bool
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
     """The experiment, and the folder of the session that is continued, held against others."""
     continued = session_to_continue(resolved.settings.resume)
     # Before anything else: both would work in the same place.
     with locked(continued.lock) if continued else nullcontext():
-        async with prepared(resolved, benchmark, continued) as ready:
+        async with prepared(resolved, benchmark, continued, to_run=to_run) as ready:
             yield ready, continued
 
 
@@ -170,8 +169,4 @@ def _unfinished(folder: SessionFolder) -> int:
 
 
 def _finished(folder: SessionFolder) -> set[str | None]:
-    return {
-        record.trial
-        for record in folder.read().trials
-        if record.cause is not None and not CONSEQUENCES[record.cause].rerun
-    }
+    return {record.trial for record in folder.read().trials if record.conclusive}

@@ -19,7 +19,8 @@ class _TaskEntry(BaseModel):
     model_config = ConfigDict(extra="forbid")
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     title: str = Field(min_length=1)
-    prompt: str = Field(min_length=1)
+    prompt: str = Field(min_length=1, pattern=r"^[^\x00]*$")
+    """It becomes an argument of a program, which cannot hold a NUL."""
 
 
 class _SuiteFile(BaseModel):
@@ -94,7 +95,7 @@ def _parse(path: Path) -> tuple[object, yaml.Node | None]:
             f"The task file {path} cannot be read: {error.strerror}; "
             "'swarm-bench tasks' lists what is there"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-99-99
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or error

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Score = bool | int | float | str | None
 
 
+@runtime_checkable
 class Agent(Protocol):
     """An agent program. Two pure translations; whoever runs the process is elsewhere."""
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
-from swarm_bench.core.status import Cause, Status
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 
 class Treatment(StrEnum):
@@ -97,6 +97,11 @@ class TrialRecord(Stored):
     grounded: bool | None = None
     structured: bool | None = None
 
+    @property
+    def conclusive(self) -> bool:
+        """Whether it says something about its mode, so that the trial need not run again."""
+        return self.cause is not None and not CONSEQUENCES[self.cause].rerun
+
 
 class SwarmRecord(Stored):
     """One line of `retrieval.jsonl`: what happened around the agents of one swarm."""
@@ -119,7 +124,7 @@ class SwarmRecord(Stored):
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
     index file while the agents ran, which their time includes."""
     backend: str | None = None
-    """As the service names itself, if it does."""
+    """The retrieval program; a service that names itself, by that name."""
     before: dict[str, dict[str, Any] | None] = {}
     """Counters by probe; `None` when the tool had not made any."""
     after: dict[str, dict[str, Any] | None] = {}

@@ -58,7 +58,7 @@ def _import(kind: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:  # ValueError: no module named
         raise ConfigError(
             f"{target!r} cannot be loaded as one of the {kind}: {error}; "
             "check the spelling and that its package is installed"

@@ -22,7 +22,18 @@ from swarm_bench.core.experiment import Setting
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
 OF_ONE_CALL = frozenset(
-    {"output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "workspace_root"}
+    {
+        "output",
+        "resume",
+        "plan",
+        "quiet",
+        "keep_workspaces",
+        "require_retrieval",
+        "workspace_root",
+        "service_url",
+        "canopy_mcp",
+        "canopy_service",
+    }  # fmt: skip
 )
 """Options that a continued session does not take over."""
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
@@ -58,8 +69,8 @@ class Settings(BaseSettings):
     all_tasks: bool = False
     agent: str = "scout"
     model: str | None = None
-    timeout: float = Field(900, gt=0)
-    index_timeout: float = Field(600, gt=0)
+    timeout: float = Field(900, gt=0, allow_inf_nan=False)
+    index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
     service_url: Annotated[str, Field(pattern=r"^https?://[^/@\s]+/?$")] | None = None
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)

@@ -26,6 +26,7 @@ class Cause(StrEnum):
     NO_OUTPUT = "no-output"
     UNREADABLE_OUTPUT = "unreadable-output"
     NOT_STARTED = "not-started"
+    ADAPTER_FAILED = "adapter-failed"
     WORKSPACE_FAILED = "workspace-failed"
     SERVICE_FAILED = "service-failed"
     INDEX_FAILED = "index-failed"
@@ -68,6 +69,9 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     ),
     Cause.NOT_STARTED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"
+    ),
+    Cause.ADAPTER_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="met a defect of the agent's adapter"
     ),
     Cause.WORKSPACE_FAILED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="had no workspace"

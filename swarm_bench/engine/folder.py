@@ -1,6 +1,9 @@
 """A session's folder. The one module that knows where things lie in it."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -9,15 +12,15 @@ from pydantic import ValidationError
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.engine.plan import Trial, planned_by_mode
-from swarm_bench.runtime.files import append_line, store_errors, write_whole
+from swarm_bench.runtime.files import append_line, remove, store_errors, write_whole
+from swarm_bench.runtime.workspace import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
 METRICS = "metrics.jsonl"
 RETRIEVAL = "retrieval.jsonl"
 SUPERSEDED = "superseded.jsonl"
-LOCK = ".lock"
+LOCK = SESSION_MARK.decode()
 
 Line = TypeVar("Line", bound=Stored)
 
@@ -60,14 +63,12 @@ class SessionFolder:
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""
         try:
-            text = self._experiment.read_text(encoding="utf-8")
-        except FileNotFoundError as error:
+            experiment = Experiment.model_validate_json(self._experiment.read_bytes())
+        except OSError as error:
             raise UsageError(
                 f"{self.path} holds no session (there is no {EXPERIMENT}); "
                 "give the folder of one, below results/"
             ) from error
-        try:
-            experiment = Experiment.model_validate_json(text)
         except ValidationError as error:
             raise ConfigError(
                 f"{self._experiment} is not an experiment of this version: "
@@ -96,72 +97,99 @@ class SessionFolder:
         append_line(self._retrieval, record.model_dump_json())
 
     def set_aside_reruns(self) -> list[TrialRecord]:
-        """Move the records of trials that must run again to `superseded.jsonl`, and torn lines too.
+        """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 
         Returns the records that stay. So `metrics.jsonl` has one line per trial, and nothing
-        that was recorded is lost.
+        that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a line was
+        written by a newer version: it may have cost money, and is not for this one to judge.
         """
-        records, torn = _read(self._metrics, TrialRecord)
-        stay: dict[str | None, TrialRecord] = {}
-        for record in records:
-            if record.cause is None or not CONSEQUENCES[record.cause].rerun:
-                stay[record.trial] = record
-        gone = [record for record in records if stay.get(record.trial) is not record]
-        for line in (*(record.model_dump_json() for record in gone), *torn.values()):
+        stay: dict[str | None, tuple[TrialRecord, bytes]] = {}
+        gone = list[bytes]()
+        for number, line, record in _read(self._metrics, TrialRecord):
+            if record is None:
+                self._refuse_newer(number, line)
+                gone.append(line)
+            elif record.conclusive and record.trial is not None and record.trial not in stay:
+                stay[record.trial] = (record, line)
+            else:
+                gone.append(line)
+        for line in gone:
             append_line(self.path / SUPERSEDED, line)
-        if gone or torn:
-            lines = "".join(record.model_dump_json() + "\n" for record in stay.values())
-            write_whole(self._metrics, lines)
-        return list(stay.values())
+        if gone:
+            write_whole(self._metrics, b"".join(line + b"\n" for _, line in stay.values()))
+        return [record for record, _ in stay.values()]
+
+    def _refuse_newer(self, number: int, line: bytes) -> None:
+        with suppress(ValueError, RecursionError, TypeError, AttributeError):
+            if json.loads(line).get("schema_version", 0) > SCHEMA_VERSION:
+                raise UsageError(
+                    f"{self._metrics}: line {number} was written by a newer swarm-bench; "
+                    "update this one"
+                )
+
+    def set_aside_artefacts(self, experiment: Experiment, trial: Trial, attempt: int) -> None:
+        """Put the files of an earlier attempt out of the way of the next one."""
+        with store_errors(self.path):
+            for suffix in ("json", "md", "stream.jsonl", "stderr.log"):
+                file = self.agent_file(experiment, trial, suffix)
+                if file.exists():
+                    file.replace(file.with_name(f"attempt-{attempt}-{file.name}"))
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
-        records, _ = _read(self.path / SUPERSEDED, TrialRecord)
-        return {str(record.trial): record.attempt for record in records}
+        superseded = [record for _, _, record in _read(self.path / SUPERSEDED, TrialRecord)]
+        return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
 
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials, torn = _read(self._metrics, TrialRecord)
-        swarms, torn_swarms = _read(self._retrieval, SwarmRecord)
+        trials, swarms = _read(self._metrics, TrialRecord), _read(self._retrieval, SwarmRecord)
         return SessionData(
             experiment=experiment,
-            trials=tuple(trials),
-            swarms=tuple(swarms),
+            trials=tuple(record for _, _, record in trials if record is not None),
+            swarms=tuple(record for _, _, record in swarms if record is not None),
             planned=planned_by_mode(experiment),
-            warnings=(*_warn(self._metrics, torn), *_warn(self._retrieval, torn_swarms)),
+            warnings=(*_torn(self._metrics, trials), *_torn(self._retrieval, swarms)),
         )
 
     def _move_into_first_run(self, modes: Sequence[str]) -> None:
-        first = self.path / "run-1"
-        first.mkdir(exist_ok=True)
+        """File by file, so that it can be done again after it was cut off."""
         for mode in modes:
-            if (self.path / mode).is_dir():
-                (self.path / mode).rename(first / mode)
+            for file in list((self.path / mode).glob("*")):
+                target = self.path / "run-1" / mode / file.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
+            remove(self.path / mode)
 
 
-def _read(path: Path, kind: type[Line]) -> tuple[list[Line], dict[int, str]]:
-    """The lines of a file that can be read, and by their numbers those that cannot."""
-    found, torn = list[Line](), dict[int, str]()
+def _read(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
+    """The lines of a file with their numbers, and what each says; `None` where it is torn."""
     content = path.read_bytes() if path.exists() else b""
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        try:
-            if line.strip():
-                found.append(kind.model_validate_json(line))
-        except ValidationError:
-            torn[number] = line.decode("utf-8", "replace")
-    return found, torn
+    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+    return [(number, line, _parse(line, kind)) for number, line in lines]
 
 
-def _warn(path: Path, torn: Mapping[int, str]) -> tuple[str, ...]:
-    if not torn:
+def _parse(line: bytes, kind: type[Line]) -> Line | None:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def _torn(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tuple[str, ...]:
+    numbers = [str(number) for number, _, record in lines if record is None]
+    if not numbers:
         return ()
-    return (f"{path.name}: lines {', '.join(map(str, torn))} cannot be read and are left out",)
+    return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
 
 
 def newest_session(results: Path) -> Path:
-    """The session below `results` that was begun last. Raises `UsageError` when there is none."""
-    sessions = [file.parent for file in results.glob(f"*/{EXPERIMENT}")]
-    if not sessions:
+    """The session below `results` that was begun last, among those that can be read. Raises
+    `UsageError` when there is none."""
+    begun = dict[Path, datetime]()
+    for file in results.glob(f"*/{EXPERIMENT}"):
+        with suppress(UsageError):
+            begun[file.parent] = SessionFolder(file.parent).read_experiment().created_at
+    if not begun:
         raise UsageError(f"There is no session below {results}; name the folder: --continue DIR")
-    return max(sessions, key=lambda path: SessionFolder(path).read_experiment().created_at)
+    return max(begun, key=lambda path: begun[path])

@@ -9,14 +9,11 @@ from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
 
-INHERITED = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
-    "SSL_CERT_FILE", "SSL_CERT_DIR",
-)  # fmt: skip
-"""All that an agent sees of the user's environment, beside `LC_…` and what its adapter names.
-So no key reaches a program that was not meant to have it, and no `CANOPY_…` variable anything."""
+KEPT = "kept"
+"""Folder of the workspaces that were kept, in our work folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +46,4 @@ class Kit:
         self, extra: Mapping[str, str], inherit: tuple[str, ...] = ()
     ) -> dict[str, str]:
         """The environment of a process: the common small one, the named variables, and `extra`."""
-        return {**base_environment(self.user_environment, inherit), **extra}
-
-
-def base_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) -> dict[str, str]:
-    """What every process of ours gets of the user's environment, and what it inherits by name."""
-    return {
-        name: value
-        for name, value in user.items()
-        if name in INHERITED or name.startswith("LC_") or name in inherit
-    }
+        return {**small_environment(self.user_environment, inherit), **extra}

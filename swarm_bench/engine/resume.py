@@ -6,11 +6,11 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment, Task
 from swarm_bench.engine.plan import draw_order, plan
 
-_FIXED = ("agents", "concurrency", "all_tasks", "seed", "model", "service_url")
-_FIXED_LIMITS = ("max_turns", "timeout", "index_timeout")
+_FIXED = ("agents", "concurrency", "all_tasks", "seed", "model")
+_FIXED_LIMITS = ("max_turns", "timeout")
 
 
-def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
+def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Experiment:
     """The experiment `old`, grown by the runs, tasks and modes that `new` has beyond it.
 
     `recorded` are the ids of trials with a record. Raises `UsageError` for any other difference.
@@ -27,12 +27,19 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
         )
     if new.runs < old.runs:
         raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
+    if new.answer_format != old.answer_format:
+        raise UsageError(
+            "The task file asks for another answer_format than when the session began; "
+            "put the old one back, or begin a new session"
+        )
+    _same_back_ends(old, new)
     known = {mode.name for mode in old.modes}
     modes = (*old.modes, *(mode for mode in new.modes if mode.name not in known))
     grown = new.model_copy(
         update={
             "session": old.session,
             "created_at": old.created_at,
+            "retrieval": {**new.retrieval, **old.retrieval},
             "modes": modes,
             "tasks": _tasks(old, new),
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
@@ -40,6 +47,16 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
     )
     _keep_records(grown, recorded)
     return grown
+
+
+def _same_back_ends(old: Experiment, new: Experiment) -> None:
+    for mode, program in old.retrieval.items():
+        now = new.retrieval.get(mode)
+        if now is not None and now.label != program.label:
+            raise UsageError(
+                f"{mode} ran with {program.label} when the session began, and now there is "
+                f"{now.label}; bring the old one back, or begin a new session"
+            )
 
 
 def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
@@ -53,7 +70,7 @@ def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
     return (*old.tasks, *(task for task in new.tasks if task.id not in known))
 
 
-def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
+def _keep_records(grown: Experiment, recorded: Collection[str]) -> None:
     planned = {
         trial.id for block in plan(grown) for swarm in block.swarms for trial in swarm.trials
     }

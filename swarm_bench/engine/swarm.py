@@ -18,7 +18,7 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
-from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.kit import KEPT, Kit
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
@@ -54,12 +54,14 @@ class SwarmRun:
         self._swarm = swarm
         self._attempts = attempts
         self._mode = kit.experiment.mode(swarm.mode)
-        self._story = _Story()
+        backend = kit.experiment.retrieval.get(swarm.mode)
+        self._story = _Story(backend=backend.label if backend else None)
         self._monitor = TreeMonitor()
         self._service: Service | None = None
 
     async def run(self) -> None:
-        """Every trial has a record afterwards, and the swarm too. Raises `StoreError` only."""
+        """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
+        every trial. Raises `StoreError`, alone or in a group."""
         try:
             await self._run()
         except StoreError:
@@ -87,7 +89,7 @@ class SwarmRun:
     @asynccontextmanager
     async def _workspace(self) -> AsyncIterator[None]:
         kit, swarm = self._kit, self._swarm
-        keep = kit.work / "kept" / f"run-{swarm.run}-{swarm.mode}-{swarm.id}"
+        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}"
         target = keep if kit.keep_workspaces else None
         async with clone(kit.snapshot, kit.workspace, keep=target):
             yield
@@ -110,7 +112,7 @@ class SwarmRun:
             service = started_service(command, log=folder / "service.log")
         self._service = await stack.enter_async_context(service)
         self._story.service_seconds = anyio.current_time() - started
-        self._story.backend = await self._service.implementation()
+        self._story.backend = await self._service.implementation() or self._story.backend
         self._step("index")
         timeout = kit.experiment.limits.index_timeout
         self._story.index_seconds = await self._service.index(kit.workspace, timeout)
@@ -133,15 +135,23 @@ class SwarmRun:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
             self._fail(Cause.SERVICE_FAILED, self._story.lost, runs)
+        elif self._service is not None:
+            await self._look_once_more(self._service)
+
+    async def _look_once_more(self, service: Service) -> None:
+        """The watch looks once in a while; agents that ended in between may have been alone."""
+        if service.ended() is not None or not await service.answers():
+            why = service.ended() or f"canopy-service at {service.url} no longer answers"
+            self._fail(Cause.SERVICE_FAILED, why, [])
+            self._story.lost = why
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            await run.run(self._interrupted)
+            await run.run(self._lost)
 
-    def _interrupted(self) -> Outcome:
-        if self._story.lost is not None:
-            return Outcome(cause=Cause.SERVICE_FAILED, detail=self._story.lost)
-        return Outcome(cause=Cause.INTERRUPTED, detail="the session was interrupted")
+    def _lost(self) -> str | None:
+        """What the agents have lost of their surroundings, as far as is known now."""
+        return self._story.lost or (self._service.ended() if self._service else None)
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
         """Agents without their service measure nothing; they are stopped when it is lost."""

@@ -5,23 +5,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio
 
-from swarm_bench.core.errors import ProcessLost
-from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted
-from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome
+from swarm_bench.core.errors import HarnessError, ProcessLost
+from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted, Trouble
+from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome, StopReason
 from swarm_bench.core.ports import Score, ScoreContext
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.recording import Measured, make_record
 from swarm_bench.retrieval.modes import render_servers
-from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.process import Command, Output, run
-from swarm_bench.runtime.workspace import remove
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,25 +47,31 @@ class TrialRun:
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.recorded = False
 
-    async def run(self, interrupted: Callable[[], Outcome]) -> None:
-        """Run it and record it. On cancellation it is recorded as `interrupted` says then."""
+    async def run(self, lost: Callable[[], str | None]) -> None:
+        """Run it and record it. `lost` says what the swarm has lost meanwhile, if anything: then
+        the trial says nothing about its mode, however it ended."""
+        self._started, self._clock = datetime.now(UTC), anyio.current_time()  # it may have queued
+        trial = self.trial
         self._kit.emit(
-            TrialStarted(
-                run=self.trial.run,
-                mode=self.trial.mode,
-                agent=self.trial.agent,
-                task=self.trial.task.title,
-            )
+            TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
         )
-        home = self._kit.work / "homes" / self.trial.id
+        home = self._kit.work / "homes" / trial.id
         try:
             outcome, exit_code = await self._launch(home)
         except ProcessLost as error:
             self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
-        except anyio.get_cancelled_exc_class():
-            self.record(self._so_far(interrupted()), None)
+        except HarnessError:
             raise
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                self.record(await self._so_far(lost()), None)
+            raise
+        except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
+            detail = f"{type(error).__name__}: {error}"
+            self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
         else:
+            if (why := lost()) is not None:
+                outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
             self.record(outcome, exit_code)
         finally:
             remove(home)
@@ -99,6 +103,8 @@ class TrialRun:
             remove(home)
             home.mkdir(parents=True, mode=0o700)
             self._stdout.parent.mkdir(parents=True, exist_ok=True)
+        attempt = max(1, self._around.attempts.get(self.trial.id, 0))
+        kit.folder.set_aside_artefacts(kit.experiment, self.trial, attempt)
         launch = kit.agent.launch(self._request(home))
         command = Command(
             argv=launch.argv,
@@ -113,7 +119,7 @@ class TrialRun:
             on_line=self._on_line,
         )
         result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
-        return kit.agent.outcome(self._exit(result.returncode, result.stopped)), result.returncode
+        return await self._outcome(result.returncode, result.stopped), result.returncode
 
     def _request(self, home: Path) -> AgentRequest:
         kit, trial = self._kit, self.trial
@@ -131,17 +137,20 @@ class TrialRun:
             seed=kit.experiment.seed,
         )
 
-    def _exit(self, returncode: int | None, stopped: Any) -> AgentExit:
-        return AgentExit(
+    async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
+        """In a thread: reading what a hostile agent printed can take its time."""
+        exit = AgentExit(
             returncode=returncode, stopped=stopped, stdout=self._stdout, stderr=self._stderr
         )
+        return await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
 
-    def _so_far(self, interrupted: Outcome) -> Outcome:
+    async def _so_far(self, lost: str | None) -> Outcome:
         """What a stopped agent had spent, under the cause that stopped it."""
+        cause = Cause.INTERRUPTED if lost is None else Cause.SERVICE_FAILED
+        detail = lost or "the session was interrupted"
         if not self._stdout.exists():
-            return interrupted
-        seen = self._kit.agent.outcome(self._exit(None, None))
-        return replace(seen, cause=interrupted.cause, detail=interrupted.detail)
+            return Outcome(cause=cause, detail=detail)
+        return replace(await self._outcome(None, None), cause=cause, detail=detail)
 
     def _on_line(self, line: bytes) -> None:
         activity = self._kit.agent.activity(line)
@@ -161,5 +170,9 @@ class TrialRun:
         )
         scores: dict[str, Score] = {}
         for scorer in self._kit.scorers:
-            scores.update(scorer.score(context))
+            try:
+                scores.update(scorer.score(context))
+            except Exception as error:  # noqa: BLE001  # a scorer may raise anything: others score
+                name = type(scorer).__name__
+                self._kit.emit(Trouble(message=f"{name} failed: {type(error).__name__}: {error}"))
         return scores

@@ -6,12 +6,13 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
 import anyio
 
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, ProcessLost
 from swarm_bench.core.experiment import Program
-from swarm_bench.runtime.process import run_fed
+from swarm_bench.runtime.process import Command, capture
 
 EMBEDDED = {
     "canopy-mcp": "swarm-bench-canopy-mcp",
@@ -65,20 +66,28 @@ async def identify(program: Path, env: Mapping[str, str]) -> Program:
     The version is `None` when it does not answer, or gives it as part of its title.
     """
     with tempfile.TemporaryDirectory(prefix="swarm-bench-identify-") as folder:
-        answer = await _greet([str(program), "--root", folder], Path(folder), env)
-    info = answer.get("serverInfo") if isinstance(answer, dict) else None
-    if not isinstance(info, dict):
-        return Program(name=program.name, path=str(program))
-    if info.get("title"):  # ours puts its own name and version there, to be told from the real one
-        return Program(name=str(info["title"]), path=str(program))
-    return Program(name=str(info.get("name")), version=str(info.get("version")), path=str(program))
+        command = Command(
+            argv=(str(program), "--root", folder),
+            cwd=Path(folder),
+            env=env,
+            tag=f"identify-{uuid4().hex}",
+        )
+        info = await _greet(command)
+    name, version = info.get("title") or info.get("name"), info.get("version")
+    if info.get("title"):  # ours has its own version there, to be told from the real one
+        version = None
+    return Program(
+        name=str(name) if name else program.name,
+        version=str(version) if version else None,
+        path=str(program),
+    )
 
 
-async def _greet(argv: list[str], folder: Path, env: Mapping[str, str]) -> object:
-    feed = json.dumps(_HELLO).encode() + b"\n"
+async def _greet(command: Command) -> dict[str, object]:
     try:
         with anyio.fail_after(ANSWER_SECONDS):
-            done = await run_fed(argv, feed, cwd=folder, env=env)
-        return json.loads(done.stdout.partition(b"\n")[0])["result"]
-    except (OSError, TimeoutError, ValueError, KeyError, TypeError):
-        return None
+            done = await capture(command, json.dumps(_HELLO).encode() + b"\n")
+        info = json.loads(done.stdout.partition(b"\n")[0])["result"]["serverInfo"]
+    except (ProcessLost, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return info if isinstance(info, dict) else {}

@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import anyio
 import httpx2
 from anyio.abc import Process
 
-from swarm_bench.core.errors import IndexFailed, ServiceFailed
+from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
 from swarm_bench.runtime.process import Command, background
 
 START_SECONDS = 30
@@ -49,15 +49,21 @@ class Service:
             f"give it more with --index-timeout{self._see_log()}"
         )
 
+    def ended(self) -> str | None:
+        """One sentence on how our own service ended; `None` while it runs."""
+        if self.process is None or self.process.returncode is None:
+            return None
+        return (
+            f"canopy-service ended with exit code {self.process.returncode} "
+            f"while the agents ran{self._see_log()}"
+        )
+
     async def watch(self) -> str:
         """Returns only when the service is lost, with one sentence on how."""
         heard = anyio.current_time()
         while True:
-            if self.process is not None and self.process.returncode is not None:
-                return (
-                    f"canopy-service ended with exit code {self.process.returncode} "
-                    f"while the agents ran{self._see_log()}"
-                )
+            if (end := self.ended()) is not None:
+                return end
             if await self.answers():
                 heard = anyio.current_time()
             elif anyio.current_time() - heard > SILENCE_SECONDS:
@@ -92,7 +98,7 @@ class Service:
                     f"canopy-service could not index the repository: "
                     f"{shard.get('error_message') or 'it gave no reason'}{self._see_log()}"
                 )
-            if self.process is not None and self.process.returncode is not None:
+            if self.ended() is not None:
                 raise IndexFailed(f"canopy-service died while it indexed{self._see_log()}")
             await anyio.sleep(POLL_SECONDS)
 
@@ -134,7 +140,11 @@ async def started_service(command: Command, *, log: Path) -> AsyncIterator[Servi
         env=command.env,
         tag=command.tag,
     )
-    async with background(with_port, log=log) as process:
+    async with AsyncExitStack() as stack:
+        try:
+            process = await stack.enter_async_context(background(with_port, log=log))
+        except ProcessLost as error:
+            raise ServiceFailed(str(error)) from error
         service = Service(url=f"http://127.0.0.1:{port}", log=log, process=process)
         await _until_it_answers(service, process)
         yield service

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core import shipped
@@ -19,7 +17,9 @@ from swarm_bench.core.listing import Listing
 FOLDER, SUFFIX = "mcp_configs", ".json"
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_NAME = re.compile(r"(?!run-\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
+"""A mode's name names a folder beside `run-1` and the session's own files."""
 
 
 class _Server(BaseModel):
@@ -123,13 +123,16 @@ def _check_commands(mode: Mode) -> None:
 
 def _parse(path: Path) -> _ModeFile:
     try:
-        return _ModeFile.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+        json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
+        return _ModeFile.model_validate(content)
     except OSError as error:
         raise ConfigError(
             f"The mode file {path} cannot be read: {error.strerror}; "
             "'swarm-bench modes' lists what is there"
         ) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; mend the file") from error
     except ValidationError as error:
         first = error.errors()[0]
@@ -140,23 +143,31 @@ def _parse(path: Path) -> _ModeFile:
 
 
 def render_servers(mode: Mode, values: Mapping[str, str]) -> dict[str, Any]:
-    """The `mcpServers` content with the placeholders filled in."""
-    # A mode file is a stranger's input: its templates get strings and nothing else.
-    environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    """The `mcpServers` content with the placeholders filled in. Raises `ConfigError` for one that
+    is not known."""
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise ConfigError(
+                f"The mode file {mode.source} has the placeholder {match[0]}, which cannot be "
+                f"filled; known are {', '.join(PLACEHOLDERS)}"
+            )
+        return values[match[1]]
 
     def render(node: Any) -> Any:
         if isinstance(node, str):
-            return environment.from_string(node).render(values) if "{{" in node else node
+            return _PLACEHOLDER.sub(fill, node)
         if isinstance(node, list):
             return [render(item) for item in node]
         if isinstance(node, dict):
             return {key: render(item) for key, item in node.items()}
         return node
 
-    try:
-        return {name: render(server) for name, server in mode.servers.items()}
-    except TemplateError as error:
-        raise ConfigError(
-            f"The mode file {mode.source} has a placeholder that cannot be filled: {error}; "
-            f"known are {', '.join(PLACEHOLDERS)}"
-        ) from error
+    return {name: render(server) for name, server in mode.servers.items()}
+
+
+def uses(mode: Mode, placeholder: str) -> bool:
+    """Whether a server of the mode has that placeholder."""
+    return placeholder in {
+        match.strip() for match in _PLACEHOLDER.findall(json.dumps(mode.servers))
+    }

@@ -1,14 +1,16 @@
 """Runs git on content that strangers wrote, without its configuration having a say."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
-from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.process import run_fed
+from swarm_bench.core.errors import HarnessError, ProcessLost
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.process import Captured, Command, capture
 
 ENVIRONMENT: Mapping[str, str] = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("safe.gitconfig")),
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -29,8 +31,6 @@ SAFE = (
     "maintenance.auto=false",
     "commit.gpgSign=false",
     "protocol.file.allow=always",
-    # Somebody else's checkout may be measured; it is only ever read.
-    "safe.directory=*",
     "user.name=swarm-bench",
     "user.email=swarm-bench@localhost",
 )
@@ -43,29 +43,26 @@ async def git(
 
     Raises `HarnessError` with git's own words.
     """
-    returncode, out, err = await try_git(*arguments, cwd=cwd, env=env, feed=feed)
-    if returncode != 0:
-        words = err.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {words[-1]}")
-    return out
+    done = await try_git(*arguments, cwd=cwd, env=env, feed=feed)
+    if done.returncode != 0:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {words}")
+    return done.stdout
 
 
 async def try_git(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, feed: bytes = b""
-) -> tuple[int, bytes, bytes]:
-    """Return code, standard output and standard error of a git command."""
-    safe: Sequence[str] = [word for setting in SAFE for word in ("-c", setting)]
+) -> Captured:
+    """A git command that may fail. Raises `HarnessError` when there is no git."""
+    safe = [word for setting in SAFE for word in ("-c", setting)]
+    command = Command(
+        argv=("git", *safe, *map(str, arguments)),
+        cwd=cwd,
+        env={**small_environment(os.environ), **ENVIRONMENT, **(env or {})},
+        tag=f"git-{uuid4().hex}",
+    )
     try:
-        done = await run_fed(
-            ["git", *safe, *map(str, arguments)],
-            feed,
-            cwd=cwd,
-            env={**_environment(), **ENVIRONMENT, **(env or {})},
-        )
-    except FileNotFoundError as error:
-        raise HarnessError("git was not found; install it and try again") from error
-    return done.returncode, done.stdout, done.stderr
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return await capture(command, feed)
+    except ProcessLost as error:
+        raise HarnessError(f"{error}; git is needed") from error

@@ -3,7 +3,7 @@ what an orchestrator left behind that was killed before it could clean up."""
 
 import json
 import os
-import shutil
+import platform
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import psutil
+
+from swarm_bench.core.errors import StoreError
+from swarm_bench.runtime.files import remove
 
 TAG = "SWARM_BENCH_TRIAL"
 """Environment variable that names the tree a process belongs to."""
@@ -33,9 +36,15 @@ def mark(folder: Path) -> None:
     (folder / MARK).write_text(json.dumps({"owner": this_owner()}), encoding="utf-8")
 
 
-def unmark(folder: Path) -> None:
-    """Let `folder` stay when this process ends."""
+def discard(folder: Path, *, keep: str | None = None) -> None:
+    """Remove a folder of ours but for the entry `keep`, and with it the mark, last of all: what is
+    half removed is still known as ours."""
+    for entry in folder.iterdir():
+        if entry.name not in (MARK, keep):
+            remove(entry)
     (folder / MARK).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def sweep(root: Path) -> tuple[int, int]:
@@ -43,13 +52,14 @@ def sweep(root: Path) -> tuple[int, int]:
 
     Returns how many of each there were. Only what carries our marks is touched.
     """
+    processes = _kill(lambda owner: not _alive(owner))  # first: they write into the folders
     folders = 0
     for file in root.glob(f"{PREFIX}*/{MARK}"):
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, StoreError):
             if not _alive(str(json.loads(file.read_text(encoding="utf-8"))["owner"])):
-                shutil.rmtree(file.parent, ignore_errors=True)
+                discard(file.parent)
                 folders += 1
-    return _kill(lambda owner: not _alive(owner)), folders
+    return processes, folders
 
 
 def end_at_once() -> NoReturn:
@@ -71,11 +81,14 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 
 def _owner(pid: int) -> str:
-    return f"{pid}-{psutil.Process(pid).create_time():.2f}"
+    return f"{pid}-{psutil.Process(pid).create_time():.2f}@{platform.node()}"
 
 
 def _alive(owner: str) -> bool:
-    pid, _, started = owner.partition("-")
+    process, _, node = owner.partition("@")
+    if node != platform.node():
+        return True  # of another machine or container that shares the folder: not ours to judge
+    pid, _, started = process.partition("-")
     try:
         # Start times are reckoned from the boot time, which moves when the clock is set.
         return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2

@@ -8,14 +8,14 @@ tag, because a child may have taken a session of its own or lost its parent.
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from subprocess import DEVNULL, CompletedProcess
+from subprocess import DEVNULL, PIPE
 from tempfile import TemporaryFile
-from typing import Literal
+from typing import IO, Literal
 
 import anyio
 import psutil
@@ -101,7 +101,7 @@ async def background(
     Raises `ProcessLost` when it cannot be started.
     """
     with _opened(log, "ab") as sink:
-        process = await _start(command, sink)
+        process = await _start(command, stdout=sink, stderr=sink)
         try:
             yield process
         finally:
@@ -111,17 +111,33 @@ async def background(
                     await process.aclose()
 
 
-async def run_fed(
-    argv: Sequence[str], feed: bytes, *, cwd: Path, env: Mapping[str, str]
-) -> "CompletedProcess[bytes]":
-    """Run a trusted, short-lived program on `feed`, and keep what it prints.
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """A command that ran to its end, and what it printed."""
 
-    Its input is a file: one that ends without reading would break a pipe, and hide its own words.
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) -> Captured:
+    """Run a short-lived command on `feed`, and keep what it prints. Its tree is gone afterwards.
+
+    All three streams are files: a program that ends without reading would break a pipe and hide
+    its own words, and one that leaves a child behind would keep a pipe open. Raises `ProcessLost`.
     """
-    with TemporaryFile() as file:
-        file.write(feed)
-        file.seek(0)
-        return await anyio.run_process(argv, stdin=file, cwd=cwd, env=env, check=False)
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(feed)
+        given.seek(0)
+        process = await _start(command, stdin=given, stdout=out, stderr=err)
+        try:
+            returncode = await process.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stop_tree(process, command.tag, grace)
+        out.seek(0)
+        err.seek(0)
+        return Captured(returncode=returncode, stdout=out.read(), stderr=err.read())
 
 
 @contextmanager
@@ -133,15 +149,21 @@ def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
         yield file
 
 
-async def _start(command: Command, sink: FileIO | None = None) -> Process:
+async def _start(
+    command: Command,
+    *,
+    stdin: IO[bytes] | int = DEVNULL,
+    stdout: IO[bytes] | FileIO | int = PIPE,
+    stderr: IO[bytes] | FileIO | int = PIPE,
+) -> Process:
     try:
         return await anyio.open_process(
             command.argv,
             cwd=command.cwd,
             env={**command.env, TAG: command.tag, OWNER: this_owner()},
-            stdin=DEVNULL,
-            stdout=sink if sink is not None else -1,
-            stderr=sink if sink is not None else -1,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in an argument
@@ -174,6 +196,7 @@ class _Sink:
         self._flooded = flooded
         self._on_line = on_line
         self._partial = bytearray()
+        self._too_long = False
 
     async def drain(self, stream: ByteReceiveStream | None, file: FileIO, lines: bool) -> None:
         assert stream is not None
@@ -187,14 +210,21 @@ class _Sink:
                 self._cut(kept)
 
     def _cut(self, chunk: bytes) -> None:
-        assert self._on_line is not None
-        *complete, rest = chunk.split(b"\n")
-        for end in complete:
-            line = bytes(self._partial) + end
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._grow(end)
+            if self._on_line and not self._too_long:
+                self._on_line(bytes(self._partial))
             self._partial.clear()
-            self._on_line(line)
-        if len(self._partial) + len(rest) <= LONGEST_LINE:
-            self._partial += rest
+            self._too_long = False
+        self._grow(rest)
+
+    def _grow(self, part: bytes) -> None:
+        self._too_long = self._too_long or len(self._partial) + len(part) > LONGEST_LINE
+        if self._too_long:
+            self._partial.clear()
+        else:
+            self._partial += part
 
 
 def _write(file: FileIO, content: bytes) -> None:

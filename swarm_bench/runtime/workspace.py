@@ -15,12 +15,15 @@ import anyio
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Repository
+from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 
 BRANCH = "main"
 LEFT_OUT = (b".git", b".canopy")
 """Folders of a plain folder that are never taken along: foreign history, and another tool's index
 and counters of the original."""
+SESSION_MARK = b".swarm-bench-session"
+"""File that every session's folder has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +40,16 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
-    all its files. Raises `UsageError` when there is nothing to copy.
+    all its files. Folders of sessions are left out: they hold answers. Raises `UsageError` when
+    there is nothing to copy.
     """
     repo, target = repo.absolute(), target.absolute()
     _check(repo)
     target.mkdir(parents=True)
-    await git("init", "--quiet", "--bare", f"--initial-branch={BRANCH}", "--template=", cwd=target)
+    kind = f"--object-format={await _object_format(repo)}"
+    await git(
+        "init", "--quiet", "--bare", f"--initial-branch={BRANCH}", kind, "--template=", cwd=target
+    )
     commit = await _head(repo)
     if commit is None:
         tree = await _write_tree(repo, target, await anyio.to_thread.run_sync(_walk, repo))
@@ -82,27 +89,13 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
         yield path
     finally:
         with anyio.CancelScope(shield=True):
-            if keep is not None and path.exists():
-                keep.parent.mkdir(parents=True, exist_ok=True)
-                await anyio.to_thread.run_sync(shutil.move, path, keep)
+            if keep is not None and path.is_dir() and not path.is_symlink():
+                with store_errors(keep):
+                    remove(keep)
+                    keep.parent.mkdir(parents=True, exist_ok=True)
+                    await anyio.to_thread.run_sync(shutil.move, path, keep)
             else:
                 await anyio.to_thread.run_sync(remove, path)
-
-
-def remove(path: Path) -> None:
-    """Remove a folder if it is there, also when what ran in it took away permissions."""
-    try:
-        shutil.rmtree(path)
-    except FileNotFoundError:
-        pass
-    except PermissionError:
-        path.chmod(0o700)
-        for folder, inner, _ in os.walk(path):
-            for name in inner:  # unlocked before the walk goes into it
-                place = Path(folder) / name
-                if not place.is_symlink():
-                    place.chmod(0o700)
-        shutil.rmtree(path, ignore_errors=True)
 
 
 _FIXED_DATE = {
@@ -126,11 +119,17 @@ async def _head(repo: Path) -> str | None:
 
     A folder of a checkout that is not part of its commit (an installed package, say) is plain.
     """
-    returncode, out, _ = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
-    if returncode != 0 and (repo / ".git").exists():
+    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
+    if head.returncode != 0 and (repo / ".git").exists():
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
-    inside, _, _ = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
-    return out.decode().strip() if returncode == 0 and inside == 0 else None
+    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
+    known = head.returncode == 0 and inside.returncode == 0
+    return head.stdout.decode().strip() if known else None
+
+
+async def _object_format(repo: Path) -> str:
+    found = await try_git("rev-parse", "--show-object-format", cwd=repo)
+    return found.stdout.decode().strip() if found.returncode == 0 else "sha1"
 
 
 async def _fetch_head(repo: Path, target: Path) -> str:
@@ -149,13 +148,23 @@ async def _present(repo: Path) -> list[bytes]:
     listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=repo)
     names = sorted(set(listed.split(b"\0")) - {b""})
     root = os.fsencode(repo)
-    return [name for name in names if _is_content(root + b"/" + name)]
+    sessions = tuple(
+        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
+    )
+    return [
+        name
+        for name in names
+        if _is_content(root + b"/" + name) and not name.startswith(sessions or (b"\0",))
+    ]
 
 
 def _walk(repo: Path) -> list[bytes]:
     """Paths of all files and links of a plain folder."""
     root, found = os.fsencode(repo), list[bytes]()
     for folder, folders, names in os.walk(root):
+        if folder != root and SESSION_MARK in names:
+            folders.clear()
+            continue
         links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
         folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
         paths = (folder + b"/" + name for name in sorted([*names, *links]))

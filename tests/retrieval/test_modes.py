@@ -81,6 +81,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
     [
         ("{ nonsense", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
+        ('{"mcpServers": {"\\ud800": {"command": "sh"}}}', "is not JSON"),
         ([], "is wrong at the file"),
         ({}, "is wrong at mcpServers: Field required"),
         ({"mcpServers": {}, "servers": {}}, "is wrong at servers: Extra inputs"),
@@ -88,10 +89,10 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
         ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
         ({"mcpServers": {"s": {"command": "no-such-program"}}}, "which is not on the PATH"),
-        ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "placeholder that cannot be filled"),
+        ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
-            "placeholder that cannot be filled",
+            "which cannot be filled",
         ),
     ],
 )
@@ -104,9 +105,10 @@ def test_a_wrong_mode_file_names_file_and_place(
     assert str(path) in str(caught.value)
 
 
-def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a b", "run-1", "summary.md", "metrics.jsonl", "-x"])
+def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot name a folder"):
-        read_mode(mode_file(tmp_path, SERVER, "a b.json"))
+        read_mode(mode_file(tmp_path, SERVER, f"{name}.json"))
 
 
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:

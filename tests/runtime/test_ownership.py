@@ -1,5 +1,6 @@
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ import psutil
 
 from swarm_bench.runtime.ownership import MARK, OWNER, PREFIX, mark, sweep, this_owner
 
-GONE = "4194304-1000000000.00"
+GONE = f"4194304-1000000000.00@{platform.node()}"
 """Above the highest process number that Linux gives out."""
 
 
@@ -43,13 +44,15 @@ def test_what_lives_or_is_not_ours_stays(tmp_path: Path) -> None:
     (strange / MARK).write_text("{ not json", encoding="utf-8")
     (foreign := tmp_path / "foreign").mkdir()
     (foreign / MARK).write_text(json.dumps({"owner": GONE}), encoding="utf-8")
+    (elsewhere := tmp_path / f"{PREFIX}elsewhere").mkdir()
+    (elsewhere / MARK).write_text(json.dumps({"owner": "1-2.00@another-machine"}))
     sibling = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(30)"],
         env={**os.environ, OWNER: this_owner()},
     )
     try:
         sweep(tmp_path)
-        assert (mine.exists(), strange.exists(), foreign.exists()) == (True, True, True)
+        assert all(folder.exists() for folder in (mine, strange, foreign, elsewhere))
         assert sibling.poll() is None
     finally:
         sibling.kill()

@@ -19,6 +19,8 @@ from swarm_bench.retrieval.embedded.nodes import Handle
 from swarm_bench.retrieval.embedded.search import Finder
 
 DEEPEST = 32
+MOST_PARTS = 256
+"""Expressions in one text; each of them is a search."""
 MOST_COMMON = 10_000
 """Handles of one part of an intersection that are looked at."""
 
@@ -73,11 +75,14 @@ def parse_dsl(text: str) -> Expression:
 class _Parser:
     text: str
     place: int = 0
+    parts: int = 0
 
     def expression(self, depth: int) -> Expression:
-        if depth > DEEPEST:
+        self.parts += 1
+        if depth > DEEPEST or self.parts > MOST_PARTS:
             raise DslError(
-                f"At character {self.place}: expressions are nested too deep; flatten them"
+                f"At character {self.place}: more than {MOST_PARTS} expressions, or {DEEPEST} inside"
+                " of each other; ask for less at once"
             )
         self._expect("open", "(")
         word = self._expect("word", "a word such as grep")

@@ -20,6 +20,7 @@ KEPT_QUERIES = 10_000
 KEPT_EXPANSIONS = 50_000
 WINDOW_DAYS = 7
 BUSY_SECONDS = 5.0
+RETRY_SECONDS = 0.02
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS query_events (
@@ -168,6 +169,18 @@ class Feedback:
 
 
 def _open(file: Path) -> sqlite3.Connection:
+    """The connection. Of servers that make the file together, one may find it locked: again."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _tried(file)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def _tried(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=BUSY_SECONDS, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     # Recording survives a killed server this way; only a power cut could lose the last rows.

@@ -8,20 +8,18 @@ import fnmatch
 import os
 import re
 import stat
-import subprocess
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarm_bench.retrieval.embedded.git import ask_git
 from swarm_bench.retrieval.embedded.globs import compile_glob
 from swarm_bench.retrieval.embedded.settings import DEFAULT_GLOB, EXTENSIONS, IGNORED
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
-
-# A checkout's own configuration may name programs to run; listing files must not start them.
-GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 _IGNORED_NAMES = frozenset(name for name in IGNORED if "*" not in name)
 _IGNORED_GLOBS = re.compile("|".join(fnmatch.translate(name) for name in IGNORED if "*" in name))
@@ -76,28 +74,13 @@ def is_ignored(name: str) -> bool:
     return name in _IGNORED_NAMES or _IGNORED_GLOBS.match(name) is not None
 
 
-def git_environment() -> dict[str, str]:
-    """Ours without the variables that would point git at another repository."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-
-
 def _git_files(root: Path) -> list[str] | None:
     """Tracked and untracked files that are not ignored; None when git cannot say."""
-    command = [*GIT, "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env=git_environment(),
-            check=False,
-        )
-    except OSError:
-        return None
-    if done.returncode != 0:
+    listed = ask_git(root, "ls-files", "-z", "-co", "--exclude-standard")
+    if listed is None:
         return None
     # A conflicted file is listed once per side.
-    return list(dict.fromkeys(os.fsdecode(name) for name in done.stdout.split(b"\0") if name))
+    return list(dict.fromkeys(name for name in listed.split("\0") if name))
 
 
 def _walk(root: Path) -> Iterator[str]:
@@ -129,8 +112,12 @@ def _with_own(
         return specs
     from pathspec import GitIgnoreSpec
 
-    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    return (*specs, (folder, GitIgnoreSpec.from_lines(lines)))
+    patterns = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        # A line that is no pattern excludes nothing, as with git.
+        with suppress(ValueError, re.error):
+            patterns += GitIgnoreSpec.from_lines([line]).patterns
+    return (*specs, (folder, GitIgnoreSpec(patterns)))
 
 
 def _excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:

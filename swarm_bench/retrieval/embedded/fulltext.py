@@ -8,7 +8,7 @@ import re
 
 _TOKEN = re.compile(r"[^\W_]+")
 LARGEST_QUERY = 64
-"""Words of a query that count; more only cost time."""
+"""Words of a query, and parts of a word, that count; more only cost time."""
 
 
 def terms(text: str) -> list[str]:
@@ -37,7 +37,7 @@ def combined(texts: list[str], operator: str) -> str | None:
 
 
 def _phrase(word: str) -> str:
-    tokens = _TOKEN.findall(word)
+    tokens = _TOKEN.findall(word)[:LARGEST_QUERY]
     if not tokens:
         return ""
     ending = "*" if word.endswith("*") and len(tokens[-1]) > 1 else ""

@@ -202,16 +202,16 @@ def prepare_folder(folder: Path) -> None:
     """Make `.canopy`, with a `.gitignore` inside it, so that the checkout stays clean.
 
     Raises:
-        ToolError: it cannot be made, or leads elsewhere.
+        ToolError: it cannot be made, or something in it leads elsewhere.
     """
-    if folder.is_symlink():
-        raise ToolError(f"{folder} is a symbolic link; remove it, the index is not kept elsewhere")
     ignore = folder / ".gitignore"
-    if ignore.exists():
-        return
     try:
+        for place in (folder, *(folder.iterdir() if folder.is_dir() else ())):
+            if place.is_symlink():
+                raise ToolError(f"{place} is a symbolic link; remove it, nothing is kept elsewhere")
         folder.mkdir(exist_ok=True)
-        ignore.write_text("*\n", encoding="utf-8")
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
         raise ToolError(f"{folder} cannot be written: {error.strerror}; check it") from error
 

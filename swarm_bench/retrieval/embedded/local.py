@@ -99,10 +99,12 @@ def handle_ids(arguments: Arguments) -> list[str]:
     Raises:
         InvalidParameters: there are none.
     """
-    ids = {h_form(each): each for each in reversed(arguments.texts("handle_ids"))}
+    ids: dict[str, str] = {}
+    for each in arguments.texts("handle_ids"):
+        ids.setdefault(h_form(each), each)
     if not ids:
         raise InvalidParameters("canopy_expand needs handle_ids, a list with at least one id")
-    return list(reversed(ids.values()))
+    return list(ids.values())
 
 
 def h_form(handle_id: str) -> str:

@@ -9,6 +9,7 @@ a swarm. canopy's behaviour, which its users' clients see, is 150 lines.
 
 import argparse
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -158,13 +159,21 @@ class Server:
 def _request(line: bytes) -> Json | None:
     """The request on a line, None when it is none."""
     try:
-        request = json.loads(line)
+        request = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         return None
     if not isinstance(request, dict):
         return None
     texts = (request.get("jsonrpc"), request.get("method"))
     return request if all(isinstance(text, str) for text in texts) else None
+
+
+def _finite(text: str) -> float:
+    """A number as JSON has it; Python would also take and write NaN and Infinity."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no JSON number")
+    return number
 
 
 def _error(id_: object, code: int, message: str) -> Json:

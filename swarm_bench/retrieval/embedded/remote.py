@@ -5,7 +5,6 @@ as it was given: an id without its `h` is unknown, is read from the index on dis
 by nobody.
 """
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from swarm_bench.retrieval.embedded.answers import Expanded, Packed, Queried, Re
 from swarm_bench.retrieval.embedded.calls import Answer
 from swarm_bench.retrieval.embedded.client import Client
 from swarm_bench.retrieval.embedded.errors import RemoteError
-from swarm_bench.retrieval.embedded.files import GIT, git_environment
+from swarm_bench.retrieval.embedded.git import ask_git
 from swarm_bench.retrieval.embedded.local import (
     LocalTools,
     expand_all,
@@ -147,19 +146,8 @@ class RemoteTools:
 
 def uncommitted(root: Path) -> set[str]:
     """Files that differ from the commit, also new ones; none where git cannot say."""
-    command = [*GIT, "-C", str(root), "status", "--porcelain", "-z", "-uall", "--no-renames"]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env=git_environment(),
-            check=False,
-        )
-    except OSError:
-        return set()
-    lines = done.stdout.decode("utf-8", "replace").split("\0")
-    return {line[3:] for line in lines if line}
+    status = ask_git(root, "status", "--porcelain", "-z", "-uall", "--no-renames")
+    return {line[3:] for line in (status or "").split("\0") if line}
 
 
 def _body(search: Search) -> Json:

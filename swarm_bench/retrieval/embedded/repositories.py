@@ -2,9 +2,9 @@
 
 import logging
 import sqlite3
-import subprocess
 import uuid
 from collections import OrderedDict
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock, Thread
@@ -16,7 +16,7 @@ from swarm_bench.retrieval.embedded.errors import (
     RepoNotReady,
     ToolError,
 )
-from swarm_bench.retrieval.embedded.files import GIT, git_environment
+from swarm_bench.retrieval.embedded.git import ask_git
 from swarm_bench.retrieval.embedded.indexing import Index, prepare_folder
 from swarm_bench.retrieval.embedded.metrics import Metrics
 from swarm_bench.retrieval.embedded.parameters import Search
@@ -100,18 +100,18 @@ class Repository:
         return {**answer, "status": "indexing"}
 
     def _index(self, glob: str | None) -> None:
-        index = Index(self.root)
-        commit = head_commit(self.root)
+        commit = None
         # Stays if something goes wrong that nobody thought of: clients must not wait for ever.
         failure: str | None = "Indexing broke off; the service's log says why"
         try:
-            index.refresh(glob)
+            commit = head_commit(self.root)
+            with closing(Index(self.root)) as index:
+                index.refresh(glob)
             failure = None
         except (ToolError, OSError, sqlite3.Error) as error:
             _log.warning("indexing %s failed: %s", self.root, error)
             failure = str(error)
         finally:
-            index.close()
             self._indexed(commit, failure)
 
     def _indexed(self, commit: str | None, failure: str | None) -> None:
@@ -171,16 +171,5 @@ class Repositories:
 
 def head_commit(root: Path) -> str | None:
     """The commit that is checked out; None in a repository without commits, or without git."""
-    command = [*GIT, "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD"]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env=git_environment(),
-            check=False,
-            text=True,
-        )
-    except OSError:
-        return None
-    return done.stdout.strip() or None
+    commit = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    return commit.strip() if commit else None

@@ -1,6 +1,5 @@
 """Finding nodes. One function per question that canopy's parameters can ask."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -150,5 +149,6 @@ class Finder:
 
 
 def _mention(name: str) -> str | None:
-    words = re.findall(r"[^\W_]+", name)
-    return f'body : "{" ".join(words)}"' if words else None
+    """What stands side by side in the name, somewhere in a text."""
+    query = fts_query("_".join(name.split()))
+    return f"body : {query}" if query else None
