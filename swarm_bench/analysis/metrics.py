@@ -13,7 +13,8 @@ TABLES: tuple[tuple[str, tuple[Measure, ...]], ...] = (
 )
 
 RATIOS: tuple[Metric, ...] = (
-    metric("duration_s", "Agent time", "ratio", Style.SECONDS, "duration_s of a trial."),
+    metric("wall_seconds", "Wall time", "ratio", Style.SECONDS, "wall_seconds of a trial."),
+    metric("duration_s", "Agent's own time", "ratio", Style.SECONDS, "duration_s of a trial."),
     metric("num_turns", "Turns", "ratio", Style.WHOLE, "num_turns of a trial."),
     metric("total_tokens", "Reported tokens", "ratio", Style.WHOLE, "total_tokens of a trial."),
     metric(

@@ -46,9 +46,24 @@ class Selection:
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:
+        """Without those whose trials have all been run again since."""
         # Attempts can share their number when agents were added to the swarm.
         unique = {(s.swarm, s.attempt, s.agents, s.started_at): s for s in self.data.swarms}
-        return tuple(unique.values())
+        return tuple(
+            swarm for swarm in unique.values() if self.rerun_of(swarm) != len(swarm.agents)
+        )
+
+    def rerun_of(self, swarm: SwarmRecord) -> int:
+        """How many trials of the swarm were set aside and run again; its counters have them."""
+        attempts = self._attempts
+        return sum(
+            attempts.get((swarm.run, swarm.mode, agent), 0) > swarm.attempt
+            for agent in swarm.agents
+        )
+
+    @cached_property
+    def _attempts(self) -> dict[tuple[int, str, int], int]:
+        return {(trial.run, trial.mode, trial.agent): trial.attempt for trial in self.trials}
 
     @property
     def runs(self) -> int:

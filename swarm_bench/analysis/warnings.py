@@ -28,6 +28,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_not_run(selection),
         *_labels(selection),
         *_lost_counters(selection),
+        *_counted_twice(selection),
         *_mixed(selection),
         *selection.data.warnings,
     )
@@ -150,6 +151,16 @@ def _lost_counters(selection: Selection) -> Iterator[str]:
                     f"{mode}: there are no counters of {_TOOLS[probe]} in {lost} of {len(swarms)} "
                     f"{'swarm' if len(swarms) == 1 else 'swarms'}."
                 )
+
+
+def _counted_twice(selection: Selection) -> Iterator[str]:
+    for mode in selection.modes:
+        again = sum(selection.rerun_of(swarm) for swarm in selection.swarms_of(mode))
+        if again:
+            yield (
+                f"{mode}: the tool's counters also have what {_trials(again)} did before being cut "
+                "off and run again."
+            )
 
 
 def _mixed(selection: Selection) -> Iterator[str]:

@@ -135,23 +135,17 @@ class SwarmRun:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
             self._fail(Cause.SERVICE_FAILED, self._story.lost, runs)
-        elif self._service is not None:
-            await self._look_once_more(self._service)
-
-    async def _look_once_more(self, service: Service) -> None:
-        """The watch looks once in a while; agents that ended in between may have been alone."""
-        if service.ended() is not None or not await service.answers():
-            why = service.ended() or f"canopy-service at {service.url} no longer answers"
-            self._fail(Cause.SERVICE_FAILED, why, [])
-            self._story.lost = why
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            await run.run(self._lost)
+            await run.run(self._look)
 
-    def _lost(self) -> str | None:
-        """What the agents have lost of their surroundings, as far as is known now."""
-        return self._story.lost or (self._service.ended() if self._service else None)
+    async def _look(self) -> str | None:
+        """What the agents have lost of their surroundings. The watch looks once in a while only;
+        an agent that ended in between may have been alone."""
+        if self._story.lost is None and self._service is not None:
+            self._story.lost = await self._service.lost()
+        return self._story.lost
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
         """Agents without their service measure nothing; they are stopped when it is lost."""

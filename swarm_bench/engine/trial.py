@@ -1,7 +1,7 @@
 """One trial: launch, watch, stop the tree, parse, score, append the record."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +47,7 @@ class TrialRun:
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.recorded = False
 
-    async def run(self, lost: Callable[[], str | None]) -> None:
+    async def run(self, lost: Callable[[], Awaitable[str | None]]) -> None:
         """Run it and record it. `lost` says what the swarm has lost meanwhile, if anything: then
         the trial says nothing about its mode, however it ended."""
         self._started, self._clock = datetime.now(UTC), anyio.current_time()  # it may have queued
@@ -64,13 +64,13 @@ class TrialRun:
             raise
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
-                self.record(await self._so_far(lost()), None)
+                self.record(await self._so_far(await lost()), None)
             raise
         except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
             detail = f"{type(error).__name__}: {error}"
             self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
         else:
-            if (why := lost()) is not None:
+            if (why := await lost()) is not None:
                 outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
             self.record(outcome, exit_code)
         finally:

@@ -19,7 +19,10 @@ START_SECONDS = 30
 POLL_SECONDS = 0.1
 WATCH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
-"""How long a service may not answer before it counts as lost; a busy one is slow, not dead."""
+"""How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
+where nobody listens any more is lost at once."""
+CONNECT_SECONDS = 2
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LOG_LINES = 3
 
 
@@ -62,8 +65,8 @@ class Service:
         """Returns only when the service is lost, with one sentence on how."""
         heard = anyio.current_time()
         while True:
-            if (end := self.ended()) is not None:
-                return end
+            if (why := await self.lost()) is not None:
+                return why
             if await self.answers():
                 heard = anyio.current_time()
             elif anyio.current_time() - heard > SILENCE_SECONDS:
@@ -72,6 +75,24 @@ class Service:
                     f"while the agents ran{self._see_log()}"
                 )
             await anyio.sleep(WATCH_SECONDS)
+
+    async def lost(self) -> str | None:
+        """One sentence on how the service is certainly gone now; `None` while it may be there."""
+        if self.ended() is not None or await self._listens():
+            return self.ended()
+        return f"nobody listens at {self.url} any more{self._see_log()}"
+
+    async def _listens(self) -> bool:
+        url = httpx2.URL(self.url)
+        try:
+            with anyio.fail_after(CONNECT_SECONDS):
+                stream = await anyio.connect_tcp(url.host, url.port or DEFAULT_PORTS[url.scheme])
+        except TimeoutError:
+            return True  # slow
+        except OSError:
+            return False
+        await stream.aclose()
+        return True
 
     async def answers(self) -> bool:
         """Whether something that calls itself canopy-service answers now."""

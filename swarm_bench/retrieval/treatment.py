@@ -1,41 +1,45 @@
 """What became of the retrieval tool in one trial, from what the agent itself reports."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import Treatment
 
 MCP_PREFIX = "mcp__"
-"""Agents name an MCP tool `mcp__<server>__<tool>`."""
+"""Agents name an MCP tool `mcp__<server>__<tool>`, with `_` for what a tool's name cannot have."""
 
 
 def treatment(given: Collection[str], outcome: Outcome) -> Treatment:
     """The label of a trial in a mode that gives the MCP servers `given`."""
-    offered = {_server(tool) for tool in outcome.tools_offered or () if _is_mcp(tool)}
-    called = {_server(tool) for tool in outcome.tool_calls or {} if _is_mcp(tool)}
-    seen = set(outcome.servers or {})
-    if (seen | offered | called) - set(given):
+    prefixes = tuple(f"{MCP_PREFIX}{_normal(name)}__" for name in given)
+    calls, failures = outcome.tool_calls or {}, outcome.tool_failures or {}
+    tools = [*(outcome.tools_offered or ()), *calls]
+    foreign_tools = [tool for tool in _mcp(tools) if not tool.startswith(prefixes)]
+    if foreign_tools or {_normal(name) for name in outcome.servers or {}} - set(
+        map(_normal, given)
+    ):
         return Treatment.CONTAMINATED
-    if called:
+    if any(calls[tool] > failures.get(tool, 0) for tool in _mcp(calls)):
         return Treatment.USED
-    if outcome.servers is None and outcome.tools_offered is None:
+    if outcome.servers is None and outcome.tools_offered is None and not _mcp(calls):
         return Treatment.UNKNOWN
     if not given:
         return Treatment.NOT_GIVEN
-    connected = {name for name, status in (outcome.servers or {}).items() if status == "connected"}
-    return Treatment.UNUSED if connected | offered else Treatment.NOT_CONNECTED
+    connected = "connected" in (outcome.servers or {}).values()
+    return Treatment.UNUSED if connected or _mcp(tools) else Treatment.NOT_CONNECTED
 
 
 def mcp_calls(outcome: Outcome) -> int | None:
     """Calls of MCP tools; `None` when the agent does not show its calls."""
     if outcome.tool_calls is None:
         return None
-    return sum(count for tool, count in outcome.tool_calls.items() if _is_mcp(tool))
+    return sum(outcome.tool_calls[tool] for tool in _mcp(outcome.tool_calls))
 
 
-def _is_mcp(tool: str) -> bool:
-    return tool.startswith(MCP_PREFIX)
+def _mcp(tools: Iterable[str]) -> list[str]:
+    return [tool for tool in tools if tool.startswith(MCP_PREFIX)]
 
 
-def _server(tool: str) -> str:
-    return tool.removeprefix(MCP_PREFIX).partition("__")[0]
+def _normal(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
