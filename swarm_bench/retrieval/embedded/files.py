@@ -9,7 +9,6 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,12 +111,20 @@ def _with_own(
         return specs
     from pathspec import GitIgnoreSpec
 
-    patterns = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        # A line that is no pattern excludes nothing, as with git.
-        with suppress(ValueError, re.error):
-            patterns += GitIgnoreSpec.from_lines([line]).patterns
-    return (*specs, (folder, GitIgnoreSpec(patterns)))
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    spec = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+    return (*specs, (folder, spec))
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line of a `.gitignore` means anything; git passes over one that does not."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def _excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:

@@ -5,12 +5,19 @@ import subprocess
 from pathlib import Path
 
 # A checkout's own configuration may name programs to run; asking about it must not start them.
-_GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_GIT = (
+    "git",
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+)
 LONGEST_SECONDS = 60.0
 """A git that says nothing for so long hangs."""
 
 
-def ask_git(root: Path, *words: str) -> str | None:
+def ask_git(root: Path, *words: str, seconds: float = LONGEST_SECONDS) -> str | None:
     """What git prints, with bytes that are no text as `os.fsdecode` has them; None if it fails."""
     try:
         done = subprocess.run(
@@ -18,7 +25,7 @@ def ask_git(root: Path, *words: str) -> str | None:
             capture_output=True,
             stdin=subprocess.DEVNULL,
             env=_environment(),
-            timeout=LONGEST_SECONDS,
+            timeout=seconds,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):

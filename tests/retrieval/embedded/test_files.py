@@ -42,6 +42,13 @@ def test_a_plain_folder_inside_an_ignored_one_is_seen_whole(
     assert set(discover(tmp_path / "installed", None, ())) == {"a.py"}
 
 
+@pytest.mark.parametrize("line", ["!", "x\\", "[z-a]", "[", "//", "\0"])
+def test_a_line_that_is_no_pattern_excludes_nothing(tmp_path: Path, line: str) -> None:
+    _write(tmp_path, "a.py", "b.py")
+    (tmp_path / ".gitignore").write_text(f"{line}\nb.py\n")
+    assert set(discover(tmp_path, None, ())) == {"a.py"}
+
+
 def test_links_are_not_followed(tmp_path: Path) -> None:
     _write(tmp_path, "outside/secret.py", "root/a.py")
     root = tmp_path / "root"
