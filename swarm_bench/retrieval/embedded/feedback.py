@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarm_bench.retrieval.embedded.journal import write_ahead
 from swarm_bench.retrieval.embedded.nodes import Handle, NodeType
 
 _log = logging.getLogger(__name__)
@@ -20,7 +21,6 @@ KEPT_QUERIES = 10_000
 KEPT_EXPANSIONS = 50_000
 WINDOW_DAYS = 7
 BUSY_SECONDS = 5.0
-RETRY_SECONDS = 0.02
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS query_events (
@@ -169,20 +169,8 @@ class Feedback:
 
 
 def _open(file: Path) -> sqlite3.Connection:
-    """The connection. Of servers that make the file together, one may find it locked: again."""
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return _tried(file)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(RETRY_SECONDS)
-
-
-def _tried(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=BUSY_SECONDS, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection, BUSY_SECONDS)
     # Recording survives a killed server this way; only a power cut could lose the last rows.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")

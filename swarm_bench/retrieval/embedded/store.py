@@ -13,6 +13,7 @@ from pathlib import Path
 
 from swarm_bench.retrieval.embedded.errors import ToolError
 from swarm_bench.retrieval.embedded.files import Stamp
+from swarm_bench.retrieval.embedded.journal import write_ahead
 from swarm_bench.retrieval.embedded.nodes import (
     Handle,
     Node,
@@ -106,7 +107,7 @@ class Store:
         return bool(tables) and layout == LAYOUT
 
     def create(self) -> None:
-        self.connection.execute("PRAGMA journal_mode = WAL")
+        write_ahead(self.connection, BUSY_SECONDS)
         self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
 

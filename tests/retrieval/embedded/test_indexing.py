@@ -114,6 +114,19 @@ def test_a_canopy_folder_that_leads_elsewhere_is_refused(
         index.refresh()
 
 
+@pytest.mark.parametrize("name", ["index.db", "index.lock", "feedback.db", ".gitignore"])
+def test_nothing_in_the_canopy_folder_may_lead_elsewhere(
+    index: Index, repo: Path, tmp_path: Path, name: str
+) -> None:
+    outside = tmp_path / "precious"
+    outside.write_text("kept")
+    (repo / ".canopy").mkdir()
+    (repo / ".canopy" / name).symlink_to(outside)
+    with pytest.raises(ToolError, match="symbolic link"):
+        index.refresh()
+    assert outside.read_text() == "kept"
+
+
 def test_the_index_may_be_removed_under_a_running_server(index: Index, repo: Path) -> None:
     index.refresh()
     for file in (repo / ".canopy").iterdir():
