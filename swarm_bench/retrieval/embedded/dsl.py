@@ -81,8 +81,8 @@ class _Parser:
         self.parts += 1
         if depth > DEEPEST or self.parts > MOST_PARTS:
             raise DslError(
-                f"At character {self.place}: more than {MOST_PARTS} expressions, or {DEEPEST} inside"
-                " of each other; ask for less at once"
+                f"At character {self.place}: expressions are nested too deep, or are more than"
+                f" {MOST_PARTS}; ask for less at once"
             )
         self._expect("open", "(")
         word = self._expect("word", "a word such as grep")

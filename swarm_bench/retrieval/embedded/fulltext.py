@@ -22,8 +22,8 @@ def fts_query(text: str) -> str | None:
     for word in text.split()[:LARGEST_QUERY]:
         if word in ("OR", "|", "||"):
             groups.append([])
-        elif word != "AND" and (phrase := _phrase(word)):
-            groups[-1].append(phrase)
+        elif word != "AND" and (glued := phrase(word)):
+            groups[-1].append(glued)
     written = [" AND ".join(group) for group in groups if group]
     if len(written) > 1:
         return " OR ".join(f"({group})" for group in written)
@@ -36,7 +36,8 @@ def combined(texts: list[str], operator: str) -> str | None:
     return f" {operator} ".join(f"({query})" for query in written) or None
 
 
-def _phrase(word: str) -> str:
+def phrase(word: str) -> str:
+    """What is in the word, side by side; nothing if that is neither letter nor digit."""
     tokens = _TOKEN.findall(word)[:LARGEST_QUERY]
     if not tokens:
         return ""

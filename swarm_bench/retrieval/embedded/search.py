@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from swarm_bench.retrieval.embedded.errors import ToolError
-from swarm_bench.retrieval.embedded.fulltext import combined, fts_query
+from swarm_bench.retrieval.embedded.fulltext import combined, fts_query, phrase
 from swarm_bench.retrieval.embedded.globs import compile_glob
 from swarm_bench.retrieval.embedded.nodes import SYMBOLS, Handle, NodeType
 from swarm_bench.retrieval.embedded.parameters import Search
@@ -149,6 +149,6 @@ class Finder:
 
 
 def _mention(name: str) -> str | None:
-    """What stands side by side in the name, somewhere in a text."""
-    query = fts_query("_".join(name.split()))
-    return f"body : {query}" if query else None
+    """A full-text query for the texts that have the name in them."""
+    found = phrase(name)
+    return f"body : {found}" if found else None

@@ -99,3 +99,9 @@ def test_more_than_the_limit_is_said(repo: Path) -> None:
     found = canopy.find(Search(dsl='(file "**")', limit=2))
     canopy.close()
     assert (len(found.handles), found.matches, found.truncated) == (2, 4, True)
+
+
+def test_an_expression_of_too_many_parts_is_refused() -> None:
+    assert parse_dsl("(union " + '(grep "x")' * 255 + ")")
+    with pytest.raises(DslError, match="more than 256"):
+        parse_dsl("(union " + '(grep "x")' * 256 + ")")

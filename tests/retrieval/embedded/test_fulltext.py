@@ -48,3 +48,9 @@ def test_terms_are_distinct_lower_case_words() -> None:
         "src",
         "py",
     ]
+
+
+def test_a_word_of_very_many_parts_stays_a_short_query() -> None:
+    query = fts_query("a." * 100_000)
+    assert query is not None
+    assert len(query) < 200

@@ -50,8 +50,10 @@ def test_the_seven_tools_and_their_parameters(mcp: Any) -> None:
 
 @pytest.mark.parametrize(
     "line", ["no json", "[]", "{}", '{"jsonrpc":"2.0"}', '{"jsonrpc":2,"method":"ping"}', " ",
-             "[" * 50_000, '{"jsonrpc":"2.0","method":"x","a":"' + "x" * 2_100_000 + '"}'],
-    ids=["text", "batch", "empty", "no method", "number", "blank", "deep", "long"],
+             "[" * 50_000, '{"jsonrpc":"2.0","method":"x","a":"' + "x" * 2_100_000 + '"}',
+             '{"jsonrpc":"2.0","id":NaN,"method":"ping"}',
+             '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
+    ids=["text", "batch", "empty", "no method", "number", "blank", "deep", "long", "nan", "huge"],
 )  # fmt: skip
 def test_what_is_no_request_is_a_parse_error(mcp: Any, line: str) -> None:
     mcp.write(line)
@@ -135,6 +137,14 @@ def test_some_handles_fail_and_known_ones_come_first(mcp: Any) -> None:
     assert text.startswith(f"// h{bare}\ndef logout(self)")
     assert text.endswith(f"\n\n// Failed to expand: {other}")
     assert reply["failed_ids"] == [other]
+
+
+def test_handles_are_expanded_in_the_order_asked_each_once(mcp: Any) -> None:
+    found = mcp.json("canopy_query", parent="AuthController")["handles"]
+    login, logout = (each["id"] for each in found)
+    text = mcp.text("canopy_expand", handle_ids=[login, logout, f"h{login}"])
+    heads = [line for line in text.splitlines() if line.startswith("// ")]
+    assert heads == [f"// h{login}", f"// h{logout}"]
 
 
 def test_a_question_of_several_words_falls_back_on_any_of_them(mcp: Any, repo: Path) -> None:
