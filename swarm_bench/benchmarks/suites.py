@@ -11,6 +11,7 @@ from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.validation import first_error, place_of, words_of
 
 FOLDER, SUFFIX = "tasks", ".yaml"
 
@@ -61,10 +62,11 @@ def read_suite(path: Path) -> Suite:
     try:
         suite = _SuiteFile.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = first_error(error)
         line = _line_of(root, first["loc"])
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise ConfigError(f"{path}:{line}: {place}: {first['msg']}; see docs/tasks.md") from error
+        raise ConfigError(
+            f"{path}:{line}: {place_of(first)} {words_of(first)}; mend the file"
+        ) from error
     _check_ids(path, root, suite)
     return Suite(
         name=path.stem,

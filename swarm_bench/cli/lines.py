@@ -7,6 +7,7 @@ from swarm_bench.cli.terminal import printable
 from swarm_bench.core.events import (
     BlockStarted,
     Event,
+    Preparing,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -23,13 +24,18 @@ class PlainLines:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._start = time.monotonic()
+        self._deaf = False
 
     def emit(self, event: Event) -> None:
         """Write the line of an event. What an agent does in between gets none."""
-        if isinstance(event, TrialActive):
+        if isinstance(event, TrialActive) or self._deaf:
             return
         seconds = time.monotonic() - self._start
-        print(f"[{seconds:7.1f}s] {printable(describe(event))}", file=self._stream, flush=True)
+        try:
+            line = printable(describe(event))
+            print(f"[{seconds:7.1f}s] {line}", file=self._stream, flush=True)
+        except OSError:  # nobody reads any more; the session is worth more than its progress
+            self._deaf = True
 
 
 def describe(event: Event) -> str:
@@ -37,7 +43,9 @@ def describe(event: Event) -> str:
     match event:
         case SessionStarted():
             done = f", {event.done} of them done" if event.done else ""
-            return f"session {event.session}: {event.trials} trials{done}; results: {event.folder}"
+            return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
+        case Preparing():
+            return event.step
         case BlockStarted():
             return f"run {event.run} of {event.runs}, order: {', '.join(event.order)}"
         case StepStarted():

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,6 +16,7 @@ from swarm_bench.core.events import (
     BlockStarted,
     Emit,
     Event,
+    Preparing,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -73,10 +75,17 @@ class State:
         self.agents: dict[tuple[str, int], _Agent] = {}
         self.troubles: list[str] = []
         self.started = time.monotonic()
+        self._lock = Lock()
 
     def take(self, event: Event) -> None:
-        """Take an event into account."""
+        """Take an event into account. The drawing thread waits meanwhile."""
+        with self._lock:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
         match event:
+            case Preparing():
+                self.step = event.step
             case SessionStarted():
                 self.modes = {mode: _Mode(planned=n) for mode, n in event.planned.items()}
                 self.title = f"{event.trials} trials, {event.done} done before; {event.folder}"
@@ -113,6 +122,10 @@ class State:
             mode.cost = (mode.cost or 0.0) + record.cost
 
     def __rich__(self) -> Group:
+        with self._lock:
+            return self._drawn()
+
+    def _drawn(self) -> Group:
         elapsed = time.monotonic() - self.started
         head = Text(f"{elapsed:6.0f} s  {self.title}", style="bold", no_wrap=True)
         parts: list[Text | Table] = [

@@ -1,15 +1,18 @@
 """The command `swarm-bench`: options in, one call, print."""
 
+import signal
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from swarm_bench.cli import ab, agents, compare, modes, report, tasks
+from swarm_bench.cli.running import INTERRUPTED
 from swarm_bench.cli.terminal import printable
 from swarm_bench.core.errors import SwarmBenchError
 
-INTERRUPTED = 130
+UNWRITTEN = 3
 
 app = typer.Typer(
     name="swarm-bench",
@@ -45,6 +48,8 @@ def options(
 
 def main() -> None:
     """Run a command; turn an error of ours into one sentence and its exit code."""
+    # Until a session listens itself: what was begun is put away, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except SwarmBenchError as error:
@@ -52,3 +57,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:  # what we print to; whatever else is written has its own sentence
+        with suppress(OSError):
+            typer.echo(f"swarm-bench: the output could not be written: {error.strerror}", err=True)
+        sys.exit(UNWRITTEN)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand
 
 SEVERAL = "--modes"
@@ -24,7 +25,9 @@ def spread(args: list[str]) -> list[str]:
         if several and not option:
             out += [SEVERAL, word]
             continue
-        several = word == SEVERAL and _has_word(args, position)
+        several = word == SEVERAL
+        if several and not _has_word(args, position):
+            raise BadParameter(f"{SEVERAL} needs at least one word")
         if word == OPTIONAL and not _has_word(args, position):
             out += [word, ""]
         elif not several:

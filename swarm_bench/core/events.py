@@ -8,6 +8,13 @@ from swarm_bench.core.records import TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)
+class Preparing:
+    """Something that takes time before the session can start."""
+
+    step: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SessionStarted:
     session: str
     folder: str
@@ -63,6 +70,13 @@ class Trouble:
 
 
 Event = (
-    SessionStarted | BlockStarted | StepStarted | TrialStarted | TrialActive | TrialEnded | Trouble
+    Preparing
+    | SessionStarted
+    | BlockStarted
+    | StepStarted
+    | TrialStarted
+    | TrialActive
+    | TrialEnded
+    | Trouble
 )
 Emit = Callable[[Event], None]

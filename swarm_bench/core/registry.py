@@ -1,8 +1,10 @@
 """Finds a plugin by kind and name: an entry point, or `module:attribute` for one of your own."""
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.errors import ConfigError, UnknownName
@@ -13,7 +15,6 @@ class Plugin:
     """One named implementation and the distribution it came with."""
 
     name: str
-    target: str
     distribution: str
 
 
@@ -22,7 +23,6 @@ def plugins(kind: str) -> list[Plugin]:
     return [
         Plugin(
             name=point.name,
-            target=point.value,
             distribution=point.dist.name if point.dist else "unknown",
         )
         for point in sorted(_points(kind).values(), key=lambda point: point.name)
@@ -35,6 +35,8 @@ def load(kind: str, name: str) -> Any:
     Raises `UnknownName` when there is none, `ConfigError` when it cannot be imported.
     """
     if ":" in name:
+        # A file of one's own lies in the working folder; last, so that it replaces nothing.
+        sys.path.append(str(Path.cwd()))
         return _import(kind, name)
     points = _points(kind)
     if name not in points:

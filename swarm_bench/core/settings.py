@@ -1,11 +1,13 @@
 """Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -18,6 +20,7 @@ from pydantic_settings import (
 
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import Setting
+from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
@@ -51,6 +54,12 @@ def _words(value: object) -> object:
     return words
 
 
+def _address(value: str) -> str:
+    if not re.fullmatch(r"https?://[^/@\s]+/?", value):
+        raise ValueError("must be an address such as http://127.0.0.1:3000, without a password")
+    return value
+
+
 class Settings(BaseSettings):
     """All options of `compare` and `ab`. Times in seconds."""
 
@@ -71,7 +80,7 @@ class Settings(BaseSettings):
     model: str | None = None
     timeout: float = Field(900, gt=0, allow_inf_nan=False)
     index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
-    service_url: Annotated[str, Field(pattern=r"^https?://[^/@\s]+/?$")] | None = None
+    service_url: Annotated[str, AfterValidator(_address)] | None = None
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)
     output: Path | None = None
@@ -99,6 +108,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what `load` hands over: it asks the sources itself, to know which one answered."""
         return (init_settings,)
+
+
+_NAMES = {*Settings.model_fields, "continue", f"{PREFIX}CONTINUE"}
+MARKS = {f"{PREFIX}TRIAL", f"{PREFIX}OWNER"}
+"""Variables with our prefix that are no options: one swarm-bench may run inside another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +153,7 @@ def load(
             for name, setting in (session or {}).items()
             if name in Settings.model_fields and name not in OF_ONE_CALL
         },
-        "environment": _renamed(EnvSettingsSource(Settings)()),
+        "environment": _renamed(_environment()),
         ".env": _renamed(_dotenv()),
         "file": _renamed(_file(config)),
         "default": defaults or {},
@@ -155,19 +169,29 @@ def load(
         raise _sentence(error, sources) from error
 
 
+def _environment() -> dict[str, Any]:
+    _refuse_unknown("The environment", os.environ)
+    return EnvSettingsSource(Settings)()
+
+
 def _dotenv() -> dict[str, Any]:
     try:
         source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
         found = source()
     except UnicodeDecodeError as error:
         raise ConfigError(f".env is not UTF-8 text: {error}; mend the file") from error
+    _refuse_unknown(".env", source.env_vars)
     # Other programs keep their variables there too, without our prefix.
-    known = {*Settings.model_fields, "continue", f"{PREFIX}CONTINUE"}
-    ours = [name for name in source.env_vars if name.upper().startswith(PREFIX)]
-    for name in ours:
-        if name.upper().removeprefix(PREFIX).lower() not in known:
-            raise ConfigError(f".env sets {name.upper()}, which is no option; mend the file")
-    return {name: value for name, value in found.items() if name in known}
+    return {name: value for name, value in found.items() if name in _NAMES}
+
+
+def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
+    for name in variables:
+        ours, option = name.upper().startswith(PREFIX), name.upper().removeprefix(PREFIX).lower()
+        if ours and option not in _NAMES and name.upper() not in MARKS:
+            raise ConfigError(
+                f"{place} sets {name.upper()}, which is no option; correct its name or unset it"
+            )
 
 
 def _file(config: Path | None) -> dict[str, Any]:
@@ -177,10 +201,13 @@ def _file(config: Path | None) -> dict[str, Any]:
             raise ConfigError(f"The settings file {config} does not exist; mend --config")
         return {}
     try:
-        found = TomlConfigSettingsSource(Settings, path)()
+        found = {
+            name.replace("-", "_"): value
+            for name, value in TomlConfigSettingsSource(Settings, path)().items()
+        }
     except (OSError, ValueError) as error:  # TOMLDecodeError is a ValueError
         raise ConfigError(f"The settings file {path} is not TOML: {error}; mend it") from error
-    unknown = set(found) - {*Settings.model_fields, "continue"}
+    unknown = set(found) - _NAMES
     if unknown:
         raise ConfigError(
             f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "
@@ -198,9 +225,9 @@ def _renamed(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:
-    first = error.errors()[0]
+    first = first_error(error)
     name = str(first["loc"][0])
     option = "--" + name.replace("_", "-").replace("resume", "continue")
     place = sources.get(name, "default")
-    where = "" if place == "command line" else f" (from {cast(str, place)})"
-    return UsageError(f"{option} {first['input']!r}{where}: {first['msg']}")
+    where = "" if place == "command line" else f" (from {place})"
+    return UsageError(f"{option} {first['input']!r}{where}: it {words_of(first)}")

@@ -42,9 +42,15 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
             "retrieval": {**new.retrieval, **old.retrieval},
             "modes": modes,
             "tasks": _tasks(old, new),
+            "suite": old.suite if new.suite == old.suite else f"{old.suite}, {new.suite}",
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
         }
     )
+    if not old.all_tasks and len(grown.tasks) > len(old.tasks):
+        raise UsageError(
+            "A session whose tasks go round among its agents cannot be given more tasks; "
+            "begin a new one, with --all-tasks if tasks are to be added later"
+        )
     _keep_records(grown, recorded)
     return grown
 
@@ -76,8 +82,8 @@ def _keep_records(grown: Experiment, recorded: Collection[str]) -> None:
     }
     if not planned.issuperset(recorded):
         raise UsageError(
-            "With more tasks the agents of this session would get other tasks than they had; "
-            "begin a new session, with --all-tasks if tasks are to be added later"
+            "The session has records of trials that are not in its plan; "
+            "begin a new session, or restore its experiment.json"
         )
 
 

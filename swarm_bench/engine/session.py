@@ -3,11 +3,12 @@
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from shlex import quote
 
 import anyio
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import BlockStarted, SessionStarted
+from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Block, Swarm, plan
@@ -28,7 +29,7 @@ async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int
     try:
         async with anyio.create_task_group() as group:
             with anyio.CancelScope() as scope:
-                group.start_soon(_listen, scope)
+                group.start_soon(_listen, scope, kit)
                 for block in blocks:
                     await _run_block(kit, block, attempts)
             group.cancel_scope.cancel()
@@ -54,13 +55,15 @@ async def _run_block(kit: Kit, block: Block, attempts: dict[str, int]) -> None:
         await SwarmRun(kit, swarm, attempts).run()
 
 
-async def _listen(scope: anyio.CancelScope) -> None:
+async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:
+    folder = quote(str(kit.folder.path))
     # What is ignored, as under nohup, stays ignored.
     heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     with anyio.open_signal_receiver(*heard) as signals:
         async for _ in signals:
             if scope.cancel_called:
-                end_at_once()
+                end_at_once(f"ended at once, without a summary; go on with --continue {folder}")
+            kit.emit(Trouble(message="interrupted: stopping the agents (again: end at once)"))
             scope.cancel()
 
 

@@ -80,7 +80,10 @@ class Service:
         """One sentence on how the service is certainly gone now; `None` while it may be there."""
         if self.ended() is not None or await self._listens():
             return self.ended()
-        return f"nobody listens at {self.url} any more{self._see_log()}"
+        if self.process is not None:
+            with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
+                await self.process.wait()
+        return self.ended() or f"nobody listens at {self.url} any more{self._see_log()}"
 
     async def _listens(self) -> bool:
         url = httpx2.URL(self.url)

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +30,9 @@ _GLOB_HITS = (
     "JOIN expand_events AS e ON e.query_event_id = q.query_event_id AND e.handle_id = q.handle_id "
     "WHERE q.first_match_glob IS NOT NULL"
 )
+READ_SECONDS = 10
+PROGRESS_STEPS = 100_000
+"""Virtual machine steps of SQLite between two looks at the clock."""
 GLOBS_COUNTED = 5
 """Predicted globs of one query that take part in the hit rate."""
 
@@ -57,6 +61,9 @@ def read_feedback(path: Path) -> dict[str, Any] | None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.execute("PRAGMA busy_timeout = 5000")
+            # An agent can write this file: a query that never ends must not be ours.
+            end = time.monotonic() + READ_SECONDS
+            database.set_progress_handler(lambda: time.monotonic() > end, PROGRESS_STEPS)
             counts: dict[str, Any] = {
                 name: _count(database, query) for name, query in _COUNTS.items()
             }

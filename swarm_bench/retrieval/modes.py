@@ -13,12 +13,13 @@ from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.validation import first_error, place_of, words_of
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
-_NAME = re.compile(r"(?!run-\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
+_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
 
 
@@ -34,7 +35,7 @@ class _Server(BaseModel):
     @model_validator(mode="after")
     def _says_how_to_reach_it(self) -> "_Server":
         if (self.command is None) == (self.url is None):
-            raise ValueError("a server needs either 'command' or 'url'")
+            raise ValueError("needs either 'command' or 'url'")
         return self
 
 
@@ -87,11 +88,11 @@ def _listing(path: Path) -> Listing:
 def read_mode(path: Path) -> Mode:
     """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
     content = _parse(path)
-    name = path.name.removesuffix(".json").removeprefix(".")
+    name = mode_name(path)
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"{path}: a mode takes its name from its file, and {name!r} cannot name a folder; "
-            "rename the file with letters, digits, '.', '_' and '-'"
+            f"{path}: a mode takes its name from its file, and {name!r} is taken or cannot name "
+            "a folder; rename the file"
         )
     mode = Mode(
         name=name,
@@ -107,6 +108,12 @@ def read_mode(path: Path) -> Mode:
     render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""))  # a wrong placeholder shows here
     _check_commands(mode)
     return mode
+
+
+def mode_name(path: Path) -> str:
+    """The name of the mode that a file defines: the file's, made fit for a folder."""
+    stem = path.name.removesuffix(SUFFIX).removeprefix(".")
+    return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 
 def _check_commands(mode: Mode) -> None:
@@ -135,10 +142,9 @@ def _parse(path: Path) -> _ModeFile:
     except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; mend the file") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        first = first_error(error)
         raise ConfigError(
-            f"The mode file {path} is wrong at {place}: {first['msg']}; see docs/modes.md"
+            f"The mode file {path} is wrong: {place_of(first)} {words_of(first)}; mend the file"
         ) from error
 
 

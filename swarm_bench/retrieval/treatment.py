@@ -15,10 +15,8 @@ def treatment(given: Collection[str], outcome: Outcome) -> Treatment:
     prefixes = tuple(f"{MCP_PREFIX}{_normal(name)}__" for name in given)
     calls, failures = outcome.tool_calls or {}, outcome.tool_failures or {}
     tools = [*(outcome.tools_offered or ()), *calls]
-    foreign_tools = [tool for tool in _mcp(tools) if not tool.startswith(prefixes)]
-    if foreign_tools or {_normal(name) for name in outcome.servers or {}} - set(
-        map(_normal, given)
-    ):
+    foreign_servers = set(map(_normal, outcome.servers or ())) - set(map(_normal, given))
+    if foreign_servers or not all(tool.startswith(prefixes) for tool in _mcp(tools)):
         return Treatment.CONTAMINATED
     if any(calls[tool] > failures.get(tool, 0) for tool in _mcp(calls)):
         return Treatment.USED

@@ -39,8 +39,8 @@ def test_an_unknown_suite_is_named_with_a_hint() -> None:
     ("text", "line", "words"),
     [
         ("tasks:\n  - id: a\n   title: b\n", 3, "not YAML"),
-        ("tasks: []\n", 1, "tasks: List should have at least 1 item"),
-        ("tasks:\n  - id: a\n    title: b\n", 2, "tasks.0.prompt: Field required"),
+        ("tasks: []\n", 1, "tasks must not be empty"),
+        ("tasks:\n  - id: a\n    title: b\n", 2, "tasks.0.prompt is missing"),
         ("tasks:\n  - id: a\n    title: b\n    prompt: c\n    hint: d\n", 5, "tasks.0.hint"),
         ("tasks:\n  - id: a b\n    title: b\n    prompt: c\n", 2, "tasks.0.id"),
         (
@@ -48,12 +48,14 @@ def test_an_unknown_suite_is_named_with_a_hint() -> None:
             3,
             "the id 'a' is taken",
         ),
-        ("- a\n", 1, "the file"),
-        ("", 1, "the file"),
+        ("- a\n", 1, "the whole of it must be a mapping"),
+        ("tasks:\n  - {id: a, title: 2026-99-99, prompt: c}\n", 0, "not YAML"),
+        ('tasks:\n  - {id: a, title: b, prompt: "c\\0"}\n', 2, "tasks.0.prompt"),
+        ("", 1, "the whole of it must be a mapping"),
     ],
 )
 def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     path = suite_file(tmp_path, text)
     with pytest.raises(ConfigError, match=words) as caught:
         read_suite(path)
-    assert str(caught.value).startswith(f"{path}:{line}:")
+    assert str(caught.value).startswith(f"{path}:{line}:" if line else f"{path}:")

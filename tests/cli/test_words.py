@@ -1,4 +1,5 @@
 import pytest
+from typer import BadParameter
 
 from swarm_bench.cli.words import spread
 
@@ -12,7 +13,6 @@ from swarm_bench.cli.words import spread
         ("--modes a,b", "--modes a,b"),
         ("--modes=a --runs 2", "--modes=a --runs 2"),
         ("--runs 2 --modes a b", "--runs 2 --modes a --modes b"),
-        ("--modes --runs 2", "--modes --runs 2"),
         ("--continue", "--continue |"),
         ("--continue --runs 2", "--continue | --runs 2"),
         ("--continue results/x", "--continue results/x"),
@@ -21,3 +21,9 @@ from swarm_bench.cli.words import spread
 )
 def test_several_words_after_one_option(typed: str, read: str) -> None:
     assert spread(typed.split()) == ["" if word == "|" else word for word in read.split()]
+
+
+@pytest.mark.parametrize("typed", ["--modes", "--modes --plan", "--runs 2 --modes --plan"])
+def test_a_mode_must_be_named(typed: str) -> None:
+    with pytest.raises(BadParameter, match="--modes needs at least one word"):
+        spread(typed.split())

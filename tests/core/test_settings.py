@@ -87,9 +87,10 @@ def test_variables_of_other_programs_do_not_matter() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"agents": 0}, "--agents 0: Input should be greater than or equal to 1"),
+        ({"agents": 0}, "--agents 0: it must be at least 1"),
         ({"runs": "many"}, "--runs 'many': "),
-        ({"timeout": -1}, "--timeout -1: "),
+        ({"timeout": -1}, "--timeout -1: it must be more than 0"),
+        ({"timeout": float("inf")}, "--timeout inf: it must be a finite number"),
         ({"service_url": "localhost:1"}, "--service-url 'localhost:1': "),
         ({"service_url": "http://me:secret@host"}, "--service-url "),
         ({"modes": []}, "--modes "),
@@ -120,6 +121,24 @@ def test_a_wrong_file_is_named(name: str, content: str, sentence: str) -> None:
     Path(name).write_bytes(content.encode("latin-1"))
     with pytest.raises(ConfigError, match=sentence):
         load({})
+
+
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_AGNTS", "3")
+    with pytest.raises(ConfigError, match="The environment sets SWARM_BENCH_AGNTS"):
+        load({})
+
+
+def test_one_may_run_inside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_TRIAL", "x")
+    monkeypatch.setenv("SWARM_BENCH_OWNER", "y")
+    assert load({}).settings.runs == 3
+
+
+def test_a_settings_file_may_write_options_as_the_command_line_does() -> None:
+    Path("swarm-bench.toml").write_text("max-turns = 9\nindex_timeout = 8\n")
+    settings = load({}).settings
+    assert (settings.max_turns, settings.index_timeout) == (9, 8)
 
 
 def test_a_settings_file_that_was_named_must_exist() -> None:

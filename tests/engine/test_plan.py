@@ -112,9 +112,22 @@ def test_a_session_grows_by_runs_modes_and_tasks() -> None:
     assert ids(grown) > ids(old)
 
 
+def test_records_that_are_not_in_the_plan_are_not_passed_over() -> None:
+    with pytest.raises(UsageError, match="not in its plan"):
+        extend(experiment(), experiment(runs=3), ids(experiment()) | {"another"})
+
+
+def test_another_back_end_is_refused() -> None:
+    old = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.4.0")})
+    new = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.5.0")})
+    with pytest.raises(UsageError, match="canopy ran with canopy-mcp 0.4.0"):
+        extend(old, new, ids(old))
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"answer_format": "short"}, "another answer_format"),
         ({"agents": 2}, "--agents was 4"),
         ({"seed": 1}, "--seed was 0"),
         ({"limits": Limits(max_turns=9, timeout=10, index_timeout=100)}, "--max-turns was 5"),
@@ -126,7 +139,7 @@ def test_a_session_grows_by_runs_modes_and_tasks() -> None:
         ),
         (
             {"tasks": ["t1", "t2", "t3", "t4"]},
-            "would get other tasks than they had",
+            "cannot be given more tasks",
         ),
     ],
 )

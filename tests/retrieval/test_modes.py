@@ -82,9 +82,9 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ("{ nonsense", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ('{"mcpServers": {"\\ud800": {"command": "sh"}}}', "is not JSON"),
-        ([], "is wrong at the file"),
-        ({}, "is wrong at mcpServers: Field required"),
-        ({"mcpServers": {}, "servers": {}}, "is wrong at servers: Extra inputs"),
+        ([], "the whole of it must be a mapping"),
+        ({}, "mcpServers is missing"),
+        ({"mcpServers": {}, "servers": {}}, "servers is not a key that is known"),
         ({"mcpServers": {}, "swarmBench": {"instuctions": "x"}}, "swarmBench.instuctions"),
         ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
         ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
@@ -105,7 +105,14 @@ def test_a_wrong_mode_file_names_file_and_place(
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["a b", "run-1", "summary.md", "metrics.jsonl", "-x"])
+@pytest.mark.parametrize(
+    ("file", "name"), [("my mode", "my-mode"), ("mödé 'x'", "mödé-x"), (".mcp", "mcp")]
+)
+def test_any_file_name_gives_a_name(tmp_path: Path, file: str, name: str) -> None:
+    assert read_mode(mode_file(tmp_path, SERVER, f"{file}.json")).name == name
+
+
+@pytest.mark.parametrize("name", ["run-1", "summary.md", "metrics.jsonl", "--", "?"])
 def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot name a folder"):
         read_mode(mode_file(tmp_path, SERVER, f"{name}.json"))
