@@ -48,13 +48,10 @@ class Canopy:
 
     def refresh(self) -> Refreshed:
         """Pick up what changed on disk, unless we looked a moment ago and found nothing."""
-        started = time.monotonic()
-        if started < self._next_look:
+        if time.monotonic() < self._next_look and self.index.is_open():
             return Refreshed()
         result = self.index.refresh()
-        now = time.monotonic()
-        if not result.indexed:
-            self._next_look = now + (now - started) * (1 / LOOKING_SHARE - 1)
+        self._next_look = time.monotonic() + result.looking * (1 / LOOKING_SHARE - 1)
         return result
 
     def find(self, search: Search) -> Found:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.retrieval.embedded.journal import write_ahead
+from swarm_bench.retrieval.embedded.database import inode, write_ahead
 from swarm_bench.retrieval.embedded.nodes import Handle, NodeType
 
 _log = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ class Feedback:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._connection: sqlite3.Connection | None = None
+        self._inode: int | None = None
 
     def close(self) -> None:
         if self._connection is not None:
@@ -159,9 +160,10 @@ class Feedback:
 
     def _opened(self) -> sqlite3.Connection:
         """The connection; used as a context manager it is one transaction."""
-        if self._connection is None or not self.file.exists():
+        if self._connection is None or inode(self.file) != self._inode:
             self.close()
             self._connection = _open(self.file)
+            self._inode = inode(self.file)
         return self._connection
 
     def _complain(self, error: Exception) -> None:

@@ -34,6 +34,8 @@ class Changes:
     removed: list[int]
     """Their numbers in the index."""
     known: dict[str, Known]
+    seconds: float
+    """How long looking took."""
 
     def __bool__(self) -> bool:
         return bool(self.modified or self.removed)
@@ -46,6 +48,8 @@ class Refreshed:
     indexed: int = 0
     skipped: int = 0
     """Files that had not changed, or are no text."""
+    looking: float = 0.0
+    """Seconds for the look alone, without waiting for another server or writing."""
 
 
 class Index:
@@ -70,12 +74,15 @@ class Index:
         Raises:
             ToolError: `.canopy` cannot be written, or holds another program's index.
         """
-        if self._store is not None and not self._store.is_current():
+        if self._store is None or not self.is_open():
             self.close()
-        if self._store is None:
             prepare_folder(self.folder)
             self._store = self._opened()
         return self._store
+
+    def is_open(self) -> bool:
+        """Whether the index is open and still there."""
+        return self._store is not None and self._store.is_current()
 
     def _opened(self) -> Store:
         file = self.folder / "index.db"
@@ -101,14 +108,13 @@ class Index:
             compile_glob(glob)
         store = self.store()
         changes = self._changes(store, glob)
-        if not changes:
-            return Refreshed(skipped=len(changes.known))
-        with self._locked():
-            store = self.store()
-            changes = self._changes(store, glob)
-            if not changes:
-                return Refreshed(skipped=len(changes.known))
-            return self._write(store, changes)
+        if changes:
+            with self._locked():
+                store = self.store()
+                changes = self._changes(store, glob)
+                if changes:
+                    return self._write(store, changes)
+        return Refreshed(skipped=len(changes.known), looking=changes.seconds)
 
     def invalidate(self, glob: str | None) -> int:
         """Forget the files that fit the glob; how many they were."""
@@ -123,6 +129,7 @@ class Index:
         return len(ids)
 
     def _changes(self, store: Store, glob: str | None) -> Changes:
+        started = time.monotonic()
         known = self._known_files(store)
         found = discover(self.root, glob, known)
         modified = {
@@ -131,7 +138,8 @@ class Index:
             if path not in known or known[path].stamp != stamp
         }
         removed = [each.id for path, each in known.items() if path not in found]
-        return Changes(modified=modified, removed=removed, known=known)
+        seconds = time.monotonic() - started
+        return Changes(modified=modified, removed=removed, known=known, seconds=seconds)
 
     def _known_files(self, store: Store) -> dict[str, Known]:
         version = store.version()
@@ -164,7 +172,9 @@ class Index:
         stamps = {path: each.stamp for path, each in changes.known.items()}
         gone = set(changes.removed)
         kept = {path: stamps[path] for path, each in changes.known.items() if each.id not in gone}
-        return Changes(modified=kept | changes.modified, removed=[], known={})
+        return Changes(
+            modified=kept | changes.modified, removed=[], known={}, seconds=changes.seconds
+        )
 
     def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
         for path, stamp in changes.modified.items():

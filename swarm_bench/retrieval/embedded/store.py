@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarm_bench.retrieval.embedded.database import inode, write_ahead
 from swarm_bench.retrieval.embedded.errors import ToolError
 from swarm_bench.retrieval.embedded.files import Stamp
-from swarm_bench.retrieval.embedded.journal import write_ahead
 from swarm_bench.retrieval.embedded.nodes import (
     Handle,
     Node,
@@ -77,7 +77,7 @@ class Store:
 
     def is_current(self) -> bool:
         """Whether the file is still there: a clean-up may remove it under a running server."""
-        found = _inode(self.file)
+        found = inode(self.file)
         if self._inode is None:
             # SQLite makes the file with the first statement and not when it is opened.
             self._inode = found
@@ -220,13 +220,6 @@ def handle(row: tuple[str, str, int, int, int, int, int, str | None, str | None,
         parent=parent,
     )
     return Handle(hex=hex_, path=path, node=node, preview=text)
-
-
-def _inode(file: Path) -> int | None:
-    try:
-        return file.stat().st_ino
-    except OSError:
-        return None
 
 
 def _file_row(parsed: Parsed) -> tuple[object, ...]:

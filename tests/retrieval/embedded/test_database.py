@@ -4,7 +4,7 @@ from threading import Timer
 
 import pytest
 
-from swarm_bench.retrieval.embedded.journal import write_ahead
+from swarm_bench.retrieval.embedded.database import write_ahead
 
 
 @pytest.fixture
