@@ -11,13 +11,13 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swarm_bench.retrieval.embedded.errors import ToolError
 from swarm_bench.retrieval.embedded.files import Stamp, discover
 from swarm_bench.retrieval.embedded.globs import compile_glob
-from swarm_bench.retrieval.embedded.reading import Parsed, Touched, Wanted, read
+from swarm_bench.retrieval.embedded.reading import Parsed, Touched, read
 from swarm_bench.retrieval.embedded.store import Known, Store
 
 _log = logging.getLogger(__name__)
@@ -169,20 +169,14 @@ class Index:
         """The same changes with an empty index to start from."""
         with store.transaction():
             store.clear()
-        stamps = {path: each.stamp for path, each in changes.known.items()}
         gone = set(changes.removed)
-        kept = {path: stamps[path] for path, each in changes.known.items() if each.id not in gone}
-        return Changes(
-            modified=kept | changes.modified, removed=[], known={}, seconds=changes.seconds
-        )
+        kept = {path: each.stamp for path, each in changes.known.items() if each.id not in gone}
+        return replace(changes, modified=kept | changes.modified, removed=[], known={})
 
     def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
         for path, stamp in changes.modified.items():
             known = changes.known.get(path)
-            wanted = Wanted(
-                root=str(self.root), path=path, stamp=stamp, hash=known.hash if known else None
-            )
-            result = read(wanted)
+            result = read(str(self.root), path, stamp, known.hash if known else None)
             if result is not None:
                 yield result
 

@@ -1,4 +1,4 @@
-"""Reading and parsing one file, here or in a worker process."""
+"""Reading and parsing one file."""
 
 import errno
 import hashlib
@@ -9,16 +9,6 @@ from swarm_bench.retrieval.embedded.files import Stamp
 from swarm_bench.retrieval.embedded.nodes import Node
 from swarm_bench.retrieval.embedded.parsing import is_text, parse
 from swarm_bench.retrieval.embedded.settings import LARGEST_FILE
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
-    """A file to read: where it is, and the hash of what the index has of it."""
-
-    root: str
-    path: str
-    stamp: Stamp
-    hash: bytes | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,22 +30,22 @@ class Touched:
     stamp: Stamp
 
 
-def read(wanted: Wanted) -> Parsed | Touched | None:
-    """The file's nodes; None when it is gone."""
+def read(root: str, path: str, stamp: Stamp, known: bytes | None) -> Parsed | Touched | None:
+    """The file's nodes; None when it is gone. `known` is the hash of what the index has of it."""
     try:
-        source = load(wanted.root, wanted.path)
+        source = load(root, path)
     except FileNotFoundError:
         return None
     except OSError:
         source = None
     if source is None:
         # Remembered as unusable, or it would look new every time.
-        return Parsed(path=wanted.path, stamp=wanted.stamp, hash=b"", source=b"", nodes=None)
+        return Parsed(path=path, stamp=stamp, hash=b"", source=b"", nodes=None)
     digest = content_hash(source)
-    if digest == wanted.hash:
-        return Touched(path=wanted.path, stamp=wanted.stamp)
-    nodes = parse(wanted.path, source) if is_text(source) else None
-    return Parsed(path=wanted.path, stamp=wanted.stamp, hash=digest, source=source, nodes=nodes)
+    if digest == known:
+        return Touched(path=path, stamp=stamp)
+    nodes = parse(path, source) if is_text(source) else None
+    return Parsed(path=path, stamp=stamp, hash=digest, source=source, nodes=nodes)
 
 
 def load(root: str, path: str) -> bytes | None:

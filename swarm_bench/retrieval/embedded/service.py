@@ -59,7 +59,7 @@ def application(endpoints: Endpoints, key: str | None) -> Starlette:
         return endpoint
 
     post = ["POST"]
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/repos/add", taking(AddBody, endpoints.add), methods=post),
             Route("/repos", giving(endpoints.repos, is_guarded=True)),
@@ -76,6 +76,9 @@ def application(endpoints: Endpoints, key: str | None) -> Starlette:
             OSError: _internal,
         },
     )
+    # canopy knows its routes by their exact names.
+    app.router.redirect_slashes = False
+    return app
 
 
 def _check_key(request: Request, key: str | None) -> None:

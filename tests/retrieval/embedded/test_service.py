@@ -96,7 +96,8 @@ def test_the_frameworks_own_errors_are_plain_text(service: Any) -> None:
         response = service.http.post("/query", **request)
         assert response.status_code == status
         assert response.headers["content-type"].startswith("text/plain")
-    assert service.http.get("/nothing").status_code == 404
+    for route in ("/nothing", "/status/"):
+        assert service.http.get(route).status_code == 404
     assert service.http.get("/query").status_code == 405
 
 
