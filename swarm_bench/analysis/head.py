@@ -28,7 +28,7 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
         [
             ("Agent", _program(experiment.agent, _versions(selection))),
             ("Model", _model(experiment, selection)),
-            ("Tasks", f"{experiment.suite} ({len(experiment.tasks)})"),
+            ("Tasks", _tasks(experiment)),
         ],
     ]
     back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
@@ -73,6 +73,11 @@ def _agents(experiment: Experiment) -> str:
     if experiment.concurrency < experiment.agents:
         return f"{experiment.agents}, at most {experiment.concurrency} at a time"
     return str(experiment.agents)
+
+
+def _tasks(experiment: Experiment) -> str:
+    asked, there = experiment.tasks_asked, len(experiment.tasks)
+    return f"{experiment.suite} ({there if asked == there else f'{asked} of {there} asked'})"
 
 
 def _program(program: Program, versions: Iterable[str] = ()) -> str:

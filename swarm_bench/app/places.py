@@ -17,15 +17,15 @@ from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
 RESULTS = Path("results")
 
 
-def session_to_continue(resume: str | None) -> SessionFolder | None:
+def session_to_continue(resume: str | None, benchmark: str) -> SessionFolder | None:
     """The session that `--continue` names; the newest one below `results/` if it names none."""
     if resume is None:
         return None
-    return SessionFolder(Path(resume) if resume else newest_session(RESULTS))
+    return SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
 
 
 def new_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
-    """A free folder: `--output`, or one below `results/` named after the time.
+    """A free folder, not yet made: `--output`, or one below `results/` named after the time.
 
     Raises `UsageError` when the folder is in use.
     """
@@ -33,14 +33,17 @@ def new_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
         folder = SessionFolder(settings.output.expanduser())
         folder.check_free()
         return folder
-    if not RESULTS.exists():
-        with store_errors(RESULTS):
-            RESULTS.mkdir()
-            # The working folder may be the repository; its status should not change.
-            (RESULTS / ".gitignore").write_text("*\n", encoding="utf-8")
     stem = f"{benchmark}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 1000))
     return SessionFolder(next(RESULTS / name for name in names if not (RESULTS / name).exists()))
+
+
+def make_session_folder(folder: SessionFolder) -> None:
+    """Raises `UsageError` when it cannot be made."""
+    ours = folder.path.parent == RESULTS.resolve() and not RESULTS.exists()
+    folder.make()
+    if ours:  # the working folder may be the repository; its status should not change
+        (RESULTS / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 @contextmanager

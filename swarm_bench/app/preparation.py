@@ -13,6 +13,7 @@ from swarm_bench.app.places import work_folder
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Resolved, Settings
@@ -21,7 +22,7 @@ from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
 from swarm_bench.retrieval.backends import find_program, identify, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
-from swarm_bench.retrieval.modes import find_modes, uses
+from swarm_bench.retrieval.modes import find_modes, mode_name, uses, with_secrets
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
@@ -55,24 +56,34 @@ class _Chosen:
 
 @asynccontextmanager
 async def prepared(
-    resolved: Resolved, benchmark: Benchmark, continued: SessionFolder | None, *, to_run: bool
+    resolved: Resolved,
+    benchmark: Benchmark,
+    continued: SessionFolder | None,
+    emit: Emit | None,
 ) -> AsyncIterator[Prepared]:
     """Everything resolved, the repository copied. The copy goes away with the block.
 
-    Unless it is `to_run`, nothing is started, and nobody is asked.
+    Without `emit` it is only to be looked at: nothing is started, and nobody is asked.
     """
     old = continued.read_experiment() if continued else None
     chosen = _choose(resolved, old)
     settings = resolved.settings
-    if settings.service_url and to_run:
+    if settings.require_retrieval and not any(mode.servers for mode in chosen.modes):
+        raise UsageError(
+            "--require-retrieval asks for a tool, and none of the modes gives a tool; "
+            "add one with --modes"
+        )
+    if settings.service_url and emit:
         async with running_service(settings.service_url):
             pass  # refused now rather than after the other modes have run
     session = old.session if old else os.urandom(4).hex()
-    place = session if to_run else f"plan-{os.urandom(4).hex()}"
+    place = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, place) as work:
         repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
+        if emit:
+            emit(Preparing(step=f"copying {repo}"))
         snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
-        back_ends = await _back_ends(chosen, settings.service_url) if to_run else {}
+        back_ends = await _back_ends(chosen, settings.service_url) if emit else {}
         new = await _experiment(resolved, benchmark, chosen, snapshot.repository)
         new = new.model_copy(update={"session": session, "retrieval": back_ends})
         yield Prepared(
@@ -119,8 +130,8 @@ def _agent(name: str) -> Agent:
 
 def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
     """A continued session keeps its modes as they were; only the others are read."""
-    known = {mode.name: mode for mode in old.modes} if old else {}
-    new = find_modes([name for name in names if name not in known])
+    known = {mode.name: with_secrets(mode) for mode in old.modes} if old else {}
+    new = find_modes([name for name in names if mode_name(Path(name)) not in known])
     return (*known.values(), *new)
 
 

@@ -22,6 +22,8 @@ def report(path: Path) -> str:
     folder = SessionFolder(path)
     if folder.holds_session():
         return write_summary(folder)[1]
+    if folder.is_ours():
+        raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
         return render(summarise(read_script_folder(path)))
     raise UsageError(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -10,15 +10,15 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.app.places import new_session_folder, session_to_continue
+from swarm_bench.app.places import make_session_folder, new_session_folder, session_to_continue
 from swarm_bench.app.preparation import Benchmark, Prepared, prepared
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
-from swarm_bench.core.errors import GateFailed, HarnessError, UsageError
+from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report import Report
-from swarm_bench.core.settings import Resolved
+from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import KEPT, Kit
 from swarm_bench.engine.plan import longest_seconds, plan
@@ -30,6 +30,11 @@ from swarm_bench.runtime.files import locked
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {"swarm": {}, "ab": {"tasks": "ab"}}
 """Where a benchmark's defaults differ from those of the options."""
 COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
+
+
+def to_continue(benchmark: Benchmark, folder: Path) -> str:
+    """The command that goes on with a session."""
+    return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +54,7 @@ class Result:
     @property
     def to_continue(self) -> str:
         """The command that goes on with the session."""
-        return f"swarm-bench {COMMANDS[self.benchmark]} --continue {quote(str(self.folder))}"
+        return to_continue(self.benchmark, self.folder)
 
     def check(self, *, require_retrieval: bool) -> None:
         """Raises when the session is not what was asked for; the exit codes follow from it."""
@@ -60,8 +65,8 @@ class Result:
             )
         if self.unfinished:
             raise HarnessError(
-                f"{self.unfinished} trials could not be run to their own end; see the warnings "
-                f"above, then go on with: {self.to_continue}"
+                f"Trials that could not be run to their own end: {self.unfinished}; see the "
+                f"warnings above, then go on with: {self.to_continue}"
             )
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(
@@ -73,14 +78,19 @@ class Result:
 def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None) -> Resolved:
     """The options of a call. One that continues a session takes over that session's options."""
     resolved = options.load(given, config=config, defaults=DEFAULTS[benchmark])
-    folder = session_to_continue(resolved.settings.resume)
+    folder = session_to_continue(resolved.settings.resume, benchmark)
     if folder is None:
         return resolved
+    if resolved.said("output"):
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "leave one of them away"
+        )
     experiment = folder.read_experiment()
     if experiment.benchmark != benchmark:
         raise UsageError(
             f"{folder.path} is a session of another command; go on with it through: "
-            f"swarm-bench {COMMANDS[experiment.benchmark]} --continue {quote(str(folder.path))}"
+            f"{to_continue(experiment.benchmark, folder.path)}"
         )
     return options.load(
         {**given, "resume": str(folder.path)},
@@ -101,16 +111,20 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    async with _opened(resolved, benchmark, to_run=True) as (ready, continued):
-        folder = continued or new_session_folder(resolved.settings, benchmark)
+    resuming = resolved.settings.resume is not None
+    new = None if resuming else new_session_folder(resolved.settings, benchmark)
+    async with _opened(resolved, benchmark, emit) as (ready, continued):
+        folder = continued or new
+        assert folder is not None
+        if new is not None:
+            make_session_folder(new)
         with nullcontext() if continued else locked(folder.lock):
-            folder.write_experiment(ready.experiment)
-            done, attempts = folder.set_aside_reruns(), folder.attempts()
-            kit = _kit(ready, folder, emit, keep=resolved.settings.keep_workspaces)
             try:
-                interrupted = await run_session(kit, done, attempts)
-            finally:  # also when the disk is full or we have a defect: what there is, is shown
+                interrupted = await _run_in(folder, ready, emit, resolved.settings)
                 report, summary = write_summary(folder)
+            except StoreError as error:
+                command = to_continue(benchmark, folder.path)
+                raise StoreError(f"{error}; then go on with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
@@ -123,8 +137,24 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     )
 
 
+async def _run_in(folder: SessionFolder, ready: Prepared, emit: Emit, settings: Settings) -> bool:
+    """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
+    folder.write_experiment(ready.experiment)
+    done, attempts = folder.set_aside_reruns(), folder.attempts()
+    try:
+        kit = _kit(ready, folder, emit, keep=settings.keep_workspaces)
+        return await run_session(kit, done, attempts)
+    except StoreError:
+        with suppress(StoreError):  # the disk may have room for a summary, or not
+            write_summary(folder)
+        raise
+    except Exception:
+        write_summary(folder)
+        raise
+
+
 async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
-    async with _opened(resolved, benchmark, to_run=False) as (ready, continued):
+    async with _opened(resolved, benchmark, None) as (ready, continued):
         finished = _finished(continued) if continued else set()
         rows = [
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
@@ -137,13 +167,13 @@ async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 @asynccontextmanager
 async def _opened(
-    resolved: Resolved, benchmark: Benchmark, *, to_run: bool
+    resolved: Resolved, benchmark: Benchmark, emit: Emit | None
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
     """The experiment, and the folder of the session that is continued, held against others."""
-    continued = session_to_continue(resolved.settings.resume)
+    continued = session_to_continue(resolved.settings.resume, benchmark)
     # Before anything else: both would work in the same place.
     with locked(continued.lock) if continued else nullcontext():
-        async with prepared(resolved, benchmark, continued, to_run=to_run) as ready:
+        async with prepared(resolved, benchmark, continued, emit) as ready:
             yield ready, continued
 
 

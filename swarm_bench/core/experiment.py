@@ -136,6 +136,12 @@ class Experiment(Stored):
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
 
+    @property
+    def tasks_asked(self) -> int:
+        """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
+        every = self.all_tasks or self.benchmark == "ab"
+        return len(self.tasks) if every else min(self.agents, len(self.tasks))
+
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""
         return {mode.name: mode for mode in self.modes}[name]

@@ -13,6 +13,7 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
+from swarm_bench.retrieval.modes import without_secrets
 from swarm_bench.runtime.files import append_line, remove, store_errors, write_whole
 from swarm_bench.runtime.workspace import SESSION_MARK
 
@@ -29,7 +30,7 @@ class SessionFolder:
     """Paths of one session, and what is read from and written to them."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
+        self.path = path.resolve()
         self.lock = self.path / LOCK
         self.summary = self.path / "summary.md"
         self._experiment = self.path / EXPERIMENT
@@ -48,8 +49,23 @@ class SessionFolder:
         ):
             raise UsageError(f"{self.path} is not an empty folder; choose another --output")
 
+    def make(self) -> None:
+        """Raises `UsageError` when that cannot be done."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.lock.touch()
+        except OSError as error:
+            raise UsageError(
+                f"{self.path} cannot be a folder for results: {error.strerror}; "
+                "choose another --output"
+            ) from error
+
     def holds_session(self) -> bool:
         return self._experiment.is_file()
+
+    def is_ours(self) -> bool:
+        """Whether a session was here, even if its experiment is lost."""
+        return self.holds_session() or self.lock.exists()
 
     def write_experiment(self, experiment: Experiment) -> None:
         """Store the experiment. A session that grows from one run to several is re-arranged."""
@@ -58,7 +74,9 @@ class SessionFolder:
             if before.runs == 1 and experiment.runs > 1:
                 with store_errors(self.path):
                     self._move_into_first_run([mode.name for mode in before.modes])
-        write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
+        modes = tuple(without_secrets(mode) for mode in experiment.modes)
+        stored = experiment.model_copy(update={"modes": modes})
+        write_whole(self._experiment, stored.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""
@@ -183,13 +201,17 @@ def _torn(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tupl
     return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
 
 
-def newest_session(results: Path) -> Path:
-    """The session below `results` that was begun last, among those that can be read. Raises
-    `UsageError` when there is none."""
+def newest_session(results: Path, benchmark: str) -> Path:
+    """The session of the benchmark below `results` that was begun last, among those that can be
+    read. Raises `UsageError` when there is none."""
     begun = dict[Path, datetime]()
     for file in results.glob(f"*/{EXPERIMENT}"):
         with suppress(UsageError):
-            begun[file.parent] = SessionFolder(file.parent).read_experiment().created_at
+            experiment = SessionFolder(file.parent).read_experiment()
+            if experiment.benchmark == benchmark:
+                begun[file.parent] = experiment.created_at
     if not begun:
-        raise UsageError(f"There is no session below {results}; name the folder: --continue DIR")
+        raise UsageError(
+            f"There is no session below {results} to go on with; name its folder: --continue DIR"
+        )
     return max(begun, key=lambda path: begun[path])

@@ -15,26 +15,13 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
 
     `recorded` are the ids of trials with a record. Raises `UsageError` for any other difference.
     """
-    for name in _FIXED:
-        _same(name, getattr(old, name), getattr(new, name))
-    for name in _FIXED_LIMITS:
-        _same(name, getattr(old.limits, name), getattr(new.limits, name))
-    _same("agent", old.agent.name, new.agent.name)
-    if new.repository.tree != old.repository.tree:
-        raise UsageError(
-            f"{old.repository.path} is not as it was when the session began; "
-            "restore its content, or begin a new session"
-        )
-    if new.runs < old.runs:
-        raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
-    if new.answer_format != old.answer_format:
-        raise UsageError(
-            "The task file asks for another answer_format than when the session began; "
-            "put the old one back, or begin a new session"
-        )
-    _same_back_ends(old, new)
+    _check_same(old, new)
     known = {mode.name for mode in old.modes}
-    modes = (*old.modes, *(mode for mode in new.modes if mode.name not in known))
+    kept = {mode.name: mode for mode in new.modes}  # with the secrets that are not stored
+    modes = (
+        *(kept.get(mode.name, mode) for mode in old.modes),
+        *(mode for mode in new.modes if mode.name not in known),
+    )
     grown = new.model_copy(
         update={
             "session": old.session,
@@ -53,6 +40,27 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
         )
     _keep_records(grown, recorded)
     return grown
+
+
+def _check_same(old: Experiment, new: Experiment) -> None:
+    for name in _FIXED:
+        _same(name, getattr(old, name), getattr(new, name))
+    for name in _FIXED_LIMITS:
+        _same(name, getattr(old.limits, name), getattr(new.limits, name))
+    _same("agent", old.agent.name, new.agent.name)
+    if new.repository.tree != old.repository.tree:
+        raise UsageError(
+            f"{old.repository.path} is not as it was when the session began; "
+            "restore its content, or begin a new session"
+        )
+    if new.runs < old.runs:
+        raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
+    if new.answer_format != old.answer_format:
+        raise UsageError(
+            "The task file asks for another answer_format than when the session began; "
+            "put the old one back, or begin a new session"
+        )
+    _same_back_ends(old, new)
 
 
 def _same_back_ends(old: Experiment, new: Experiment) -> None:

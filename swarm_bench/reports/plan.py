@@ -19,10 +19,11 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
     started = ", ".join(sorted(services)) or "none"
     lines = [
         f"Repository: {plain(repository.path)} ({repository.files} files, "
-        f"{repository.bytes / 1e6:.1f} MB, commit {repository.commit or 'none'})",
+        f"{repository.bytes / 1e6:.3g} MB, commit {repository.commit or 'none'})",
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.agents} per swarm, {experiment.concurrency} at the same time",
+        f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
         f"Services:   {experiment.service_url or started}",
         f"Seed:       {experiment.seed}",
@@ -30,10 +31,10 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
         "",
     ]
     cells = [
-        (run, mode, agent, plain(task), "done" if done else "")
+        (run, mode, agent, plain(task), "yes" if done else "no")
         for run, mode, agent, task, done in rows
     ]
-    table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", ""], tablefmt="simple")
+    table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
 
 

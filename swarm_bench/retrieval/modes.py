@@ -19,6 +19,8 @@ FOLDER, SUFFIX = "mcp_configs", ".json"
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+HIDDEN = "(not stored)"
+_NAMES_ONE = re.compile(r"(\$\{\w+\}|\{\{\s*\w+\s*\}\}|)")
 _NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
 
@@ -96,7 +98,7 @@ def read_mode(path: Path) -> Mode:
         )
     mode = Mode(
         name=name,
-        source=str(path),
+        source=str(path.resolve()),
         description=content.own.description,
         servers={
             key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
@@ -177,3 +179,36 @@ def uses(mode: Mode, placeholder: str) -> bool:
     return placeholder in {
         match.strip() for match in _PLACEHOLDER.findall(json.dumps(mode.servers))
     }
+
+
+def without_secrets(mode: Mode) -> Mode:
+    """The mode as it may be stored: `env` and `headers` of a server hold keys, so their values are
+    left out unless they only name a variable."""
+
+    def hidden(server: dict[str, Any]) -> dict[str, Any]:
+        held = {key: server[key] for key in ("env", "headers") if isinstance(server.get(key), dict)}
+        return {**server, **{key: _hidden(values) for key, values in held.items()}}
+
+    servers = {name: hidden(server) for name, server in mode.servers.items()}
+    return mode.model_copy(update={"servers": servers})
+
+
+def _hidden(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, str) and _NAMES_ONE.fullmatch(value) else HIDDEN
+        for name, value in values.items()
+    }
+
+
+def with_secrets(stored: Mode) -> Mode:
+    """A stored mode, made whole from its file. Raises `ConfigError` when that says something else
+    by now."""
+    if HIDDEN not in json.dumps(stored.servers):
+        return stored
+    mode = read_mode(Path(stored.source))
+    if without_secrets(mode).servers != stored.servers:
+        raise ConfigError(
+            f"The mode file {stored.source} has changed since the session began; "
+            "restore it, or begin a new session"
+        )
+    return mode

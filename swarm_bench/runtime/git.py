@@ -47,7 +47,9 @@ async def git(
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {words}")
+        raise HarnessError(
+            f"git {arguments[0]} failed in {cwd}: {words}; see that there is room and permission"
+        )
     return done.stdout
 
 

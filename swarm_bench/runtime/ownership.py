@@ -33,6 +33,7 @@ def this_owner() -> str:
 
 def mark(folder: Path) -> None:
     """Say that `folder` belongs to this process and may go when the process is gone."""
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # it may lie in a repository
     (folder / MARK).write_text(json.dumps({"owner": this_owner()}), encoding="utf-8")
 
 

@@ -19,9 +19,9 @@ from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 
 BRANCH = "main"
-LEFT_OUT = (b".git", b".canopy")
-"""Folders of a plain folder that are never taken along: foreign history, and another tool's index
-and counters of the original."""
+LEFT_OUT = (b".git", b".canopy", b"__pycache__")
+"""Folders of a plain folder that are never taken along: foreign history, another tool's index and
+counters of the original, and what Python makes of it."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
 
@@ -40,10 +40,11 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
-    all its files. Folders of sessions are left out: they hold answers. Raises `UsageError` when
+    all its files but those in folders that ignore themselves. Sessions are left out: they hold
+    answers. Raises `UsageError` when
     there is nothing to copy.
     """
-    repo, target = repo.absolute(), target.absolute()
+    repo, target = repo.resolve(), target.absolute()
     _check(repo)
     target.mkdir(parents=True)
     kind = f"--object-format={await _object_format(repo)}"
@@ -162,7 +163,7 @@ def _walk(repo: Path) -> list[bytes]:
     """Paths of all files and links of a plain folder."""
     root, found = os.fsencode(repo), list[bytes]()
     for folder, folders, names in os.walk(root):
-        if folder != root and SESSION_MARK in names:
+        if folder != root and _is_made(folder, names):
             folders.clear()
             continue
         links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
@@ -170,6 +171,15 @@ def _walk(repo: Path) -> list[bytes]:
         paths = (folder + b"/" + name for name in sorted([*names, *links]))
         found += [path[len(root) + 1 :] for path in paths if _is_content(path)]
     return found
+
+
+def _is_made(folder: bytes, names: list[bytes]) -> bool:
+    """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
+    if b".gitignore" in names:
+        ignored = Path(os.fsdecode(folder + b"/.gitignore"))
+        if ignored.is_file() and ignored.read_bytes()[:100].strip() == b"*":
+            return True
+    return SESSION_MARK in names
 
 
 def _is_content(path: bytes) -> bool:

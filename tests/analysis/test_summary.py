@@ -181,6 +181,17 @@ def test_counters_are_missing_for_the_trials_they_do_not_cover(
     assert found.missing == 1
 
 
+def test_counters_of_trials_that_were_all_run_again_are_left_out(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    data = session(
+        trial("canopy", attempt=2, trial="x"),
+        swarm("canopy", agents=(1,), attempt=1, failure="interrupted"),
+        swarm("canopy", agents=(1,), attempt=2),
+    )
+    assert value(summarise(data), "local_queries", "canopy") == 3
+
+
 def test_a_single_mode_has_no_ratios(trial: Trial, session: Session) -> None:
     report = summarise(session(trial("canopy")))
     assert report.ratios is None
@@ -225,7 +236,7 @@ def test_the_head_says_what_was_measured(trial: Trial, session: Session) -> None
         "Time limit": "900 s",
         "Agent": "scout 1.0",
         "Model": "rules",
-        "Tasks": "exploration (2)",
+        "Tasks": "exploration (1 of 2 asked)",
         "Retrieval": "canopy: embedded canopy 1.0",
         "Order": "run 1: canopy, baseline",
         "Seed": "7",

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.e2e.conftest import COMMAND, Bench, processes_of
 
@@ -74,16 +76,40 @@ def check_artefacts(run: Path) -> None:
 
 
 def test_prompts_differ_by_the_instructions_of_the_mode_only(bench: Bench) -> None:
+    keep = ["sh", "-c", "tr '\\0' '\\n' < /proc/$PPID/cmdline > said.txt; pwd >> said.txt"]
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [{"run": keep}]}]))
     done = bench.call(
-        "compare", "--repo", str(bench.repo), "--modes", "baseline,canopy",
-        "--agents", "1", "--runs", "1", "--output", "out",
+        "compare", "--repo", str(bench.repo), "--modes", "baseline,canopy", "--agents", "1",
+        "--runs", "1", "--output", "out", "--keep-workspaces", "--model", "script.yaml",
+        "--agent", "swarm_bench.agents.scripted:Scripted",
     )  # fmt: skip
     assert done.code == 0, done.err
-    workspaces = set()
-    for mode in ("baseline", "canopy"):
-        stream = (bench.folder / "out" / mode / "agent-1.stream.jsonl").read_text().splitlines()
-        workspaces.add(json.loads(stream[0])["cwd"])
-    assert len(workspaces) == 1
+    said = {
+        path.parent.name.split("-")[2]: path.read_text()
+        for path in (bench.folder / "tmp").glob("swarm-bench-*/kept/*/said.txt")
+    }
+    modes = {mode["name"]: mode["instructions"] for mode in bench.experiment("out")["modes"]}
+    prompt = said["baseline"].partition("\n--\n")[2]
+    assert "authenticate" in prompt
+    assert said["canopy"].partition("\n--\n")[2] == f"{modes['canopy']}\n\n{prompt}"
+
+
+def test_a_plain_folder_can_be_worked_in_and_continued(bench: Bench) -> None:
+    shutil.rmtree(bench.repo / ".git")
+    here = Bench(folder=bench.repo, repo=bench.repo)
+    arguments = ("compare", "--modes", "baseline", "--agents", "1")
+    first = here.call(*arguments, "--runs", "1")
+    assert first.code == 0, first.err
+    grown = here.call("compare", "--continue", "--runs", "2")
+    assert grown.code == 0, grown.err
+    other = here.call(*arguments, "--runs", "1", "--output", "another place")
+    assert other.code == 0, other.err
+    (session,) = (p.name for p in (here.folder / "results").iterdir() if p.is_dir())
+    files = {
+        here.experiment(place)["repository"]["files"]
+        for place in (f"results/{session}", "another place")
+    }
+    assert len(files) == 1
 
 
 def test_one_agent_at_a_time(bench: Bench) -> None:
@@ -165,6 +191,7 @@ def test_an_interrupted_session_says_how_to_go_on(bench: Bench) -> None:
     assert out.startswith(b"# Swarm Benchmark Summary")
     assert processes_of(bench.experiment("out")["session"]) == []
     assert list((bench.folder / "tmp").iterdir()) == []
+    assert b"stopping the agents" in err
     done = bench.call("compare", "--continue", "out")
     assert done.code == 0, done.err
     assert len(outcomes(bench.records("out"))) == 12
@@ -198,6 +225,20 @@ def test_the_newest_session_is_continued_without_a_name(bench: Bench) -> None:
     (session,) = [p for p in (bench.folder / "results").iterdir() if p.is_dir()]
     assert len(bench.records(f"results/{session.name}")) == 2
     assert (bench.folder / "results" / ".gitignore").read_text() == "*\n"
+
+
+def test_nobody_has_to_read_the_progress(bench: Bench) -> None:
+    script = f'"{COMMAND}" compare --repo "$REPO" --agents 1 --runs 1 --output out 2>&1 >/dev/null'
+    done = subprocess.run(
+        ["bash", "-c", f"{script} | head -1"],
+        cwd=bench.folder,
+        env=bench.environment({"REPO": str(bench.repo)}),
+        capture_output=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(bench.records("out")) == 3
 
 
 def test_settings_say_where_they_came_from(bench: Bench) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,7 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.e2e.conftest import Bench, Done, processes_of
+from tests.e2e.conftest import COMMAND, Bench, Done, processes_of
 from tests.e2e.test_compare import fingerprint
 
 pytestmark = pytest.mark.timeout(90)
@@ -198,6 +201,105 @@ def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> 
     assert all(record["effective_tokens"] is None for record in records)
 
 
+def test_a_running_service_that_dies_is_noticed_too(bench: Bench) -> None:
+    port = free_port()
+    program = str(COMMAND.with_name("swarm-bench-canopy-service"))
+    service = subprocess.Popen([program, "--port", str(port)], stderr=subprocess.DEVNULL)
+    script = bench.folder / "script.yaml"
+    script.write_text(yaml.safe_dump([{"steps": [INIT, {"sleep": 3}, GOOD]}]))
+    wait_for_port(port)
+    running = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "--agent", AGENT,
+        "--model", str(script), "--agents", "1", "--runs", "1", "--output", "out",
+        "--service-url", f"http://127.0.0.1:{port}",
+    )  # fmt: skip
+    try:
+        wait_for_agent(bench.folder / "out" / "canopy-service" / "agent-1.stream.jsonl")
+    finally:
+        service.kill()
+        service.wait()
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 3, err
+    (record,) = bench.records("out")
+    assert record["cause"] == "service-failed"
+    assert "nobody listens at" in record["detail"]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_for_port(port: int) -> None:
+    for _ in range(200):
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"nobody listens on {port}")
+
+
+def test_an_adapter_that_fails_does_not_end_the_session(bench: Bench) -> None:
+    (bench.folder / "mine.py").write_text(
+        "from swarm_bench.agents.scripted import Scripted\n"
+        "class Mine(Scripted):\n"
+        "    def outcome(self, exit):\n"
+        "        raise RuntimeError('a defect of mine')\n"
+    )
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", "mine:Mine",
+        "--model", "script.yaml", "--agents", "2", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    assert done.code == 3
+    assert "Traceback" not in done.err
+    assert {r["cause"] for r in bench.records("out")} == {"adapter-failed"}
+    assert {r["detail"] for r in bench.records("out")} == {"RuntimeError: a defect of mine"}
+
+
+def test_the_clock_of_a_trial_begins_with_its_agent(bench: Bench) -> None:
+    done = play(
+        bench, [{"steps": [INIT, {"sleep": 1}, GOOD]}], "--agents", "3", "--concurrency", "1"
+    )
+    assert done.code == 0, done.err
+    seconds = [record["wall_seconds"] for record in bench.records("out")]
+    assert max(seconds) < min(seconds) + 2
+    starts = [record["started_at"] for record in bench.records("out")]
+    assert len(set(starts)) == 3
+
+
+def test_an_answer_of_an_earlier_attempt_is_put_aside(bench: Bench) -> None:
+    script = bench.folder / "script.yaml"
+    script.write_text(yaml.safe_dump([{"steps": [INIT, GOOD, {"hang": None}]}]))
+    running = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", AGENT,
+        "--model", str(script), "--agents", "1", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    wait_for_agent(bench.folder / "out" / "baseline" / "agent-1.stream.jsonl")
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    script.write_text(yaml.safe_dump([{"steps": []}]))
+    done = bench.call("compare", "--continue", "out")
+    assert done.code == 0, done.err
+    assert bench.records("out")[0]["cause"] == "no-output"
+    folder = bench.folder / "out" / "baseline"
+    assert not (folder / "agent-1.json").exists()
+    assert (folder / "attempt-1-agent-1.stream.jsonl").stat().st_size > 0
+
+
+def test_keys_of_a_mode_file_reach_the_server_and_no_file(bench: Bench) -> None:
+    server = {"command": "sh", "args": ["-c", "true"], "env": {"KEY": "sk-secret"}}
+    (bench.folder / "keyed.json").write_text(json.dumps({"mcpServers": {"mine": server}}))
+    done = play(bench, [{"steps": [INIT, GOOD]}], modes="./keyed.json")
+    assert done.code == 0, done.err
+    again = bench.call("compare", "--continue", "out", "--runs", "2")
+    assert again.code == 0, again.err
+    stored = [p.read_text() for p in (bench.folder / "out").rglob("*") if p.is_file()]
+    assert not any("sk-secret" in text for text in stored)
+
+
 def test_workspaces_are_kept_when_asked(bench: Bench) -> None:
     steps = [{"steps": [{"write": {"trace.txt": "I was here"}}, INIT, GOOD]}]
     done = play(bench, steps, "--keep-workspaces")
@@ -205,6 +307,9 @@ def test_workspaces_are_kept_when_asked(bench: Bench) -> None:
     (kept,) = (bench.folder / "tmp").glob("swarm-bench-*/kept/*/trace.txt")
     assert kept.read_text() == "I was here"
     assert str(kept.parent.parent) in done.err
+    again = bench.call("compare", "--continue", "out", "--runs", "2")
+    assert again.code == 0, again.err
+    assert kept.exists()
 
 
 def test_memory_and_processor_time_are_sampled(bench: Bench) -> None:

@@ -100,3 +100,16 @@ async def test_reading_changes_nothing(tmp_path: Path) -> None:
     before = (tmp_path / FEEDBACK_DB).read_bytes()
     await FeedbackProbe(tmp_path).snapshot()
     assert (tmp_path / FEEDBACK_DB).read_bytes() == before
+
+
+async def test_a_query_that_never_ends_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swarm_bench.retrieval.feedback.READ_SECONDS", 0.3)
+    endless = (
+        "CREATE VIEW query_events AS WITH RECURSIVE t(id) AS "
+        "(SELECT 1 UNION ALL SELECT id + 1 FROM t) SELECT id, NULL AS predicted_globs FROM t;"
+    )
+    database(tmp_path, endless).close()
+    found = await FeedbackProbe(tmp_path).snapshot()
+    assert set((found or {}).values()) == {None}

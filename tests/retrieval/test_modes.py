@@ -4,7 +4,14 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName
-from swarm_bench.retrieval.modes import find_modes, list_modes, read_mode, render_servers
+from swarm_bench.retrieval.modes import (
+    find_modes,
+    list_modes,
+    read_mode,
+    render_servers,
+    with_secrets,
+    without_secrets,
+)
 
 SERVER = {"mcpServers": {"s": {"command": "sh", "args": ["--root", "{{ workspace }}"]}}}
 
@@ -121,3 +128,16 @@ def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) 
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_mode(tmp_path / "absent.json")
+
+
+def test_keys_are_not_stored_and_come_back_from_the_file(tmp_path: Path) -> None:
+    server = {"command": "sh", "env": {"KEY": "sk-1", "NAME": "${HOME}", "AT": "{{ workspace }}"}}
+    path = mode_file(tmp_path, {"mcpServers": {"s": server}})
+    mode = read_mode(path)
+    stored = without_secrets(mode)
+    assert "sk-1" not in stored.model_dump_json()
+    assert stored.servers["s"]["env"]["NAME"] == "${HOME}"
+    assert with_secrets(stored) == mode
+    mode_file(tmp_path, {"mcpServers": {"s": {**server, "args": ["more"]}}})
+    with pytest.raises(ConfigError, match="has changed since the session began"):
+        with_secrets(stored)

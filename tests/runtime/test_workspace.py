@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.workspace import Snapshot, clone, take_snapshot
+from swarm_bench.runtime.workspace import SESSION_MARK, Snapshot, clone, take_snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -141,6 +141,49 @@ async def test_a_kept_workspace_is_moved(repo: Path, tmp_path: Path) -> None:
         (work / "trace.txt").write_text("t")
     assert (tmp_path / "kept" / "one" / "trace.txt").exists()
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("evil", ["ln -s /etc ../work", "echo x > ../work", ":"])
+async def test_a_workspace_that_was_replaced_is_removed_all_the_same(
+    repo: Path, tmp_path: Path, evil: str
+) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        sh(f"rm -rf ../work; {evil}", work)
+    assert not (tmp_path / "work").exists()
+    assert Path("/etc/passwd").exists()
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+async def test_sessions_are_not_shown_to_agents(repo: Path, tmp_path: Path, dirty: bool) -> None:
+    if not dirty:
+        sh("rm -rf .git", repo)
+    session = repo / "results" / "swarm-1"
+    (session / "baseline").mkdir(parents=True)
+    (session / SESSION_MARK.decode()).touch()
+    (session / "baseline" / "agent-1.md").write_text("the answer")
+    snapshot = await snapshot_of(repo, tmp_path, dirty=dirty)
+    assert not [name for name in snapshot.files if name.startswith("results")]
+
+
+async def test_folders_that_ignore_themselves_are_not_taken_along(tmp_path: Path) -> None:
+    (cache := tmp_path / "plain" / "cache").mkdir(parents=True)
+    (cache / ".gitignore").write_text("*\n")
+    (cache / "made.txt").write_text("m")
+    (other := tmp_path / "plain" / "other").mkdir()
+    (other / ".gitignore").write_text("*.log\n")
+    snapshot = await snapshot_of(tmp_path / "plain", tmp_path)
+    assert snapshot.files == {"other/.gitignore"}
+
+
+async def test_a_repository_with_other_hashes(tmp_path: Path) -> None:
+    (made := tmp_path / "sha256").mkdir()
+    (made / "a.txt").write_text("a")
+    sh("git init -q --object-format=sha256; git add -A", made)
+    sh("git -c user.name=me -c user.email=me@example.org commit -qm one", made)
+    snapshot = await snapshot_of(made, tmp_path)
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "a"
 
 
 async def test_what_is_no_repository_is_named(tmp_path: Path) -> None:

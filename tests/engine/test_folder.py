@@ -1,0 +1,85 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
+from tests.engine.test_plan import experiment
+
+
+def line(trial: str, cause: str = "finished", **more: object) -> str:
+    values = {"mode": "canopy", "agent": 1, "task": "t", "trial": trial, "cause": cause, **more}
+    return json.dumps(values)
+
+
+def folder_with(path: Path, *lines: str) -> SessionFolder:
+    folder = SessionFolder(path)
+    folder.make()
+    folder.write_experiment(experiment())
+    (path / "metrics.jsonl").write_text("".join(f"{one}\n" for one in lines))
+    return folder
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
+    good, cut, torn = line("a", later="key"), line("b", "interrupted", other=1), '{"mode": "can'
+    stay = folder_with(tmp_path, good, cut, torn).set_aside_reruns()
+    assert [record.trial for record in stay] == ["a"]
+    assert lines_of(tmp_path / "metrics.jsonl") == [good]
+    assert lines_of(tmp_path / SUPERSEDED) == [cut, torn]
+
+
+def test_of_a_trial_with_two_lines_the_first_stays(tmp_path: Path) -> None:
+    one, two = line("a", agent=1), line("a", agent=2)
+    folder_with(tmp_path, one, two).set_aside_reruns()
+    assert lines_of(tmp_path / "metrics.jsonl") == [one]
+    assert lines_of(tmp_path / SUPERSEDED) == [two]
+
+
+def test_lines_of_a_newer_version_are_not_thrown_away(tmp_path: Path) -> None:
+    newer = line("a", "swapped-by-aliens", schema_version=99)
+    with pytest.raises(UsageError, match="line 1 was written by a newer swarm-bench"):
+        folder_with(tmp_path, newer).set_aside_reruns()
+    assert lines_of(tmp_path / "metrics.jsonl") == [newer]
+
+
+def test_nothing_is_written_when_nothing_must_run_again(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a"), line("b", "max-turns"))
+    before = (tmp_path / "metrics.jsonl").stat().st_mtime_ns
+    assert len(folder.set_aside_reruns()) == 2
+    assert (tmp_path / "metrics.jsonl").stat().st_mtime_ns == before
+
+
+def test_attempts_are_counted(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a", "interrupted", attempt=2))
+    folder.set_aside_reruns()
+    assert folder.attempts() == {"a": 2}
+
+
+def test_a_record_follows_a_torn_line_on_a_line_of_its_own(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    (tmp_path / "metrics.jsonl").write_text('{"mode": "can')
+    folder.append_trial(TrialRecord(mode="canopy", agent=1, task="t", cause=Cause.FINISHED))
+    data = folder.read()
+    assert len(data.trials) == 1
+    assert data.warnings == ("metrics.jsonl: lines 1 cannot be read and are left out",)
+
+
+def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_path: Path) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.make()
+    folder.write_experiment(experiment(runs=1))
+    for place in ("canopy", "run-1/canopy"):  # as after a kill in the middle of the move
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "canopy" / "agent-1.json").write_text("1")
+    (tmp_path / "run-1" / "canopy" / "agent-2.json").write_text("2")
+    folder.write_experiment(experiment(runs=2))
+    names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
+    assert names == ["agent-1.json", "agent-2.json"]
+    assert not (tmp_path / "canopy").exists()
