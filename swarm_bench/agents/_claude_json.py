@@ -14,9 +14,11 @@ from typing import Any
 Json = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
-_BETWEEN = " \t\r\n,[]"
+_BETWEEN = re.compile(r"[ \t\r\n,\[\]]*")
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
+MAX_NOISE = 10_000
+"""Lines or values that are no objects; with more of them it is not worth the time to look on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +34,16 @@ def objects(path: Path) -> Iterator[Found]:
 
     A file without a single object on a line of its own is tried as a whole, up to 16 MiB.
     """
-    anything = False
+    anything, noise = False, 0
     with path.open("rb") as file:
         for line in file:
+            found = None
             for found in in_line(line):
                 anything = anything or isinstance(found.value.get("type"), str)
                 yield found
+            noise += found is None
+            if noise > MAX_NOISE:
+                return
         if not anything and file.tell() <= MAX_WHOLE_BYTES:
             file.seek(0)
             yield from in_text(file.read())
@@ -53,11 +59,8 @@ def in_text(data: bytes) -> Iterator[Found]:
     """Objects one after the other, also inside one array, until something else comes."""
     # surrogateescape, so that the raw bytes can be given back as they were.
     text = data.decode("utf-8", "surrogateescape")
-    position = _first_object(text)
-    while position < len(text):
-        if text[position] in _BETWEEN:
-            position += 1
-            continue
+    position, noise = _after(text, _first_object(text)), 0
+    while position < len(text) and noise <= MAX_NOISE:
         try:
             value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
@@ -65,7 +68,15 @@ def in_text(data: bytes) -> Iterator[Found]:
         if isinstance(value, dict):
             raw = text[position:end].encode("utf-8", "surrogateescape")
             yield Found(value=value, raw=raw)
-        position = end
+        else:
+            noise += 1
+        position = _after(text, end)
+
+
+def _after(text: str, position: int) -> int:
+    """Where the next value begins: past white space, commas and brackets."""
+    between = _BETWEEN.match(text, position)
+    return between.end() if between else position
 
 
 def _first_object(text: str) -> int:
