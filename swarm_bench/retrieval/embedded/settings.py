@@ -12,8 +12,15 @@ SCHEMA_VERSION = 3
 """The number that `canopy_status` reports; canopy 0.4.0's own."""
 
 EXTENSIONS = (
+    # canopy's own
     *("rs", "py", "js", "ts", "tsx", "jsx", "go"),
     *("md", "txt", "json", "yaml", "yml", "toml"),
+    # other languages, which it would leave out altogether; they become chunks
+    *("c", "h", "cc", "cpp", "cxx", "hpp", "cs", "java", "kt", "kts", "scala", "swift", "m", "mm"),
+    *("rb", "php", "pl", "pm", "lua", "r", "jl", "dart", "ex", "exs", "erl", "hs", "ml", "clj"),
+    *("mjs", "cjs", "mts", "cts", "vue", "svelte", "sql", "sh", "bash", "ps1", "proto", "graphql"),
+    *("html", "css", "scss", "xml", "gradle", "tf", "cmake", "ini", "cfg", "rst", "pyi", "pyx"),
+    *("sol", "zig", "nim", "groovy", "fs", "vb"),
 )
 """Which files are indexed. Widen it here and nowhere else."""
 

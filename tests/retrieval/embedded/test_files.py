@@ -14,7 +14,7 @@ def _write(root: Path, *paths: str) -> None:
 
 
 TREE = (
-    "a.py", "b.css", "deep/er/c.ts", "node_modules/d.js", "x.min.js", "package-lock.json",
+    "a.py", "b.png", "deep/er/c.ts", "node_modules/d.js", "x.min.js", "package-lock.json",
     "build/e.py", "kept/build/f.py", "log.txt", "deep/log.txt", "deep/keep.txt", ".hidden/g.md",
 )  # fmt: skip
 EXPECTED = {"a.py", "deep/er/c.ts", "deep/keep.txt", ".hidden/g.md", "kept/build/f.py"}

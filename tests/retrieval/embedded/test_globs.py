@@ -12,7 +12,8 @@ from swarm_bench.retrieval.embedded.settings import DEFAULT_GLOB
     [
         (DEFAULT_GLOB, "main.rs", True),
         (DEFAULT_GLOB, "a/b/c.yaml", True),
-        (DEFAULT_GLOB, "a/b/c.css", False),
+        (DEFAULT_GLOB, "a/b/c.png", False),
+        (DEFAULT_GLOB, "a/b/c.java", True),
         ("src/**", "src/a/b.py", True),
         ("src/**/*.py", "src/b.py", True),
         ("src/*.py", "src/a/b.py", True),
