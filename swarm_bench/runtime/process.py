@@ -241,6 +241,8 @@ async def stop_tree(process: Process, tag: str, grace: float) -> None:
         with anyio.move_on_after(grace):
             await process.wait()
     await anyio.to_thread.run_sync(_kill_members, process.pid, tag, grace)
+    with anyio.move_on_after(grace):
+        await process.wait()
 
 
 def _kill_members(pid: int, tag: str, grace: float) -> None:
@@ -258,11 +260,12 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
 
 
 def _members(pid: int, tag: str) -> list[psutil.Process]:
+    """The tree without its root: waiting for that here would take its exit code from asyncio."""
     found: dict[int, psutil.Process] = {}
     with suppress(psutil.NoSuchProcess):
         found.update((child.pid, child) for child in psutil.Process(pid).children(recursive=True))
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.environ().get(TAG) == tag:
+            if process.pid != pid and process.environ().get(TAG) == tag:
                 found[process.pid] = process
     return list(found.values())
