@@ -18,7 +18,8 @@ _BETWEEN = re.compile(r"[ \t\r\n,\[\]]*")
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
 MAX_NOISE = 10_000
-"""Lines or values that are no objects; with more of them it is not worth the time to look on."""
+"""Lines that begin as an object and are none, or values that are none; with more of them it is not
+worth the time to look on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +42,10 @@ def objects(path: Path) -> Iterator[Found]:
             for found in in_line(line):
                 anything = anything or isinstance(found.value.get("type"), str)
                 yield found
-            noise += found is None
+            noise += found is None and line.lstrip()[:1] in (b"{", b"[")
             if noise > MAX_NOISE:
-                return
-        if not anything and file.tell() <= MAX_WHOLE_BYTES:
+                break
+        if not anything and path.stat().st_size <= MAX_WHOLE_BYTES:
             file.seek(0)
             yield from in_text(file.read())
 

@@ -1,18 +1,18 @@
 """Where a session's folders lie: its results, and its work while it runs."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.settings import Settings
 from swarm_bench.engine.folder import SessionFolder, newest_session
-from swarm_bench.engine.kit import KEPT
 from swarm_bench.runtime.files import store_errors
-from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
+from swarm_bench.runtime.ownership import PREFIX, discard, held_by_another, mark, sweep
 
 RESULTS = Path("results")
 
@@ -24,26 +24,45 @@ def session_to_continue(resume: str | None, benchmark: str) -> SessionFolder | N
     return SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
 
 
-def new_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
-    """A free folder, not yet made: `--output`, or one below `results/` named after the time.
+def check_output(settings: Settings) -> None:
+    """Raises `UsageError` when `--output` is given and in use, before anything else is done."""
+    if settings.output is not None:
+        SessionFolder(settings.output.expanduser()).check_free()
 
-    Raises `UsageError` when the folder is in use.
+
+def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
+    """A new folder: `--output`, or one below `results/` named after the time.
+
+    Raises `UsageError` when it cannot be made.
     """
     if settings.output is not None:
         folder = SessionFolder(settings.output.expanduser())
         folder.check_free()
+        folder.make()
         return folder
+    _make_results()
     stem = f"{benchmark}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 1000))
-    return SessionFolder(next(RESULTS / name for name in names if not (RESULTS / name).exists()))
-
-
-def make_session_folder(folder: SessionFolder) -> None:
-    """Raises `UsageError` when it cannot be made."""
-    ours = folder.path.parent == RESULTS.resolve() and not RESULTS.exists()
+    for number in itertools.count(1):
+        path = RESULTS / (stem if number == 1 else f"{stem}-{number}")
+        with suppress(FileExistsError):  # another one began in the same second
+            path.mkdir()
+            break
+    folder = SessionFolder(path)
     folder.make()
-    if ours:  # the working folder may be the repository; its status should not change
+    return folder
+
+
+def _make_results() -> None:
+    if RESULTS.is_dir():
+        return
+    try:
+        RESULTS.mkdir(exist_ok=True)
+        # The working folder may be the repository; its status should not change.
         (RESULTS / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{RESULTS} cannot be made here: {error.strerror}; choose an --output"
+        ) from error
 
 
 @contextmanager
@@ -60,8 +79,10 @@ def work_folder(root: Path | None, name: str) -> Iterator[Path]:
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():
             raise UsageError(f"{work} belongs to somebody else; choose another workspace_root")
+        if held_by_another(work):
+            raise UsageError(f"{work} is in use on another machine; choose another workspace_root")
         mark(work)
     try:
         yield work
     finally:
-        discard(work, keep=KEPT)
+        discard(work)

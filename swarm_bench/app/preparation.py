@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
@@ -22,7 +22,7 @@ from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
 from swarm_bench.retrieval.backends import find_program, identify, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
-from swarm_bench.retrieval.modes import find_modes, mode_name, uses, with_secrets
+from swarm_bench.retrieval.modes import find_modes, is_path, mode_name, uses, with_secrets
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
@@ -83,8 +83,8 @@ async def prepared(
         if emit:
             emit(Preparing(step=f"copying {repo}"))
         snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
-        back_ends = await _back_ends(chosen, settings.service_url) if emit else {}
         new = await _experiment(resolved, benchmark, chosen, snapshot.repository)
+        back_ends = await _back_ends(chosen, settings.service_url) if emit else {}
         new = new.model_copy(update={"session": session, "retrieval": back_ends})
         yield Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
@@ -118,8 +118,10 @@ def _agent(name: str) -> Agent:
     made = registry.load("agents", name)
     try:
         agent = made()
-    except TypeError as error:
-        raise ConfigError(f"{name!r} cannot be made into an agent: {error}") from error
+    except Exception as error:  # somebody else's code may raise anything
+        raise ConfigError(
+            f"{name!r} cannot be made into an agent: {type(error).__name__}: {error}; mend it"
+        ) from error
     if not isinstance(agent, Agent):
         raise ConfigError(
             f"{name!r} is no agent: it needs launch, activity, outcome, program and a name, as "
@@ -131,6 +133,13 @@ def _agent(name: str) -> Agent:
 def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
     """A continued session keeps its modes as they were; only the others are read."""
     known = {mode.name: with_secrets(mode) for mode in old.modes} if old else {}
+    for name in names:
+        mode = known.get(mode_name(Path(name)))
+        if mode and is_path(name) and Path(name).absolute() != Path(mode.source):
+            raise UsageError(
+                f"{name} and {mode.source} of the session are both called {mode.name!r}; "
+                "rename the new file"
+            )
     new = find_modes([name for name in names if mode_name(Path(name)) not in known])
     return (*known.values(), *new)
 
@@ -154,7 +163,7 @@ async def _experiment(
     repository: Repository,
 ) -> Experiment:
     settings = resolved.settings
-    agents, concurrency = _numbers(settings, benchmark, chosen.suite.tasks)
+    agents, concurrency = _numbers(settings, benchmark)
     names = [mode.name for mode in chosen.modes]
     return Experiment(
         session="",
@@ -185,18 +194,17 @@ async def _experiment(
     )
 
 
-def _numbers(settings: Settings, benchmark: Benchmark, tasks: Sequence[Task]) -> tuple[int, int]:
-    """How many agents a swarm has, and how many of them run at the same time."""
+def _numbers(settings: Settings, benchmark: Benchmark) -> tuple[int, int]:
+    """How many agents a swarm has unless every task gets one, and how many run at once."""
     if benchmark == "ab":
         return 1, 1
-    agents = len(tasks) if settings.all_tasks else settings.agents
     concurrency = settings.concurrency or settings.agents
-    if concurrency > agents and settings.concurrency:
+    if concurrency > settings.agents and not settings.all_tasks:
         raise UsageError(
-            f"--concurrency {concurrency} is more than the {agents} agents of a swarm; "
-            f"give at most {agents}"
+            f"--concurrency {concurrency} is more than the {settings.agents} agents of a swarm; "
+            f"give at most {settings.agents}"
         )
-    return agents, min(concurrency, agents)
+    return settings.agents, concurrency
 
 
 async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Program]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.app.places import make_session_folder, new_session_folder, session_to_continue
+from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import Benchmark, Prepared, prepared
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
@@ -20,21 +20,23 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.report import Report
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.kit import KEPT, Kit
+from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import render_plan
 from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.ownership import KEPT
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {"swarm": {}, "ab": {"tasks": "ab"}}
 """Where a benchmark's defaults differ from those of the options."""
 COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
 
 
-def to_continue(benchmark: Benchmark, folder: Path) -> str:
+def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:
     """The command that goes on with a session."""
-    return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}"
+    service = f" --service-url {quote(service_url)}" if service_url else ""
+    return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}{service}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,7 @@ class Result:
 
     folder: Path
     benchmark: Benchmark
+    service_url: str | None
     summary: str
     report: Report
     interrupted: bool
@@ -54,7 +57,7 @@ class Result:
     @property
     def to_continue(self) -> str:
         """The command that goes on with the session."""
-        return to_continue(self.benchmark, self.folder)
+        return to_continue(self.benchmark, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool) -> None:
         """Raises when the session is not what was asked for; the exit codes follow from it."""
@@ -111,24 +114,23 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    resuming = resolved.settings.resume is not None
-    new = None if resuming else new_session_folder(resolved.settings, benchmark)
+    check_output(resolved.settings)
     async with _opened(resolved, benchmark, emit) as (ready, continued):
-        folder = continued or new
-        assert folder is not None
-        if new is not None:
-            make_session_folder(new)
+        folder = continued or make_session_folder(resolved.settings, benchmark)
         with nullcontext() if continued else locked(folder.lock):
+            if not continued:
+                folder.check_free()  # another one may have come and gone meanwhile
             try:
                 interrupted = await _run_in(folder, ready, emit, resolved.settings)
                 report, summary = write_summary(folder)
             except StoreError as error:
-                command = to_continue(benchmark, folder.path)
+                command = to_continue(benchmark, folder.path, resolved.settings.service_url)
                 raise StoreError(f"{error}; then go on with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
         benchmark=benchmark,
+        service_url=resolved.settings.service_url,
         summary=summary,
         report=report,
         interrupted=interrupted,

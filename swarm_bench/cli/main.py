@@ -12,7 +12,7 @@ from swarm_bench.cli.running import INTERRUPTED
 from swarm_bench.cli.terminal import printable
 from swarm_bench.core.errors import SwarmBenchError
 
-UNWRITTEN = 3
+UNUSABLE = 3
 
 app = typer.Typer(
     name="swarm-bench",
@@ -57,7 +57,8 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except OSError as error:  # what we print to; whatever else is written has its own sentence
+    except OSError as error:  # what has no name is what we print to
+        place = error.filename or "the output"
         with suppress(OSError):
-            typer.echo(f"swarm-bench: the output could not be written: {error.strerror}", err=True)
-        sys.exit(UNWRITTEN)
+            typer.echo(printable(f"swarm-bench: {place}: {error.strerror}; mend that"), err=True)
+        sys.exit(UNUSABLE)

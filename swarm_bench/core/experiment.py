@@ -120,7 +120,7 @@ class Experiment(Stored):
     agent: Program
     model: str | None = None
     agents: int
-    """Agents of one swarm."""
+    """Agents of one swarm, unless every task gets one."""
     concurrency: int
     """Agents of one swarm that run at the same time."""
     all_tasks: bool = False
@@ -137,10 +137,15 @@ class Experiment(Stored):
     settings: dict[str, Setting] = {}
 
     @property
+    def trials_per_mode(self) -> int:
+        """In one run."""
+        every = self.all_tasks or self.benchmark == "ab"
+        return len(self.tasks) if every else self.agents
+
+    @property
     def tasks_asked(self) -> int:
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
-        every = self.all_tasks or self.benchmark == "ab"
-        return len(self.tasks) if every else min(self.agents, len(self.tasks))
+        return min(self.trials_per_mode, len(self.tasks))
 
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -50,8 +50,15 @@ def _words(value: object) -> object:
         return value
     words: list[str] = []
     for word in value:  # the path of a mode file may hold a comma
-        words += [word] if Path(word).is_file() else filter(None, word.split(","))
+        words += [word] if _is_file(word) else filter(None, word.split(","))
     return words
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):  # too long for a path, or a NUL in it
+        return False
 
 
 def _address(value: str) -> str:
@@ -84,9 +91,7 @@ class Settings(BaseSettings):
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)
     output: Path | None = None
-    resume: str | None = Field(
-        None, validation_alias=AliasChoices("resume", "continue", f"{PREFIX}CONTINUE")
-    )
+    resume: str | None = None
     """`--continue`: a session's folder, or the empty string for the newest one."""
     plan: bool = False
     quiet: bool = False
@@ -110,7 +115,8 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
-_NAMES = {*Settings.model_fields, "continue", f"{PREFIX}CONTINUE"}
+_NAMES = {*Settings.model_fields, "continue"} - {"resume"}
+"""What a person calls the options."""
 MARKS = {f"{PREFIX}TRIAL", f"{PREFIX}OWNER"}
 """Variables with our prefix that are no options: one swarm-bench may run inside another."""
 
@@ -153,9 +159,9 @@ def load(
             for name, setting in (session or {}).items()
             if name in Settings.model_fields and name not in OF_ONE_CALL
         },
-        "environment": _renamed(_environment()),
-        ".env": _renamed(_dotenv()),
-        "file": _renamed(_file(config)),
+        "environment": _environment(),
+        ".env": _dotenv(),
+        "file": _file(config),
         "default": defaults or {},
     }
     values: dict[str, Any] = {}
@@ -171,7 +177,7 @@ def load(
 
 def _environment() -> dict[str, Any]:
     _refuse_unknown("The environment", os.environ)
-    return EnvSettingsSource(Settings)()
+    return _with_continue(EnvSettingsSource(Settings)(), os.environ)
 
 
 def _dotenv() -> dict[str, Any]:
@@ -182,7 +188,15 @@ def _dotenv() -> dict[str, Any]:
         raise ConfigError(f".env is not UTF-8 text: {error}; mend the file") from error
     _refuse_unknown(".env", source.env_vars)
     # Other programs keep their variables there too, without our prefix.
-    return {name: value for name, value in found.items() if name in _NAMES}
+    ours = {name: value for name, value in found.items() if name in Settings.model_fields}
+    return _with_continue(ours, source.env_vars)
+
+
+def _with_continue(found: Mapping[str, Any], variables: Mapping[str, str | None]) -> dict[str, Any]:
+    """`continue` cannot name a field of Python's; here it is `resume`."""
+    named = {name.upper(): value for name, value in variables.items()}
+    given = named.get(f"{PREFIX}CONTINUE")
+    return {**found, "resume": given} if given is not None else dict(found)
 
 
 def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
@@ -213,15 +227,7 @@ def _file(config: Path | None) -> dict[str, Any]:
             f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "
             "see 'swarm-bench compare --help'"
         )
-    return found
-
-
-def _renamed(found: Mapping[str, Any]) -> dict[str, Any]:
-    """`continue` cannot name a field of Python's; here it is `resume`."""
-    return {
-        "resume" if name in ("continue", f"{PREFIX}CONTINUE") else name: value
-        for name, value in found.items()
-    }
+    return {"resume" if name == "continue" else name: value for name, value in found.items()}
 
 
 def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:

@@ -1,6 +1,5 @@
 """The retrieval tool's own counters around a swarm, and the files they are kept in."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from swarm_bench.core.ports import Probe
 from swarm_bench.retrieval.feedback import FEEDBACK_DB, FeedbackProbe, feedback_difference
 from swarm_bench.retrieval.service_metrics import ServiceMetricsProbe, service_difference
-from swarm_bench.runtime.files import write_whole
 
 Reading = Mapping[str, Any] | None
 Readings = Mapping[str, dict[str, Any] | None]
@@ -34,22 +32,20 @@ def differences(before: Readings, after: Readings) -> dict[str, dict[str, Any] |
     return {name: _DIFFERENCES[name](before.get(name), after[name]) for name in after}
 
 
-def write(folder: Path, number: str, mode: str, before: Readings, after: Readings) -> None:
-    """Keep the readings beside the agents' files, in the shape existing scripts read."""
+def files(number: str, mode: str, before: Readings, after: Readings) -> dict[str, dict[str, Any]]:
+    """The readings as they lie beside the agents' files, by name, in the shape existing scripts
+    read."""
+    found: dict[str, dict[str, Any]] = {}
     change = differences(before, after)
     feedback, service = change.get("feedback"), change.get("service")
     if feedback is not None:
         content = {"mode": mode, "db_path": FEEDBACK_DB.as_posix(), **feedback}
-        _write(folder / f"local-feedback-metrics{number}.json", content)
+        found[f"local-feedback-metrics{number}.json"] = content
     if service is not None:
-        content = {
+        found[f"service-metrics{number}.json"] = {
             "performance": service,
             "analytics": (after.get("service") or {}).get("analytics"),
             "before": before.get("service"),
             "after": after.get("service"),
         }
-        _write(folder / f"service-metrics{number}.json", content)
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    write_whole(path, json.dumps(content, indent=2) + "\n")
+    return found

@@ -1,5 +1,6 @@
 """A session's folder. The one module that knows where things lie in it."""
 
+import itertools
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -145,13 +146,17 @@ class SessionFolder:
                     "update this one"
                 )
 
-    def set_aside_artefacts(self, experiment: Experiment, trial: Trial, attempt: int) -> None:
+    def set_aside_artefacts(self, experiment: Experiment, trial: Trial) -> None:
         """Put the files of an earlier attempt out of the way of the next one."""
+        for suffix in ("json", "md", "stream.jsonl", "stderr.log"):
+            self.set_aside(self.agent_file(experiment, trial, suffix))
+
+    def set_aside(self, file: Path) -> None:
+        """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
         with store_errors(self.path):
-            for suffix in ("json", "md", "stream.jsonl", "stderr.log"):
-                file = self.agent_file(experiment, trial, suffix)
-                if file.exists():
-                    file.replace(file.with_name(f"attempt-{attempt}-{file.name}"))
+            if file.exists():
+                names = (file.with_name(f"attempt-{n}-{file.name}") for n in itertools.count(1))
+                file.replace(next(name for name in names if not name.exists()))
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""

@@ -12,9 +12,6 @@ from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
 
-KEPT = "kept"
-"""Folder of the workspaces that were kept, in our work folder."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Kit:

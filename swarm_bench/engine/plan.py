@@ -104,10 +104,9 @@ def _blocks_of_run(experiment: Experiment, run: int, order: tuple[str, ...]) -> 
 
 def _trials(experiment: Experiment, run: int, mode: str) -> tuple[Trial, ...]:
     tasks = experiment.tasks
-    every = experiment.all_tasks or experiment.benchmark == "ab"
-    agents = len(tasks) if every else experiment.agents
     return tuple(
-        _trial(run, mode, agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, agents + 1)
+        _trial(run, mode, agent, tasks[(agent - 1) % len(tasks)])
+        for agent in range(1, experiment.trials_per_mode + 1)
     )
 
 

@@ -29,7 +29,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
             "retrieval": {**new.retrieval, **old.retrieval},
             "modes": modes,
             "tasks": _tasks(old, new),
-            "suite": old.suite if new.suite == old.suite else f"{old.suite}, {new.suite}",
+            "suite": _suite(old, new),
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
         }
     )
@@ -49,9 +49,10 @@ def _check_same(old: Experiment, new: Experiment) -> None:
         _same(name, getattr(old.limits, name), getattr(new.limits, name))
     _same("agent", old.agent.name, new.agent.name)
     if new.repository.tree != old.repository.tree:
+        same = new.repository.path == old.repository.path
         raise UsageError(
-            f"{old.repository.path} is not as it was when the session began; "
-            "restore its content, or begin a new session"
+            f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
+            "the session began; restore its content, or begin a new session"
         )
     if new.runs < old.runs:
         raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
@@ -82,6 +83,11 @@ def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
                 "give the new question a new id"
             )
     return (*old.tasks, *(task for task in new.tasks if task.id not in known))
+
+
+def _suite(old: Experiment, new: Experiment) -> str:
+    more = len(_tasks(old, new)) > len(old.tasks)
+    return f"{old.suite}, {new.suite}" if more and new.suite != old.suite else old.suite
 
 
 def _keep_records(grown: Experiment, recorded: Collection[str]) -> None:

@@ -3,10 +3,12 @@
 The same coroutine runs a swarm wherever it runs: plain data in, records out.
 """
 
+import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,12 +20,14 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
-from swarm_bench.engine.kit import KEPT, Kit
+from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
+from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
 from swarm_bench.runtime.workspace import clone
 
@@ -55,6 +59,9 @@ class SwarmRun:
         self._attempts = attempts
         self._mode = kit.experiment.mode(swarm.mode)
         backend = kit.experiment.retrieval.get(swarm.mode)
+        tried = [attempts.get(trial.id, 0) for trial in swarm.trials]
+        self._attempt = max(tried, default=0) + 1
+        self._runs: list[TrialRun] = []
         self._story = _Story(backend=backend.label if backend else None)
         self._monitor = TreeMonitor()
         self._service: Service | None = None
@@ -86,13 +93,11 @@ class SwarmRun:
             async with self._reading_afterwards():
                 await self._run_agents()
 
-    @asynccontextmanager
-    async def _workspace(self) -> AsyncIterator[None]:
+    def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
-        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}"
+        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}-{self._attempt}"
         target = keep if kit.keep_workspaces else None
-        async with clone(kit.snapshot, kit.workspace, keep=target):
-            yield
+        return clone(kit.snapshot, kit.workspace, keep=target)
 
     async def _start_service(self, stack: AsyncExitStack) -> None:
         kit = self._kit
@@ -118,7 +123,7 @@ class SwarmRun:
         self._story.index_seconds = await self._service.index(kit.workspace, timeout)
 
     async def _run_agents(self) -> None:
-        runs = [TrialRun(self._kit, self._surroundings(), trial) for trial in self._swarm.trials]
+        runs = self._runs = self._new_runs()
         watch = IndexWatch(self._kit.workspace)
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._monitor.watch)
@@ -134,7 +139,7 @@ class SwarmRun:
         if self._service is None:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
-            self._fail(Cause.SERVICE_FAILED, self._story.lost, runs)
+            self._fail(Cause.SERVICE_FAILED, self._story.lost)
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
@@ -152,16 +157,19 @@ class SwarmRun:
         self._story.lost = await service.watch()
         agents.cancel_scope.cancel()
 
-    def _fail(self, cause: Cause, detail: str, runs: list[TrialRun] | None = None) -> None:
+    def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
         outcome = Outcome(cause=cause, detail=detail)
         self._story.failure = outcome
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
-        if runs is None:
-            runs = [TrialRun(self._kit, self._surroundings(), t) for t in self._swarm.trials]
-        for run in runs:
+        self._runs = self._runs or self._new_runs()
+        for run in self._runs:
             if not run.recorded:
                 run.record(outcome, None)
+
+    def _new_runs(self) -> list[TrialRun]:
+        around = self._surroundings()
+        return [TrialRun(self._kit, around, trial) for trial in self._swarm.trials]
 
     @asynccontextmanager
     async def _reading_afterwards(self) -> AsyncIterator[None]:
@@ -181,7 +189,10 @@ class SwarmRun:
         kit, swarm = self._kit, self._swarm
         folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
         name = "" if kit.experiment.benchmark == "swarm" else f"-{swarm.trials[0].agent}"
-        counters.write(folder, name, self._mode.name, self._story.before, self._story.after)
+        files = counters.files(name, swarm.mode, self._story.before, self._story.after)
+        for file, content in files.items():
+            kit.folder.set_aside(folder / file)
+            write_whole(folder / file, json.dumps(content, indent=2) + "\n")
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
@@ -200,14 +211,13 @@ class SwarmRun:
 
     def _record(self) -> SwarmRecord:
         story, swarm = self._story, self._swarm
-        tried = [self._attempts.get(trial.id, 0) for trial in swarm.trials]
         return SwarmRecord(
             session=self._kit.experiment.session,
             swarm=swarm.id,
             mode=swarm.mode,
             run=swarm.run,
-            attempt=max(tried, default=0) + 1,
-            agents=tuple(trial.agent for trial in swarm.trials),
+            attempt=self._attempt,
+            agents=tuple(run.trial.agent for run in self._runs if run.began or run.recorded),
             started_at=story.started_at,
             ended_at=datetime.now(UTC),
             workspace_seconds=story.workspace_seconds,

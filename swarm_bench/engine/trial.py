@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,12 +46,15 @@ class TrialRun:
         self._clock = anyio.current_time()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
+        self._seconds: float | None = None
+        self.began = False
         self.recorded = False
 
     async def run(self, lost: Callable[[], Awaitable[str | None]]) -> None:
         """Run it and record it. `lost` says what the swarm has lost meanwhile, if anything: then
         the trial says nothing about its mode, however it ended."""
         self._started, self._clock = datetime.now(UTC), anyio.current_time()  # it may have queued
+        self.began = True
         trial = self.trial
         self._kit.emit(
             TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
@@ -70,9 +74,10 @@ class TrialRun:
             detail = f"{type(error).__name__}: {error}"
             self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
         else:
-            if (why := await lost()) is not None:
-                outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
-            self.record(outcome, exit_code)
+            with anyio.CancelScope(shield=True):  # it has ended; who stops now stops the others
+                if (why := await lost()) is not None:
+                    outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
+                self.record(outcome, exit_code)
         finally:
             remove(home)
 
@@ -82,7 +87,7 @@ class TrialRun:
         measured = Measured(
             started_at=self._started,
             ended_at=datetime.now(UTC),
-            wall_seconds=anyio.current_time() - self._clock,
+            wall_seconds=self._seconds or anyio.current_time() - self._clock,
             exit_code=exit_code,
             peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
             cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
@@ -103,8 +108,7 @@ class TrialRun:
             remove(home)
             home.mkdir(parents=True, mode=0o700)
             self._stdout.parent.mkdir(parents=True, exist_ok=True)
-        attempt = max(1, self._around.attempts.get(self.trial.id, 0))
-        kit.folder.set_aside_artefacts(kit.experiment, self.trial, attempt)
+        kit.folder.set_aside_artefacts(kit.experiment, self.trial)
         launch = kit.agent.launch(self._request(home))
         command = Command(
             argv=launch.argv,
@@ -118,7 +122,9 @@ class TrialRun:
             limit=kit.experiment.limits.output_bytes,
             on_line=self._on_line,
         )
+        self._clock = anyio.current_time()
         result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
+        self._seconds = anyio.current_time() - self._clock
         return await self._outcome(result.returncode, result.stopped), result.returncode
 
     def _request(self, home: Path) -> AgentRequest:
@@ -148,9 +154,10 @@ class TrialRun:
         """What a stopped agent had spent, under the cause that stopped it."""
         cause = Cause.INTERRUPTED if lost is None else Cause.SERVICE_FAILED
         detail = lost or "the session was interrupted"
-        if not self._stdout.exists():
-            return Outcome(cause=cause, detail=detail)
-        return replace(await self._outcome(None, None), cause=cause, detail=detail)
+        spent = Outcome(cause=cause)
+        with suppress(Exception):  # an adapter may raise anything; then nobody knows what it spent
+            spent = await self._outcome(None, None)
+        return replace(spent, cause=cause, detail=detail)
 
     def _on_line(self, line: bytes) -> None:
         activity = self._kit.agent.activity(line)

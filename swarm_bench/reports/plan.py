@@ -22,7 +22,8 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
         f"{repository.bytes / 1e6:.3g} MB, commit {repository.commit or 'none'})",
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Trials:     {left} to run, {len(rows) - left} done",
-        f"Agents:     {experiment.agents} per swarm, {experiment.concurrency} at the same time",
+        f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
+        f"{experiment.concurrency} at the same time",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
         f"Services:   {experiment.service_url or started}",

@@ -92,8 +92,9 @@ class Service:
                 stream = await anyio.connect_tcp(url.host, url.port or DEFAULT_PORTS[url.scheme])
         except TimeoutError:
             return True  # slow
-        except OSError:
-            return False
+        except OSError as error:  # anything else may be our own lack of means
+            refused = (error, error.__cause__)
+            return not any(isinstance(one, ConnectionRefusedError) for one in refused)
         await stream.aclose()
         return True
 

@@ -67,7 +67,7 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    modes = tuple(read_mode(shipped.find("mode", FOLDER, SUFFIX, name)) for name in names)
+    modes = tuple(read_mode(_file(name)) for name in names)
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
@@ -79,12 +79,21 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
     return modes
 
 
+def is_path(word: str) -> bool:
+    """Whether a word of `--modes` is a path, and not the name of a mode."""
+    return word.endswith(SUFFIX) or "/" in word
+
+
+def _file(word: str) -> Path:
+    return Path(word).expanduser() if is_path(word) else shipped.find("mode", FOLDER, SUFFIX, word)
+
+
 def _listing(path: Path) -> Listing:
     try:
         mode = read_mode(path)
     except ConfigError as error:
         return Listing(name=path.stem, about="", source=str(path), problem=str(error))
-    return Listing(name=mode.name, about=mode.description, source=mode.source)
+    return Listing(name=path.stem, about=mode.description, source=mode.source)
 
 
 def read_mode(path: Path) -> Mode:
@@ -98,7 +107,7 @@ def read_mode(path: Path) -> Mode:
         )
     mode = Mode(
         name=name,
-        source=str(path.resolve()),
+        source=str(path.absolute()),
         description=content.own.description,
         servers={
             key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
@@ -114,7 +123,7 @@ def read_mode(path: Path) -> Mode:
 
 def mode_name(path: Path) -> str:
     """The name of the mode that a file defines: the file's, made fit for a folder."""
-    stem = path.name.removesuffix(SUFFIX).removeprefix(".")
+    stem = path.expanduser().name.removesuffix(SUFFIX).removeprefix(".")
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 
@@ -201,14 +210,18 @@ def _hidden(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_secrets(stored: Mode) -> Mode:
-    """A stored mode, made whole from its file. Raises `ConfigError` when that says something else
-    by now."""
+    """A stored mode with the keys of its file. Raises `ConfigError` when its servers are others by
+    now."""
     if HIDDEN not in json.dumps(stored.servers):
         return stored
-    mode = read_mode(Path(stored.source))
+    try:
+        servers = read_mode(Path(stored.source)).servers
+    except ConfigError as error:
+        raise ConfigError(f"{error}; its keys are not stored, so restore the file") from error
+    mode = stored.model_copy(update={"servers": servers})
     if without_secrets(mode).servers != stored.servers:
         raise ConfigError(
-            f"The mode file {stored.source} has changed since the session began; "
+            f"The servers of the mode file {stored.source} have changed since the session began; "
             "restore it, or begin a new session"
         )
     return mode

@@ -23,6 +23,8 @@ PREFIX = "swarm-bench-"
 """How the name of every folder begins that we make for a session's work."""
 MARK = "owner.json"
 """File in such a folder that names the orchestrator that made it."""
+KEPT = "kept"
+"""What in such a folder somebody asked to keep."""
 
 
 @cache
@@ -37,11 +39,19 @@ def mark(folder: Path) -> None:
     (folder / MARK).write_text(json.dumps({"owner": this_owner()}), encoding="utf-8")
 
 
-def discard(folder: Path, *, keep: str | None = None) -> None:
-    """Remove a folder of ours but for the entry `keep`, and with it the mark, last of all: what is
+def held_by_another(folder: Path) -> bool:
+    """Whether the mark names an orchestrator that is alive, as far as can be told, and not us."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        owner = str(json.loads((folder / MARK).read_text(encoding="utf-8"))["owner"])
+        return owner != this_owner() and _alive(owner)
+    return False
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder of ours but for what was kept, and with it the mark, last of all: what is
     half removed is still known as ours."""
     for entry in folder.iterdir():
-        if entry.name not in (MARK, keep):
+        if entry.name not in (MARK, KEPT):
             remove(entry)
     (folder / MARK).unlink(missing_ok=True)
     if not any(folder.iterdir()):
@@ -65,7 +75,8 @@ def sweep(root: Path) -> tuple[int, int]:
 
 def end_at_once(last_words: str) -> NoReturn:
     """End this process and all that it started, without any order. For impatient people."""
-    os.write(2, f"\nswarm-bench: {last_words}\n".encode("utf-8", "replace"))
+    with suppress(OSError):
+        os.write(2, f"\nswarm-bench: {last_words}\n".encode("utf-8", "replace"))
     _kill(lambda owner: owner == this_owner())
     os._exit(130)
 

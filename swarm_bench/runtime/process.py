@@ -84,6 +84,8 @@ async def run(
                 stopped = await _wait(process, flooded, timeout)
                 await stop_tree(process, command.tag, grace)  # closes the pipes: readers end
                 readers.cancel_scope.deadline = anyio.current_time() + grace
+        except ExceptionGroup as errors:  # of a reader: the disk, or whoever watches the lines
+            raise errors.exceptions[0] from None
         finally:
             with anyio.CancelScope(shield=True):
                 await stop_tree(process, command.tag, grace)

@@ -40,8 +40,8 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
-    all its files but those in folders that ignore themselves. Sessions are left out: they hold
-    answers. Raises `UsageError` when
+    all its files but those in folders that ignore themselves. Sessions that are not
+    committed are left out: they hold answers. Raises `UsageError` when
     there is nothing to copy.
     """
     repo, target = repo.resolve(), target.absolute()
@@ -177,7 +177,8 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
     """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
     if b".gitignore" in names:
         ignored = Path(os.fsdecode(folder + b"/.gitignore"))
-        if ignored.is_file() and ignored.read_bytes()[:100].strip() == b"*":
+        lines = ignored.read_bytes().split(b"\n") if ignored.is_file() else []
+        if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
             return True
     return SESSION_MARK in names
 

@@ -77,6 +77,20 @@ def test_continue_can_be_set_everywhere(monkeypatch: pytest.MonkeyPatch) -> None
     assert load({}).settings.resume == "from-environment"
 
 
+@pytest.mark.parametrize("name", ["CONTINUE", "RESUME", "continue"])
+def test_variables_without_the_prefix_are_not_ours(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "yes")
+    assert load({}).settings.resume is None
+
+
+def test_an_option_has_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_RESUME", "yes")
+    with pytest.raises(ConfigError, match="SWARM_BENCH_RESUME, which is no option"):
+        load({})
+
+
 def test_variables_of_other_programs_do_not_matter() -> None:
     Path(".env").write_text("ANTHROPIC_API_KEY=secret\nSWARM_BENCH_RUNS=2\n")
     resolved = load({})

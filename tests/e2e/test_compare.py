@@ -216,6 +216,29 @@ def test_a_session_grows(bench: Bench) -> None:
     assert not (bench.folder / "out" / "baseline").exists()
 
 
+def test_tasks_can_be_added_where_every_task_has_a_trial(bench: Bench) -> None:
+    tasks = [{"id": f"t{n}", "title": f"T{n}", "prompt": f"Where is {n}?"} for n in range(3)]
+    for name, some in (("two", tasks[:2]), ("three", tasks)):
+        (bench.folder / f"{name}.yaml").write_text(yaml.safe_dump({"tasks": some}))
+    arguments = ("--modes", "baseline", "--runs", "1", "--all-tasks", "--agents", "1")
+    first = bench.call(
+        "compare", "--repo", str(bench.repo), *arguments, "--tasks", "two.yaml", "--output", "out"
+    )
+    assert first.code == 0, first.err
+    done = bench.call("compare", "--continue", "out", "--tasks", "three.yaml")
+    assert done.code == 0, done.err
+    assert [record["task_id"] for record in bench.records("out")] == ["t0", "t1", "t2"]
+
+
+def test_three_in_the_same_second_have_a_folder_each(bench: Bench) -> None:
+    arguments = ("--modes", "baseline", "--runs", "1", "--agents", "1")
+    running = [bench.start("compare", "--repo", str(bench.repo), *arguments) for _ in range(3)]
+    ends = [one.communicate(timeout=90) for one in running]
+    assert [one.returncode for one in running] == [0, 0, 0], ends
+    sessions = [path for path in (bench.folder / "results").iterdir() if path.is_dir()]
+    assert len(sessions) == 3
+
+
 def test_the_newest_session_is_continued_without_a_name(bench: Bench) -> None:
     arguments = ("--modes", "baseline", "--agents", "1")
     first = bench.call("compare", "--repo", str(bench.repo), *arguments, "--runs", "1")

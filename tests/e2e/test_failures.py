@@ -258,6 +258,33 @@ def test_an_adapter_that_fails_does_not_end_the_session(bench: Bench) -> None:
     assert {r["detail"] for r in bench.records("out")} == {"RuntimeError: a defect of mine"}
 
 
+def test_an_answer_is_kept_although_the_session_is_stopped_while_it_is_read(bench: Bench) -> None:
+    (bench.folder / "mine.py").write_text(
+        "import time\n"
+        "from swarm_bench.agents.scripted import Scripted\n"
+        "class Mine(Scripted):\n"
+        "    def outcome(self, exit):\n"
+        "        open('reading', 'w').close()\n"
+        "        time.sleep(2)\n"
+        "        return super().outcome(exit)\n"
+    )
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
+    running = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "--agent", "mine:Mine",
+        "--model", "script.yaml", "--agents", "1", "--runs", "2", "--output", "out",
+    )  # fmt: skip
+    for _ in range(600):
+        if (bench.folder / "reading").exists():
+            break
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    (record,) = bench.records("out")
+    assert (record["cause"], record["effective_tokens"]) == ("finished", 100)
+    assert record["wall_seconds"] < 2
+
+
 def test_the_clock_of_a_trial_begins_with_its_agent(bench: Bench) -> None:
     done = play(
         bench, [{"steps": [INIT, {"sleep": 1}, GOOD]}], "--agents", "3", "--concurrency", "1"

@@ -139,5 +139,5 @@ def test_keys_are_not_stored_and_come_back_from_the_file(tmp_path: Path) -> None
     assert stored.servers["s"]["env"]["NAME"] == "${HOME}"
     assert with_secrets(stored) == mode
     mode_file(tmp_path, {"mcpServers": {"s": {**server, "args": ["more"]}}})
-    with pytest.raises(ConfigError, match="has changed since the session began"):
+    with pytest.raises(ConfigError, match="have changed since the session began"):
         with_secrets(stored)

@@ -168,7 +168,7 @@ async def test_sessions_are_not_shown_to_agents(repo: Path, tmp_path: Path, dirt
 
 async def test_folders_that_ignore_themselves_are_not_taken_along(tmp_path: Path) -> None:
     (cache := tmp_path / "plain" / "cache").mkdir(parents=True)
-    (cache / ".gitignore").write_text("*\n")
+    (cache / ".gitignore").write_text("# made by a program\n\n*\n")
     (cache / "made.txt").write_text("m")
     (other := tmp_path / "plain" / "other").mkdir()
     (other / ".gitignore").write_text("*.log\n")
