@@ -105,11 +105,16 @@ def notes(selection: Selection) -> tuple[str, ...]:
     """What a reader must know to read the figures, where nothing went wrong."""
     found = []
     trials = selection.trials
-    if any(trial.program == "scout" and trial.model in {None, "rules"} for trial in trials):
+    if any(trial.model == "rules" for trial in trials):
         found.append(
-            "The agent is scout with its fixed rules, which asks no language model: the figures "
+            "The agent thinks with fixed rules and asks no language model: the figures "
             "are of the retrieval path, not of a model's mood, and they do not say what a model "
             "would make of the tool."
+        )
+    if any("embedded canopy" in (trial.backend or "") for trial in trials):
+        found.append(
+            "The retrieval tool is the embedded canopy, a stand-in that speaks canopy's protocols: "
+            "these are no figures of canopy itself."
         )
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
     if counters:

@@ -106,12 +106,19 @@ def _choose(resolved: Resolved, old: Experiment | None) -> _Chosen:
         modes=_modes(settings.modes, old),
         suite=_suite(resolved, old),
         agent=agent,
-        program=agent.program(settings.model),
+        program=_program(agent, settings),
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
     )
+
+
+def _program(agent: Agent, settings: Settings) -> Program:
+    """As the user named it, when it is one of theirs: it may go by the name of another."""
+    program = agent.program(settings.model)
+    own = ":" in settings.agent
+    return program.model_copy(update={"name": settings.agent}) if own else program
 
 
 def _agent(name: str) -> Agent:

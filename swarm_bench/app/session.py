@@ -156,6 +156,7 @@ async def _run_in(folder: SessionFolder, ready: Prepared, emit: Emit, settings: 
 
 
 async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
+    check_output(resolved.settings)
     async with _opened(resolved, benchmark, None) as (ready, continued):
         finished = _finished(continued) if continued else set()
         rows = [
@@ -164,7 +165,8 @@ async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
             for swarm in block.swarms
             for trial in swarm.trials
         ]
-        return render_plan(ready.experiment, rows, longest_seconds(ready.experiment))
+        longest = longest_seconds(ready.experiment, finished)
+        return render_plan(ready.experiment, rows, longest)
 
 
 @asynccontextmanager

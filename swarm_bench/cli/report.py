@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli.terminal import show
+
 
 def register(app: typer.Typer) -> None:
     app.command(name="report")(report)
@@ -19,4 +21,4 @@ def report(
     """
     from swarm_bench.app.report import report as render  # heavy
 
-    typer.echo(render(folder), nl=False)
+    show(render(folder))

@@ -1,9 +1,12 @@
 """What `compare` and `ab` have in common: resolve, run, print, exit."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 import typer
+
+from swarm_bench.cli.terminal import show
 
 INTERRUPTED = 130
 
@@ -18,15 +21,17 @@ def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> 
     config = said.pop("config", None)
     resolved = session.resolve(said, benchmark, config)
     if resolved.settings.plan:
-        typer.echo(session.show_plan(resolved, benchmark), nl=False)
+        show(session.show_plan(resolved, benchmark))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
         result = session.run(resolved, benchmark, emit)
-    typer.echo(result.summary, nl=False)
-    typer.echo(f"\nResults: {result.folder}", err=True)
-    if result.kept is not None:
-        typer.echo(f"Workspaces: {result.kept}", err=True)
+    show(result.summary)
+    with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
+        typer.echo(f"\nResults: {result.folder}", err=True)
+        if result.kept is not None:
+            typer.echo(f"Workspaces: {result.kept}", err=True)
+        if result.interrupted:
+            typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
     if result.interrupted:
-        typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
         raise typer.Exit(INTERRUPTED)
     result.check(require_retrieval=resolved.settings.require_retrieval)

@@ -1,4 +1,19 @@
-"""What may be written to a terminal: agents and programs can print what would drive it."""
+"""Writing to a terminal or a pipe: agents and programs can print what would drive the one, and the
+other can be closed."""
+
+import os
+import sys
+
+import typer
+
+
+def show(text: str) -> None:
+    """Print a result. A reader who has seen enough changes nothing, the exit code included."""
+    try:
+        typer.echo(text, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def printable(text: str) -> str:

@@ -42,6 +42,8 @@ def words_of(error: ErrorDetails) -> str:
             return f"must be more than {context['gt']}"
         case "literal_error":
             return f"must be {context['expected']}"
+        case "string_pattern_mismatch":
+            return f"cannot be {error['input']!r}: it must fit {context['pattern']}"
         case "value_error":
             return str(context["error"])
         case kind:

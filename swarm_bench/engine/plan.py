@@ -4,7 +4,7 @@ and continued."""
 import hashlib
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.core.experiment import Experiment, Task
@@ -65,14 +65,14 @@ def draw_order(
     return tuple(orders)
 
 
-def longest_seconds(experiment: Experiment) -> float:
-    """An upper bound of the time that agents and indexing may take."""
+def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
+    """An upper bound of the time that agents and indexing may take, without what is finished."""
     total = 0.0
     for block in plan(experiment):
         for swarm in block.swarms:
-            waves = math.ceil(len(swarm.trials) / experiment.concurrency)
-            total += waves * experiment.limits.timeout
-            if experiment.mode(swarm.mode).services:
+            left = sum(trial.id not in finished for trial in swarm.trials)
+            total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
+            if left and experiment.mode(swarm.mode).services:
                 total += experiment.limits.index_timeout
     return total
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
-from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.experiment import Experiment, Repository
 from swarm_bench.reports.text import plain
 
 PlanRow = tuple[int, str, int, str, bool]
@@ -19,7 +19,7 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
     started = ", ".join(sorted(services)) or "none"
     lines = [
         f"Repository: {plain(repository.path)} ({repository.files} files, "
-        f"{repository.bytes / 1e6:.3g} MB, commit {repository.commit or 'none'})",
+        f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
@@ -37,6 +37,10 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
+
+
+def _commit(repository: Repository) -> str:
+    return f", commit {repository.commit[:12]}" if repository.commit else ", a plain folder"
 
 
 def _hours(seconds: float) -> str:

@@ -19,6 +19,8 @@ from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 
 BRANCH = "main"
+SECRETS = (b".env", b".env.local")
+"""Files that are only taken along with a commit: they hold keys."""
 LEFT_OUT = (b".git", b".canopy", b"__pycache__")
 """Folders of a plain folder that are never taken along: foreign history, another tool's index and
 counters of the original, and what Python makes of it."""
@@ -185,7 +187,7 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
 
 def _is_content(path: bytes) -> bool:
     place = Path(os.fsdecode(path))
-    return place.is_symlink() or place.is_file()
+    return (place.is_symlink() or place.is_file()) and path.rpartition(b"/")[2] not in SECRETS
 
 
 async def _write_tree(repo: Path, target: Path, names: list[bytes]) -> str:

@@ -264,6 +264,24 @@ def test_nobody_has_to_read_the_progress(bench: Bench) -> None:
     assert len(bench.records("out")) == 3
 
 
+def test_nobody_has_to_read_the_summary(bench: Bench) -> None:
+    script = (
+        f'"{COMMAND}" compare --repo "$REPO" --agents 1 --runs 1 --modes canopy-service '
+        "--require-retrieval --quiet --agent swarm_bench.agents.scripted:Scripted "
+        "--model script.yaml | true; echo ${PIPESTATUS[0]}"
+    )
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [{"sleep": 1}]}]))
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=bench.folder,
+        env=bench.environment({"REPO": str(bench.repo)}),
+        capture_output=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.stdout == b"4\n", done.stderr
+
+
 def test_settings_say_where_they_came_from(bench: Bench) -> None:
     (bench.folder / "swarm-bench.toml").write_text('modes = ["baseline"]\n')
     done = bench.call(

@@ -92,6 +92,7 @@ async def test_a_plain_folder_gives_all_its_files(tmp_path: Path) -> None:
     (folder := tmp_path / "plain").mkdir()
     (folder / "a.md").write_text("# a\n")
     (folder / ".hidden").write_text("h\n")
+    (folder / ".env").write_text("KEY=sk-1\n")
     (folder / "nested").mkdir()
     sh("git init -q; echo 1 > inner.txt", folder / "nested")
     os.mkfifo(folder / "pipe")
