@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
-from swarm_bench.core.status import CONSEQUENCES, Status
+from swarm_bench.core.status import Status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class Selection:
 def is_ours(trial: TrialRecord) -> bool:
     """Whether the trial ended for a reason that is the harness's and not the agent's."""
     if trial.cause is not None:
-        return CONSEQUENCES[trial.cause].rerun
+        return not trial.conclusive
     return trial.status in {Status.HARNESS_FAILED, Status.CANCELLED}
 
 

@@ -17,12 +17,13 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
 from swarm_bench.retrieval.backends import find_program, identify, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
-from swarm_bench.retrieval.modes import find_modes, is_path, mode_name, uses, with_secrets
+from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, uses, with_secrets
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
@@ -54,6 +55,16 @@ class _Chosen:
     programs: Mapping[str, Path]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    """What was found out about this call."""
+
+    session: str
+    repository: Repository
+    back_ends: dict[str, Program]
+    """By mode; empty when nobody was asked."""
+
+
 @asynccontextmanager
 async def prepared(
     resolved: Resolved,
@@ -81,11 +92,11 @@ async def prepared(
     with work_folder(settings.workspace_root, place) as work:
         repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
         if emit:
-            emit(Preparing(step=f"copying {repo}"))
+            emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
-        new = await _experiment(resolved, benchmark, chosen, snapshot.repository)
         back_ends = await _back_ends(chosen, settings.service_url) if emit else {}
-        new = new.model_copy(update={"session": session, "retrieval": back_ends})
+        about = _About(session=session, repository=snapshot.repository, back_ends=back_ends)
+        new = await _experiment(resolved, benchmark, chosen, about)
         yield Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,
@@ -142,7 +153,7 @@ def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
     known = {mode.name: with_secrets(mode) for mode in old.modes} if old else {}
     for name in names:
         mode = known.get(mode_name(Path(name)))
-        if mode and is_path(name) and Path(name).absolute() != Path(mode.source):
+        if mode and is_path(name, SUFFIX) and Path(name).absolute() != Path(mode.source):
             raise UsageError(
                 f"{name} and {mode.source} of the session are both called {mode.name!r}; "
                 "rename the new file"
@@ -167,16 +178,16 @@ async def _experiment(
     resolved: Resolved,
     benchmark: Benchmark,
     chosen: _Chosen,
-    repository: Repository,
+    about: _About,
 ) -> Experiment:
     settings = resolved.settings
     agents, concurrency = _numbers(settings, benchmark)
     names = [mode.name for mode in chosen.modes]
     return Experiment(
-        session="",
+        session=about.session,
         created_at=datetime.now(UTC),
         benchmark=benchmark,
-        repository=repository,
+        repository=about.repository,
         modes=chosen.modes,
         suite=chosen.suite.name,
         tasks=chosen.suite.tasks,
@@ -195,6 +206,7 @@ async def _experiment(
         seed=settings.seed,
         service_url=settings.service_url,
         order=draw_order(names, settings.runs, settings.seed),
+        retrieval=about.back_ends,
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),

@@ -36,7 +36,7 @@ OF_ONE_CALL = frozenset(
         "service_url",
         "canopy_mcp",
         "canopy_service",
-    }  # fmt: skip
+    }
 )
 """Options that a continued session does not take over."""
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]

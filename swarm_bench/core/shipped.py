@@ -26,13 +26,18 @@ def files(name: str, suffix: str) -> Iterator[Path]:
         yield from sorted(folder.glob(f"*{suffix}"))
 
 
+def is_path(word: str, suffix: str) -> bool:
+    """Whether a word stands for a file, and not for the name of one."""
+    return word.endswith(suffix) or "/" in word
+
+
 def find(kind: str, folder: str, suffix: str, name: str) -> Path:
     """The file that `name` stands for: a path to one, or its name without the suffix.
 
     `kind` is what a person calls it. Raises `UnknownName` when there is none, and `ConfigError`
     when a file of the user has the name of one of ours: neither may quietly replace the other.
     """
-    if name.endswith(suffix) or "/" in name:
+    if is_path(name, suffix):
         return Path(name).expanduser()
     found = [path for path in files(folder, suffix) if path.stem == name]
     if not found:

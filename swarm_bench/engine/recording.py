@@ -18,9 +18,11 @@ from swarm_bench.retrieval.treatment import mcp_calls, treatment
 class Measured:
     """What we measured from outside."""
 
-    started_at: datetime
+    started_at: datetime | None
+    """`None` when the trial never began."""
     ended_at: datetime
-    wall_seconds: float
+    wall_seconds: float | None
+    """`None` when no process ran."""
     exit_code: int | None
     peak_memory_bytes: int | None
     cpu_seconds: float | None

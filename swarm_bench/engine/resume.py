@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Task
+from swarm_bench.core.experiment import Experiment, Setting, Task
 from swarm_bench.engine.plan import draw_order, plan
 
 _FIXED = ("agents", "concurrency", "all_tasks", "seed", "model")
@@ -22,15 +22,18 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
         *(kept.get(mode.name, mode) for mode in old.modes),
         *(mode for mode in new.modes if mode.name not in known),
     )
-    grown = new.model_copy(
+    grown = old.model_copy(
         update={
-            "session": old.session,
-            "created_at": old.created_at,
-            "retrieval": {**new.retrieval, **old.retrieval},
+            "agent": new.agent,  # its version is that of the trials to come
+            "limits": new.limits,
             "modes": modes,
-            "tasks": _tasks(old, new),
-            "suite": _suite(old, new),
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
+            "retrieval": {**new.retrieval, **old.retrieval},
+            "runs": new.runs,
+            "service_url": new.service_url,
+            "settings": _settings(old, new),
+            "suite": _suite(old, new),
+            "tasks": _tasks(old, new),
         }
     )
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
@@ -83,6 +86,14 @@ def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
                 "give the new question a new id"
             )
     return (*old.tasks, *(task for task in new.tasks if task.id not in known))
+
+
+def _settings(old: Experiment, new: Experiment) -> dict[str, Setting]:
+    """What was taken over from the session keeps the place it first came from."""
+    return {
+        name: old.settings.get(name, setting) if setting.source == "session" else setting
+        for name, setting in new.settings.items()
+    }
 
 
 def _suite(old: Experiment, new: Experiment) -> str:

@@ -25,7 +25,7 @@ from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
-from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.files import store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
@@ -47,7 +47,7 @@ class _Story:
     before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     lost: str | None = None
-    failure: Outcome | None = None
+    failure: str | None = None
 
 
 class SwarmRun:
@@ -76,7 +76,7 @@ class SwarmRun:
         except HarnessError as error:
             self._fail(_cause_of(error), str(error))
         except anyio.get_cancelled_exc_class():
-            self._story.failure = Outcome(cause=Cause.INTERRUPTED, detail="interrupted")
+            self._story.failure = "interrupted"
             raise
         finally:
             self._kit.folder.append_swarm(self._record())
@@ -107,7 +107,8 @@ class SwarmRun:
             service = running_service(kit.experiment.service_url)
         else:
             folder = kit.folder.mode_folder(kit.experiment, self._swarm.run, self._mode.name)
-            folder.mkdir(parents=True, exist_ok=True)
+            with store_errors(folder):
+                folder.mkdir(parents=True, exist_ok=True)
             command = Command(
                 argv=(str(kit.programs["canopy-service"]),),
                 cwd=kit.work,
@@ -159,13 +160,12 @@ class SwarmRun:
 
     def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
-        outcome = Outcome(cause=cause, detail=detail)
-        self._story.failure = outcome
+        self._story.failure = detail
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
         self._runs = self._runs or self._new_runs()
         for run in self._runs:
             if not run.recorded:
-                run.record(outcome, None)
+                run.record(Outcome(cause=cause, detail=detail), None)
 
     def _new_runs(self) -> list[TrialRun]:
         around = self._surroundings()
@@ -228,7 +228,7 @@ class SwarmRun:
             after=dict(story.after),
             difference=counters.differences(story.before, story.after),
             service_healthy=(story.lost is None) if self._service else None,
-            failure=story.failure.detail if story.failure else None,
+            failure=story.failure,
         )
 
 

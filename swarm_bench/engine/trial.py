@@ -42,19 +42,20 @@ class TrialRun:
         self._kit = kit
         self._around = surroundings
         self._tag = f"{kit.experiment.session}/{trial.id}"
-        self._started = datetime.now(UTC)
-        self._clock = anyio.current_time()
+        self._started: datetime | None = None
+        self._seconds: float | None = None
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
-        self._seconds: float | None = None
-        self.began = False
         self.recorded = False
+
+    @property
+    def began(self) -> bool:
+        return self._started is not None
 
     async def run(self, lost: Callable[[], Awaitable[str | None]]) -> None:
         """Run it and record it. `lost` says what the swarm has lost meanwhile, if anything: then
         the trial says nothing about its mode, however it ended."""
-        self._started, self._clock = datetime.now(UTC), anyio.current_time()  # it may have queued
-        self.began = True
+        self._started = datetime.now(UTC)
         trial = self.trial
         self._kit.emit(
             TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
@@ -63,6 +64,7 @@ class TrialRun:
         try:
             outcome, exit_code = await self._launch(home)
         except ProcessLost as error:
+            self._seconds = None
             self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
         except HarnessError:
             raise
@@ -87,7 +89,7 @@ class TrialRun:
         measured = Measured(
             started_at=self._started,
             ended_at=datetime.now(UTC),
-            wall_seconds=self._seconds or anyio.current_time() - self._clock,
+            wall_seconds=self._seconds,
             exit_code=exit_code,
             peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
             cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
@@ -122,9 +124,11 @@ class TrialRun:
             limit=kit.experiment.limits.output_bytes,
             on_line=self._on_line,
         )
-        self._clock = anyio.current_time()
-        result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
-        self._seconds = anyio.current_time() - self._clock
+        began = anyio.current_time()
+        try:
+            result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
+        finally:
+            self._seconds = anyio.current_time() - began
         return await self._outcome(result.returncode, result.stopped), result.returncode
 
     def _request(self, home: Path) -> AgentRequest:

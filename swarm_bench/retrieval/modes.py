@@ -67,7 +67,7 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    modes = tuple(read_mode(_file(name)) for name in names)
+    modes = tuple(read_mode(shipped.find("mode", FOLDER, SUFFIX, name)) for name in names)
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
@@ -77,15 +77,6 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
                 "name each mode once, and rename one of two files"
             )
     return modes
-
-
-def is_path(word: str) -> bool:
-    """Whether a word of `--modes` is a path, and not the name of a mode."""
-    return word.endswith(SUFFIX) or "/" in word
-
-
-def _file(word: str) -> Path:
-    return Path(word).expanduser() if is_path(word) else shipped.find("mode", FOLDER, SUFFIX, word)
 
 
 def _listing(path: Path) -> Listing:

@@ -14,6 +14,7 @@ import psutil
 import pytest
 import yaml
 
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from tests.e2e.conftest import COMMAND, Bench, Done, processes_of
 from tests.e2e.test_compare import fingerprint
 
@@ -65,7 +66,8 @@ def test_an_agent_that_fails_is_named(
     (record,) = bench.records("out")
     assert (record["status"], record["cause"]) == (status, cause)
     assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
-    assert "1 of 1 trials" in done.out or "1 trial" in done.out
+    warnings = done.out.partition("## Warnings")[2].partition("\n## ")[0]
+    assert f"1 of 1 trial {CONSEQUENCES[Cause(cause)].meaning}" in warnings
     assert (bench.folder / "out" / "baseline" / "agent-1.md").exists()
     assert processes_of(bench.experiment("out")["session"]) == []
 
@@ -198,7 +200,8 @@ def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> 
     records = bench.records("out")
     assert [record["cause"] for record in records] == ["service-failed"] * 2
     assert all("cannot open the disk" in record["detail"] for record in records)
-    assert all(record["effective_tokens"] is None for record in records)
+    for name in ("effective_tokens", "wall_seconds", "started_at"):
+        assert [record[name] for record in records] == [None, None]  # none of them ever ran
 
 
 def test_a_running_service_that_dies_is_noticed_too(bench: Bench) -> None:

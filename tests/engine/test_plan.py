@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.core.experiment import (
+    Experiment,
+    Limits,
+    Mode,
+    Program,
+    Repository,
+    Setting,
+    Task,
+)
 from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
 from swarm_bench.engine.resume import extend
 
@@ -122,6 +130,21 @@ def test_another_back_end_is_refused() -> None:
     new = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.5.0")})
     with pytest.raises(UsageError, match="canopy ran with canopy-mcp 0.4.0"):
         extend(old, new, ids(old))
+
+
+def test_what_does_not_grow_is_told_as_it_was() -> None:
+    said = Setting(value=4, source="environment")
+    old = experiment(settings={"agents": said}, machine={"system": "first"})
+    new = experiment(
+        runs=3,
+        settings={"agents": Setting(value=4, source="session")},
+        machine={"system": "second"},
+        repository=Repository(path="/moved", kind="folder", tree="t", files=1, bytes=1),
+    )
+    grown = extend(old, new, ids(old))
+    assert grown.settings["agents"] == said
+    assert (grown.machine, grown.repository.path) == ({"system": "first"}, "/r")
+    assert grown.runs == 3
 
 
 @pytest.mark.parametrize(
