@@ -113,10 +113,10 @@ class Selection:
 
 
 def is_ours(trial: TrialRecord) -> bool:
-    """Whether the trial ended for a reason that is the harness's and not the agent's."""
+    """Whether the trial ended for a reason that is the harness's or the provider's."""
     if trial.cause is not None:
         return not trial.conclusive
-    return trial.status in {Status.HARNESS_FAILED, Status.CANCELLED}
+    return trial.status in {Status.HARNESS_FAILED, Status.PROVIDER_LIMITED, Status.CANCELLED}
 
 
 def counts(trial: TrialRecord) -> bool:

@@ -11,6 +11,7 @@ from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 _EFFECT = {
     Status.AGENT_FAILED: "they count as unsuccessful; what they did not report is missing, not 0",
     Status.BUDGET_REACHED: "they count as unsuccessful",
+    Status.PROVIDER_LIMITED: "they are left out of every figure; --continue runs them again",
     Status.HARNESS_FAILED: "they are left out of every figure; --continue runs them again",
     Status.CANCELLED: "they are left out of every figure; --continue runs them again",
 }

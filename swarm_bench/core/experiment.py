@@ -9,6 +9,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 SCHEMA_VERSION = 1
+NOT_STORED = "(not stored)"
+"""Stands where a secret was."""
+REHEARSAL = "rehearsal"
+"""Name of the model that is none: `--model rehearsal`."""
 
 
 class Stored(BaseModel):
@@ -80,6 +84,8 @@ class Program(Stored):
     name: str
     version: str | None = None
     path: str | None = None
+    tested: str | None = None
+    """The version that our adapter was verified with; `None` when that was none in particular."""
 
     @property
     def label(self) -> str:
@@ -119,6 +125,14 @@ class Experiment(Stored):
     """What the suite asks every answer to look like; put after each task in the prompt."""
     agent: Program
     model: str | None = None
+    agent_args: tuple[str, ...] = ()
+    """Words handed to the program as they are."""
+    agent_env: tuple[str, ...] = ()
+    """Names of the variables that the program gets beyond the common ones; values are secrets."""
+    inherit_settings: bool = False
+    """The agents used the user's own settings, memory files and hooks."""
+    faults: tuple[str, ...] = ()
+    """Faults of a provider that the rehearsal server played."""
     agents: int
     """Agents of one swarm, unless every task gets one."""
     concurrency: int
@@ -135,6 +149,11 @@ class Experiment(Stored):
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether fixed rules behind a loopback server answered in the place of a model."""
+        return self.model == REHEARSAL
 
     @property
     def trials_per_mode(self) -> int:

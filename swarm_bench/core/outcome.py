@@ -1,5 +1,6 @@
 """What goes into an agent and what comes out of it."""
 
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Literal
 
 from swarm_bench.core.status import Cause
 
-StopReason = Literal["timeout", "output-limit"]
+StopReason = Literal["timeout", "output-limit", "turn-limit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,15 @@ class AgentRequest:
     """An `mcpServers` file with exactly the servers of the mode; none of them in the baseline."""
     max_turns: int
     model: str | None
+    """`None` for the program's default. When `rehearsal` is set, the adapter chooses one."""
     seed: int
+    arguments: tuple[str, ...] = ()
+    """Words of the user's (`--agent-arg`), put where the program takes its options."""
+    inherit_settings: bool = False
+    """Use the user's own home with its memory files, hooks and log-in, instead of `home`."""
+    rehearsal: str | None = None
+    """Address of a loopback model server that answers instead of the provider, without a `/` at
+    its end; `None` for a real model. The program's own API path is appended to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +69,11 @@ class Launch:
     """Set in addition to the small environment that every agent gets."""
     inherit: tuple[str, ...] = ()
     """Names of the user's variables (credentials) that are let through when they are set."""
+    stop_signal: signal.Signals = signal.SIGTERM
+    """What the program is asked to end with; some print their figures so far on SIGINT only."""
+    turn_limit: int | None = None
+    """Turns after which we stop the program, because it keeps no budget itself: counted from
+    `Activity.turns`. `None` when the program keeps the budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +97,8 @@ class Activity:
     """Tokens of the request that this line belongs to, to be added up for the live view."""
     request: str | None = None
     """Id of that request; several lines can carry the usage of one."""
+    turns: int = 0
+    """Turns that this line shows to be over, with another to follow: their tools have run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +111,10 @@ class Outcome:
     text: str | None = None
     """The answer."""
     usage: Usage = Usage()
+    all_in: Usage = Usage()
+    """With the requests of sub-agents and of compactions, which `usage` leaves out."""
+    turn_usage: tuple[Usage, ...] | None = None
+    """Per request of the main conversation, where the program gives it right."""
     turns: int | None = None
     duration_ms: float | None = None
     """The agent's own measure of its time."""
@@ -104,6 +124,8 @@ class Outcome:
     """US dollars."""
     cost_estimated: bool | None = None
     """True when the cost comes from a price table of ours and nobody was billed."""
+    cost_unreliable: bool | None = None
+    """True when the program gave a price for a model that it has no price of."""
     price_table: str | None = None
     token_counter: str | None = None
     """Name of the counter when tokens were counted by us, `None` when a provider counted them."""
@@ -111,7 +133,15 @@ class Outcome:
     program_version: str | None = None
     tool_calls: Mapping[str, int] | None = None
     """Calls by tool name, as the agent names the tool."""
+    """MCP tools as `mcp__<server>__<tool>`, however the program spells them."""
     tool_failures: Mapping[str, int] | None = None
+    permission_denials: Mapping[str, int] | None = None
+    """Calls that the program refused to make, by tool name."""
+    retries: int | None = None
+    """Requests that the program made again after an error of the provider."""
+    compactions: int | None = None
+    """Times that the program summarised its context to go on."""
+    subagents: int | None = None
     servers: Mapping[str, str] | None = None
     """MCP servers that the agent saw at its start, with the status it gave each."""
     tools_offered: tuple[str, ...] | None = None

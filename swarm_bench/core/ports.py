@@ -38,6 +38,32 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Abilities:
+    """What an adapter gets from its program, a clause each; `docs/agents.md` is made from it.
+
+    `None` means that it cannot be had: the record has `null`.
+    """
+
+    tested_version: str
+    """The version that the adapter was verified with, as the program itself says it."""
+    turn_limit: str | None
+    cost: str | None
+    cache_tokens: str | None
+    tool_calls: str | None
+    compactions: str | None
+    isolation: str | None
+    limits: tuple[str, ...] = ()
+    """One sentence on each thing that the program cannot do, or does unlike the others."""
+
+
+@runtime_checkable
+class Described(Protocol):
+    """An agent that says what its adapter gives. Those of other packages need not."""
+
+    abilities: Abilities
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScoreContext:
     """What a scorer may look at."""
 

@@ -78,14 +78,41 @@ class TrialRecord(Stored):
     """Sampled over the process tree; what ran between two samples only is missing."""
     tool_calls: dict[str, int] | None = None
     tool_failures: dict[str, int] | None = None
+    permission_denials: dict[str, int] | None = None
+    retries: int | None = None
+    compactions: int | None = None
+    """Times that the agent summarised its context to go on: true ones, as it reports them."""
+    subagents: int | None = None
+    all_in_tokens: int | None = None
+    """Effective tokens with the requests of sub-agents and compactions."""
+    turn_usage: list[dict[str, int | None]] | None = None
+    """Per request of the main conversation: input, cache_read, cache_create, output."""
+    turns_counted: bool | None = None
+    """True when we counted the turns in the stream and kept the budget, as the agent does not."""
     mcp_calls: int | None = None
     mcp_servers: dict[str, str] | None = None
     retrieval: Treatment | None = None
     backend: str | None = None
     """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
     cost_estimated: bool | None = None
+    cost_unreliable: bool | None = None
     price_table: str | None = None
     token_counter: str | None = None
+    rehearsal: bool | None = None
+    """True when fixed rules behind a loopback server answered in the place of a model."""
+    rehearsal_requests: int | None = None
+    """Requests that asked the rehearsal server to answer; without those to count tokens."""
+    rehearsal_faults: int | None = None
+    rehearsal_request_tokens: int | None = None
+    """Tokens of the first request that offered tools."""
+    rehearsal_tool_tokens: int | None = None
+    """Of them, the descriptions of all tools."""
+    rehearsal_mcp_tokens: int | None = None
+    """Of them, those of the mode's MCP servers."""
+    rehearsal_tools: list[str] | None = None
+    """Names of the tools that were offered in any request, as the model sees them."""
+    replayed: str | None = None
+    """Id of the session whose recording was played again."""
     references: int | None = None
     """Mentions of file paths in the answer, as canopy's script counts them."""
     references_distinct: int | None = None

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from pydantic_settings import (
 )
 
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.experiment import Setting
+from swarm_bench.core.experiment import NOT_STORED, Setting
 from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
@@ -54,6 +55,21 @@ def _words(value: object) -> object:
     return words
 
 
+def _arguments(value: object) -> object:
+    """A text is cut as a shell cuts it."""
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def _variables(value: list[str]) -> list[str]:
+    for word in value:
+        if not re.fullmatch(r"[A-Za-z_]\w*(=.*)?", word, re.DOTALL):
+            raise ValueError("must be NAME or NAME=VALUE")
+    return value
+
+
+Arguments = Annotated[list[str], NoDecode, BeforeValidator(_arguments)]
+
+
 def _is_file(word: str) -> bool:
     try:
         return Path(word).is_file()
@@ -85,6 +101,11 @@ class Settings(BaseSettings):
     all_tasks: bool = False
     agent: str = "scout"
     model: str | None = None
+    agent_arg: Arguments = []
+    agent_env: Annotated[Arguments, AfterValidator(_variables)] = []
+    inherit_settings: bool = False
+    fault: Arguments = []
+    record: bool = False
     timeout: float = Field(900, gt=0, allow_inf_nan=False)
     index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
     service_url: Annotated[str, AfterValidator(_address)] | None = None
@@ -131,6 +152,7 @@ class Resolved:
     def stored(self) -> dict[str, Setting]:
         """As `experiment.json` keeps them."""
         values = self.settings.model_dump(mode="json")
+        values["agent_env"] = [_without_value(word) for word in self.settings.agent_env]
         return {
             name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
         }
@@ -138,6 +160,11 @@ class Resolved:
     def said(self, name: str) -> bool:
         """Whether the option stands on the command line of this call."""
         return self.sources[name] == "command line"
+
+
+def _without_value(variable: str) -> str:
+    name, sets, _ = variable.partition("=")
+    return f"{name}={NOT_STORED}" if sets else name
 
 
 def load(

@@ -10,6 +10,7 @@ class Status(StrEnum):
     COMPLETED = "completed"
     BUDGET_REACHED = "budget-reached"
     AGENT_FAILED = "agent-failed"
+    PROVIDER_LIMITED = "provider-limited"
     HARNESS_FAILED = "harness-failed"
     CANCELLED = "cancelled"
 
@@ -21,10 +22,19 @@ class Cause(StrEnum):
     MAX_TURNS = "max-turns"
     TIMEOUT = "timeout"
     OUTPUT_LIMIT = "output-limit"
+    COST_LIMIT = "cost-limit"
     ERROR_RESULT = "error-result"
     EXIT_CODE = "exit-code"
     NO_OUTPUT = "no-output"
     UNREADABLE_OUTPUT = "unreadable-output"
+    EMPTY_ANSWER = "empty-answer"
+    ANSWER_CUT = "answer-cut"
+    REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context-overflow"
+    RATE_LIMITED = "rate-limited"
+    PROVIDER_FAILED = "provider-failed"
+    NOT_AUTHORIZED = "not-authorized"
+    UNKNOWN_MODEL = "unknown-model"
     NOT_STARTED = "not-started"
     ADAPTER_FAILED = "adapter-failed"
     WORKSPACE_FAILED = "workspace-failed"
@@ -55,6 +65,9 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     Cause.OUTPUT_LIMIT: Consequence(
         status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at the output limit"
     ),
+    Cause.COST_LIMIT: Consequence(
+        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at their cost limit"
+    ),
     Cause.ERROR_RESULT: Consequence(
         status=Status.AGENT_FAILED, rerun=False, meaning="reported an error instead of an answer"
     ),
@@ -66,6 +79,40 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     ),
     Cause.UNREADABLE_OUTPUT: Consequence(
         status=Status.AGENT_FAILED, rerun=False, meaning="printed something that is not a result"
+    ),
+    Cause.EMPTY_ANSWER: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="ended with an empty answer"
+    ),
+    Cause.ANSWER_CUT: Consequence(
+        status=Status.AGENT_FAILED,
+        rerun=False,
+        meaning="had their answer cut at the model's output limit",
+    ),
+    Cause.REFUSED: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="were refused an answer by the model"
+    ),
+    Cause.CONTEXT_OVERFLOW: Consequence(
+        status=Status.AGENT_FAILED, rerun=False, meaning="outgrew the model's context"
+    ),
+    Cause.RATE_LIMITED: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="were turned away by the provider's rate limit",
+    ),
+    Cause.PROVIDER_FAILED: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="had no answer from the provider: it was overloaded, broken or not to be reached",
+    ),
+    Cause.NOT_AUTHORIZED: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="were not let in by the provider: no log-in, or a key it does not take",
+    ),
+    Cause.UNKNOWN_MODEL: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="asked for a model that the provider does not have",
     ),
     Cause.NOT_STARTED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"

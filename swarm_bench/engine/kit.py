@@ -1,16 +1,23 @@
 """What the engine is given to run an experiment: data, and the parts that the caller chose."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.core.events import Emit
 from swarm_bench.core.experiment import Experiment, Mode, Task
+from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
+
+SHORTEST_SECRET = 8
+"""Characters; a shorter value would be found in ordinary words."""
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +39,10 @@ class Kit:
     """Renders the readable page of a trial from its record and answer."""
     emit: Emit
     keep_workspaces: bool = False
+    agent_env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the user gives the agents."""
+    rehearsal: Rehearsal | None = None
+    """The server that answers in the place of a model."""
 
     @property
     def workspace(self) -> Path:
@@ -44,3 +55,20 @@ class Kit:
     ) -> dict[str, str]:
         """The environment of a process: the common small one, the named variables, and `extra`."""
         return {**small_environment(self.user_environment, inherit), **extra}
+
+    def agent_environment(self, launch: Launch) -> dict[str, str]:
+        """The environment of an agent; what the user set for it comes before everything else."""
+        return {**self.environment(launch.env, launch.inherit), **self.agent_env}
+
+    def secrets(self, mode: Mode, launch: Launch) -> tuple[str, ...]:
+        """Values that must not reach a file: of keys let through, and of the mode's servers."""
+        inherited = {name: self.user_environment.get(name, "") for name in launch.inherit}
+        given = [inherited, self.agent_env]
+        for server in mode.servers.values():
+            given += [
+                server[key] for key in ("env", "headers") if isinstance(server.get(key), dict)
+            ]
+        found = {
+            value for values in given for name, value in values.items() if _SECRET.search(name)
+        }
+        return tuple(sorted(value for value in found if len(value) >= SHORTEST_SECRET))

@@ -1,17 +1,17 @@
 """From what an agent left to its line in `metrics.jsonl`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.ports import Score
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.engine.plan import Trial
-from swarm_bench.retrieval.treatment import mcp_calls, treatment
+from swarm_bench.models.rehearsal.start import Seen
+from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,8 @@ class Measured:
     peak_memory_bytes: int | None
     cpu_seconds: float | None
     attempt: int
+    turns_counted: bool | None
+    """True when we kept the turn budget; `None` when no process ran."""
 
 
 def make_record(
@@ -34,14 +36,15 @@ def make_record(
     trial: Trial,
     outcome: Outcome,
     measured: Measured,
-    scores: Mapping[str, Score],
+    extra: Mapping[str, Any],
 ) -> TrialRecord:
-    """The record of a trial. What the agent did not say stays `None`."""
+    """The record of a trial: `extra` has its scores, and what a rehearsal server saw. What the
+    agent did not say stays `None`."""
     values: dict[str, Any] = {
         **_figures(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
         **vars(measured),
-        **scores,
+        **extra,
     }
     return TrialRecord.model_validate(values)
 
@@ -64,7 +67,46 @@ def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
         "cost_estimated": outcome.cost_estimated,
         "price_table": outcome.price_table,
         "token_counter": outcome.token_counter,
+        "cost_unreliable": outcome.cost_unreliable,
+        "all_in_tokens": outcome.all_in.effective,
+        "turn_usage": _turn_usage(outcome),
+        "retries": outcome.retries,
+        "compactions": outcome.compactions,
+        "subagents": outcome.subagents,
+        "permission_denials": outcome.permission_denials,
     }
+
+
+def rehearsed(seen: Seen | None, servers: Collection[str]) -> dict[str, Any]:
+    """What the rehearsal server saw of an agent in a mode with these MCP servers, as keys of the
+    record."""
+    if seen is None:
+        return {"rehearsal": True}
+    return {
+        "rehearsal": True,
+        "rehearsal_requests": seen.requests,
+        "rehearsal_faults": seen.faults,
+        "rehearsal_request_tokens": seen.request_tokens,
+        "rehearsal_tool_tokens": sum(seen.tools.values()),
+        "rehearsal_mcp_tokens": sum(
+            tokens for tool, tokens in seen.tools.items() if is_of_server(tool, servers)
+        ),
+        "rehearsal_tools": sorted(seen.tools),
+    }
+
+
+def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
+    if outcome.turn_usage is None:
+        return None
+    return [
+        {
+            "input": usage.input,
+            "cache_read": usage.cache_read,
+            "cache_create": usage.cache_create,
+            "output": usage.output,
+        }
+        for usage in outcome.turn_usage
+    ]
 
 
 def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:

@@ -6,7 +6,16 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment, Setting, Task
 from swarm_bench.engine.plan import draw_order, plan
 
-_FIXED = ("agents", "concurrency", "all_tasks", "seed", "model")
+_FIXED = (
+    "agents",
+    "concurrency",
+    "all_tasks",
+    "seed",
+    "model",
+    "faults",
+    "agent_args",
+    "inherit_settings",
+)
 _FIXED_LIMITS = ("max_turns", "timeout")
 
 

@@ -6,21 +6,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from swarm_bench.core.errors import HarnessError, ProcessLost
 from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted, Trouble
-from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome, StopReason
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome, StopReason
 from swarm_bench.core.ports import Score, ScoreContext
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
-from swarm_bench.engine.recording import Measured, make_record
+from swarm_bench.engine.recording import Measured, make_record, rehearsed
+from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
-from swarm_bench.runtime.process import Command, Output, run
+from swarm_bench.runtime.process import Command, run
+from swarm_bench.runtime.sink import Output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,8 @@ class TrialRun:
         self._tag = f"{kit.experiment.session}/{trial.id}"
         self._started: datetime | None = None
         self._seconds: float | None = None
+        self._turns_counted: bool | None = None
+        self._rehearsed: dict[str, Any] = {}
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.recorded = False
@@ -94,8 +99,10 @@ class TrialRun:
             peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
             cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
             attempt=self._around.attempts.get(trial.id, 0) + 1,
+            turns_counted=self._turns_counted,
         )
-        record = make_record(kit.experiment, trial, outcome, measured, self._scores(outcome))
+        extra = {**self._rehearsed, **self._scores(outcome)}
+        record = make_record(kit.experiment, trial, outcome, measured, extra)
         if outcome.payload is not None:
             write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
         page = kit.folder.agent_file(kit.experiment, trial, "md")
@@ -115,20 +122,26 @@ class TrialRun:
         command = Command(
             argv=launch.argv,
             cwd=self._around.workspace,
-            env=kit.environment(launch.env, launch.inherit),
+            env=kit.agent_environment(launch),
             tag=self._tag,
+            stop_signal=launch.stop_signal,
         )
+        self._turns_counted = launch.turn_limit is not None
+        watch = Watch(kit.agent, launch.turn_limit, self._show)
         output = Output(
             stdout=self._stdout,
             stderr=self._stderr,
             limit=kit.experiment.limits.output_bytes,
-            on_line=self._on_line,
+            on_line=watch.line,
+            secrets=kit.secrets(kit.experiment.mode(self.trial.mode), launch),
         )
         began = anyio.current_time()
         try:
             result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
         finally:
             self._seconds = anyio.current_time() - began
+            with anyio.CancelScope(shield=True):
+                self._rehearsed = await self._what_the_server_saw()
         return await self._outcome(result.returncode, result.stopped), result.returncode
 
     def _request(self, home: Path) -> AgentRequest:
@@ -145,7 +158,17 @@ class TrialRun:
             max_turns=kit.experiment.limits.max_turns,
             model=kit.experiment.model,
             seed=kit.experiment.seed,
+            arguments=kit.experiment.agent_args,
+            inherit_settings=kit.experiment.inherit_settings,
+            rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
         )
+
+    async def _what_the_server_saw(self) -> dict[str, Any]:
+        kit, trial = self._kit, self.trial
+        if kit.rehearsal is None:
+            return {}
+        servers = kit.experiment.mode(trial.mode).servers
+        return rehearsed(await kit.rehearsal.seen(trial.id), servers)
 
     async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
         """In a thread: reading what a hostile agent printed can take its time."""
@@ -163,13 +186,11 @@ class TrialRun:
             spent = await self._outcome(None, None)
         return replace(spent, cause=cause, detail=detail)
 
-    def _on_line(self, line: bytes) -> None:
-        activity = self._kit.agent.activity(line)
-        if activity is not None:
-            trial = self.trial
-            self._kit.emit(
-                TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
-            )
+    def _show(self, activity: Activity) -> None:
+        trial = self.trial
+        self._kit.emit(
+            TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
+        )
 
     def _scores(self, outcome: Outcome) -> dict[str, Score]:
         if outcome.text is None or outcome.cause is not Cause.FINISHED:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import Mode
+from swarm_bench.core.experiment import NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.validation import first_error, place_of, words_of
 
@@ -19,7 +19,6 @@ FOLDER, SUFFIX = "mcp_configs", ".json"
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
-HIDDEN = "(not stored)"
 _NAMES_ONE = re.compile(r"(\$\{\w+\}|\{\{\s*\w+\s*\}\}|)")
 _NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
@@ -195,7 +194,7 @@ def without_secrets(mode: Mode) -> Mode:
 
 def _hidden(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: value if isinstance(value, str) and _NAMES_ONE.fullmatch(value) else HIDDEN
+        name: value if isinstance(value, str) and _NAMES_ONE.fullmatch(value) else NOT_STORED
         for name, value in values.items()
     }
 
@@ -203,7 +202,7 @@ def _hidden(values: dict[str, Any]) -> dict[str, Any]:
 def with_secrets(stored: Mode) -> Mode:
     """A stored mode with the keys of its file. Raises `ConfigError` when its servers are others by
     now."""
-    if HIDDEN not in json.dumps(stored.servers):
+    if NOT_STORED not in json.dumps(stored.servers):
         return stored
     try:
         servers = read_mode(Path(stored.source)).servers

@@ -35,6 +35,13 @@ def mcp_calls(outcome: Outcome) -> int | None:
     return sum(outcome.tool_calls[tool] for tool in _mcp(outcome.tool_calls))
 
 
+def is_of_server(tool: str, servers: Collection[str]) -> bool:
+    """Whether a tool, as a model sees its name, belongs to one of the servers: programs put the
+    server before the tool, with `mcp` before that or without it."""
+    names = "|".join(re.escape(_normal(name)) for name in servers)
+    return bool(names) and re.match(rf"(mcp_{{1,2}})?({names})_", tool) is not None
+
+
 def _mcp(tools: Iterable[str]) -> list[str]:
     return [tool for tool in tools if tool.startswith(MCP_PREFIX)]
 

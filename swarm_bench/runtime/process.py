@@ -19,19 +19,16 @@ from typing import IO, Literal
 
 import anyio
 import psutil
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import Process
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+from swarm_bench.runtime.sink import Output, Sink
 
 GRACE = 2.0
 """Seconds between the polite signal and the final one."""
-LONGEST_LINE = 8 * 1024 * 1024
-"""Bytes; a longer line is stored, but not handed to whoever watches the lines."""
-
-OnLine = Callable[[bytes], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +40,8 @@ class Command:
     env: Mapping[str, str]
     tag: str
     """Names the tree; must be unique among the trees that run at the same time."""
+    stop_signal: signal.Signals = signal.SIGTERM
+    """What asks the root to end; some programs have last words on SIGINT only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,18 +52,6 @@ class ProcessResult:
     stopped: StopReason | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """Where the output goes, and how much of it is taken."""
-
-    stdout: Path
-    stderr: Path
-    limit: int
-    """Bytes of both together; the tree is stopped at the one that would exceed it."""
-    on_line: OnLine | None = None
-    """Called with every complete line of standard output, without its end."""
-
-
 async def run(
     command: Command, *, output: Output, timeout: float, grace: float = GRACE
 ) -> ProcessResult:
@@ -73,22 +60,21 @@ async def run(
     Raises `ProcessLost` when it cannot be started.
     """
     stopped: StopReason | None = None
-    flooded = anyio.Event()
     with _opened(output.stdout, "wb") as out, _opened(output.stderr, "wb") as err:
         process = await _start(command)
-        sink = _Sink(output.limit, flooded, output.on_line)
+        sink = Sink(output)
         try:
             async with anyio.create_task_group() as readers:
                 readers.start_soon(sink.drain, process.stdout, out, True)
                 readers.start_soon(sink.drain, process.stderr, err, False)
-                stopped = await _wait(process, flooded, timeout)
-                await stop_tree(process, command.tag, grace)  # closes the pipes: readers end
+                stopped = await _wait(process, sink, timeout)
+                await stop_tree(process, command, grace)  # closes the pipes: readers end
                 readers.cancel_scope.deadline = anyio.current_time() + grace
         except ExceptionGroup as errors:  # of a reader: the disk, or whoever watches the lines
             raise errors.exceptions[0] from None
         finally:
             with anyio.CancelScope(shield=True):
-                await stop_tree(process, command.tag, grace)
+                await stop_tree(process, command, grace)
                 with anyio.move_on_after(grace):
                     await process.aclose()
     return ProcessResult(returncode=process.returncode, stopped=stopped)
@@ -108,7 +94,7 @@ async def background(
             yield process
         finally:
             with anyio.CancelScope(shield=True):
-                await stop_tree(process, command.tag, grace)
+                await stop_tree(process, command, grace)
                 with anyio.move_on_after(grace):
                     await process.aclose()
 
@@ -136,7 +122,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
             returncode = await process.wait()
         finally:
             with anyio.CancelScope(shield=True):
-                await stop_tree(process, command.tag, grace)
+                await stop_tree(process, command, grace)
         out.seek(0)
         err.seek(0)
         return Captured(returncode=returncode, stdout=out.read(), stderr=err.read())
@@ -174,75 +160,27 @@ async def _start(
         ) from error
 
 
-async def _wait(process: Process, flooded: anyio.Event, timeout: float) -> StopReason | None:
-    reason: StopReason | None = "timeout"
+async def _wait(process: Process, sink: Sink, timeout: float) -> StopReason | None:
+    """Why it has to be stopped; `None` when it ended by itself."""
 
-    async def until(event: Callable[[], Awaitable[object]], name: StopReason | None) -> None:
-        nonlocal reason
+    async def until(event: Callable[[], Awaitable[object]]) -> None:
         await event()
-        reason = name
         race.cancel_scope.cancel()
 
-    with anyio.move_on_after(timeout):
+    with anyio.move_on_after(timeout) as limit:
         async with anyio.create_task_group() as race:
-            race.start_soon(until, process.wait, None)
-            race.start_soon(until, flooded.wait, "output-limit")
-    return reason
+            race.start_soon(until, process.wait)
+            race.start_soon(until, sink.full.wait)
+    return "timeout" if limit.cancelled_caught else sink.reason
 
 
-class _Sink:
-    """Writes both streams to their files up to a common limit, and cuts one of them into lines."""
-
-    def __init__(self, limit: int, flooded: anyio.Event, on_line: OnLine | None) -> None:
-        self._left = limit
-        self._flooded = flooded
-        self._on_line = on_line
-        self._partial = bytearray()
-        self._too_long = False
-
-    async def drain(self, stream: ByteReceiveStream | None, file: FileIO, lines: bool) -> None:
-        assert stream is not None
-        async for chunk in stream:
-            kept = chunk[: self._left]
-            self._left -= len(kept)
-            _write(file, kept)
-            if len(kept) < len(chunk):
-                self._flooded.set()  # and read on: a full pipe would keep it from ending
-            if lines and self._on_line:
-                self._cut(kept)
-
-    def _cut(self, chunk: bytes) -> None:
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
-            self._grow(end)
-            if self._on_line and not self._too_long:
-                self._on_line(bytes(self._partial))
-            self._partial.clear()
-            self._too_long = False
-        self._grow(rest)
-
-    def _grow(self, part: bytes) -> None:
-        self._too_long = self._too_long or len(self._partial) + len(part) > LONGEST_LINE
-        if self._too_long:
-            self._partial.clear()
-        else:
-            self._partial += part
-
-
-def _write(file: FileIO, content: bytes) -> None:
-    rest = memoryview(content)
-    with store_errors(Path(str(file.name))):
-        while rest:
-            rest = rest[file.write(rest) or 0 :]
-
-
-async def stop_tree(process: Process, tag: str, grace: float) -> None:
+async def stop_tree(process: Process, command: Command, grace: float) -> None:
     """Ask the process to end, then end everything that descends from it or carries its tag."""
     if process.returncode is None:
-        _signal_group(process.pid, signal.SIGTERM)
+        _signal_group(process.pid, command.stop_signal)
         with anyio.move_on_after(grace):
             await process.wait()
-    await anyio.to_thread.run_sync(_kill_members, process.pid, tag, grace)
+    await anyio.to_thread.run_sync(_kill_members, process.pid, command.tag, grace)
     with anyio.move_on_after(grace):
         await process.wait()
 

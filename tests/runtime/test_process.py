@@ -14,7 +14,8 @@ import pytest
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.runtime.ownership import TAG
-from swarm_bench.runtime.process import Command, Output, ProcessResult, background, capture, run
+from swarm_bench.runtime.process import Command, ProcessResult, background, capture, run
+from swarm_bench.runtime.sink import Output
 
 pytestmark = pytest.mark.anyio
 SLEEPER = "import time; time.sleep(30)"
@@ -156,7 +157,7 @@ async def test_lines_are_handed_over_whole(bench: Bench) -> None:
 async def test_a_line_that_is_too_long_is_stored_and_not_handed_over(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swarm_bench.runtime.process.LONGEST_LINE", 1000)
+    monkeypatch.setattr("swarm_bench.runtime.sink.LONGEST_LINE", 1000)
     await bench.run(python("print('a' * 5000); print('b')"), timeout=10)
     assert bench.lines == [b"b"]
     assert len(bench.out) == 5003

@@ -1,0 +1,62 @@
+"""What every model API has in common: a request read, a reply written."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Message, ToolSpec
+
+Stop = Literal["end", "tools", "refusal", "length"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request of an agent program, whatever API it came through."""
+
+    model: str
+    """As the program asked for it; the reply names the same."""
+    stream: bool
+    messages: tuple[Message, ...]
+    """The conversation with the names and arguments of tools as the program has them. Tool results
+    of several messages in a row are one user message."""
+    tools: tuple[ToolSpec, ...]
+    """Tools of an MCP server in a namespace are called `<namespace>__<tool>`."""
+    parts: tuple[str, ...]
+    """The prompt in the order in which a provider caches it, as JSON texts: the tools, the system
+    prompt, then each message."""
+    schema: Mapping[str, Any] | None = None
+    """JSON schema that the answer must keep, when the program asks for one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What the server answers."""
+
+    id: str
+    model: str
+    message: Message
+    """With the names and arguments of tools as the program has them."""
+    usage: Usage
+    stop: Stop
+
+
+class Api(Protocol):
+    """One wire format. All bodies are JSON."""
+
+    def read(self, body: Mapping[str, Any]) -> Asked:
+        """Raises `ValueError` with a sentence when the request is not one of this API."""
+        ...
+
+    def answer(self, reply: Reply) -> dict[str, Any]:
+        """The body of an answer that is not streamed."""
+        ...
+
+    def events(self, reply: Reply) -> Iterator[str]:
+        """The server-sent events of a streamed answer, each with its blank line."""
+        ...
+
+    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
+        """The body of an error as this provider words it. `kind` is one of `rate_limit`,
+        `server_error`, `overloaded`, `unauthorized`, `context_overflow`, `bad_request`."""
+        ...

@@ -1,0 +1,125 @@
+"""Where the output of a process goes: to its files, without secrets, up to a limit, and in lines to
+whoever watches."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+
+import anyio
+from anyio.abc import ByteReceiveStream
+
+from swarm_bench.core.experiment import NOT_STORED
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.runtime.files import store_errors
+
+LONGEST_LINE = 8 * 1024 * 1024
+"""Bytes; a longer line is stored, but not handed to whoever watches the lines."""
+OnLine = Callable[[bytes], StopReason | None]
+"""May answer with a reason to stop the tree."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where the output goes, and how much of it is taken."""
+
+    stdout: Path
+    stderr: Path
+    limit: int
+    """Bytes of both together; the tree is stopped at the one that would exceed it."""
+    on_line: OnLine | None = None
+    """Called with every complete line of standard output, without its end."""
+    secrets: tuple[str, ...] = ()
+    """Texts that are replaced wherever they appear: an agent can print the keys it was given."""
+
+
+class Sink:
+    """Writes both streams to their files, and cuts one of them into lines."""
+
+    def __init__(self, output: Output) -> None:
+        self.full = anyio.Event()
+        """Set when the process must be stopped, for the reason in `reason`."""
+        self.reason: StopReason | None = None
+        self._left = output.limit
+        self._on_line = output.on_line
+        self._secrets = [secret.encode() for secret in output.secrets if secret]
+        self._partial = bytearray()
+        self._too_long = False
+
+    async def drain(self, stream: ByteReceiveStream | None, file: FileIO, lines: bool) -> None:
+        """Read `stream` to its end. `lines` says that it is the one to cut into lines."""
+        assert stream is not None
+        cleaner = _Cleaner(self._secrets)
+        try:
+            async for chunk in stream:
+                self._take(cleaner.clean(chunk), file, lines)
+        finally:
+            self._take(cleaner.rest(), file, lines)
+
+    def _take(self, chunk: bytes, file: FileIO, lines: bool) -> None:
+        kept = chunk[: self._left]
+        self._left -= len(kept)
+        _write(file, kept)
+        if len(kept) < len(chunk):
+            self._stop("output-limit")  # and read on: a full pipe would keep it from ending
+        if lines and self._on_line:
+            self._cut(kept, self._on_line)
+
+    def _stop(self, reason: StopReason) -> None:
+        self.reason = self.reason or reason
+        self.full.set()
+
+    def _cut(self, chunk: bytes, on_line: OnLine) -> None:
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._grow(end)
+            reason = None if self._too_long else on_line(bytes(self._partial))
+            if reason is not None:
+                self._stop(reason)
+            self._partial.clear()
+            self._too_long = False
+        self._grow(rest)
+
+    def _grow(self, part: bytes) -> None:
+        self._too_long = self._too_long or len(self._partial) + len(part) > LONGEST_LINE
+        if self._too_long:
+            self._partial.clear()
+        else:
+            self._partial += part
+
+
+class _Cleaner:
+    """Replaces secrets in a stream that comes in pieces."""
+
+    def __init__(self, secrets: list[bytes]) -> None:
+        longest_first = sorted(secrets, key=len, reverse=True)
+        self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
+        self._secrets = longest_first
+        self._held = b""
+
+    def clean(self, chunk: bytes) -> bytes:
+        """What can be given on; an end that may be the beginning of a secret is held back."""
+        if not self._secrets:
+            return chunk
+        text = self._pattern.sub(NOT_STORED.encode(), self._held + chunk)
+        keep = max((_overlap(text, secret) for secret in self._secrets), default=0)
+        self._held = text[len(text) - keep :]
+        return text[: len(text) - keep]
+
+    def rest(self) -> bytes:
+        held, self._held = self._held, b""
+        return held
+
+
+def _overlap(text: bytes, secret: bytes) -> int:
+    """Length of the longest end of `text` with which `secret` begins."""
+    longest = min(len(text), len(secret) - 1)
+    return next((size for size in range(longest, 0, -1) if text.endswith(secret[:size])), 0)
+
+
+def _write(file: FileIO, content: bytes) -> None:
+    rest = memoryview(content)
+    with store_errors(Path(str(file.name))):
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
