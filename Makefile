@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check fix perf clean
+.PHONY: demo test test-agents check fix perf clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
 
 test: $(READY)  ## run the tests
 	$(BIN)/pytest -n 2
+
+test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
+	$(BIN)/pytest -n 2 -m programs
 
 check: $(READY)  ## format, lint, types, import contracts, size budgets
 	$(BIN)/ruff format --check .

@@ -44,6 +44,11 @@ def total(key: str) -> Aggregate:
     return _reduced(key, sum)
 
 
+def total_of_calls(key: str) -> Aggregate:
+    """Sum over the agents and over the tools of each."""
+    return _reduced(key, lambda calls: sum(sum(by_tool.values()) for by_tool in calls))
+
+
 def largest(key: str) -> Aggregate:
     return _reduced(key, max)
 

@@ -31,6 +31,8 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
             ("Tasks", _tasks(experiment)),
         ],
     ]
+    if options := _options(experiment):
+        lines.append(options)
     back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
     if back_ends:
         lines.append([("Retrieval", "; ".join(back_ends))])
@@ -94,11 +96,38 @@ def _model(experiment: Experiment, selection: Selection) -> str:
     return ", ".join(used) or experiment.model or "the agent's default"
 
 
+def _options(experiment: Experiment) -> list[tuple[str, str]]:
+    given = (
+        ("Agent arguments", " ".join(experiment.agent_args)),
+        ("Agent variables", ", ".join(experiment.agent_env)),
+        ("Faults played", ", ".join(experiment.faults)),
+    )
+    return [(label, value) for label, value in given if value]
+
+
 def _order(order: tuple[tuple[str, ...], ...]) -> str:
     shown = [f"run {run}: {', '.join(modes)}" for run, modes in enumerate(order, start=1)]
     if len(shown) > _SHOWN_RUNS:
         shown = [*shown[:_SHOWN_RUNS], "further runs in experiment.json"]
     return "; ".join(shown)
+
+
+def banner(selection: Selection) -> str | None:
+    """What a reader must know before anything else."""
+    replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
+    if selection.rehearsal:
+        return (
+            "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
+            "program with the real tools; fixed rules behind a loopback server answered in the "
+            "place of the model. Read here what is connected, offered and called, and what it adds "
+            "to every request; tokens, turns, cost and answers say nothing about a model."
+        )
+    if replayed:
+        return (
+            f"Replay: what the agents printed comes from the recording of session "
+            f"{', '.join(replayed)}; their times, their memory and the tool's counters too."
+        )
+    return None
 
 
 def notes(selection: Selection) -> tuple[str, ...]:
@@ -116,6 +145,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "The retrieval tool is the embedded canopy, a stand-in that speaks canopy's protocols: "
             "these are no figures of canopy itself."
         )
+    found += _about_agents(selection)
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
     if counters:
         found.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
@@ -129,3 +159,31 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "transcript: whether an agent reached the tool can only be told from its counters."
         )
     return tuple(found)
+
+
+def _about_agents(selection: Selection) -> list[str]:
+    experiment, found = selection.data.experiment, []
+    if experiment and experiment.inherit_settings:
+        found.append(
+            "The agents used the user's own settings, memory files and hooks (--inherit-settings): "
+            "the figures are of this set-up, and another user's will differ."
+        )
+    tested = experiment.agent.tested if experiment else None
+    others = sorted(
+        {
+            trial.program_version
+            for trial in selection.trials
+            if trial.program_version and tested and trial.program_version != tested
+        }
+    )
+    if experiment and others:
+        found.append(
+            f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
+            f"{tested}: look whether tokens, turns and tool calls are plausible."
+        )
+    if any(trial.turns_counted for trial in selection.trials):
+        found.append(
+            "The agent's program keeps no turn budget: swarm-bench counted the turns in its output "
+            "and stopped it, which can come one request late."
+        )
+    return found

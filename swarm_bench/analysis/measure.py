@@ -14,6 +14,8 @@ class Measure:
     """The counter it is read from; the metric applies to modes that have it."""
     tool_only: bool = False
     """Applies to modes with a retrieval tool."""
+    rehearsal_only: bool = False
+    """Applies to sessions in which the rehearsal server answered."""
     dollars: bool = False
     """Can be an estimate."""
 

@@ -2,6 +2,7 @@
 
 from swarm_bench.analysis.answers import ANSWERS
 from swarm_bench.analysis.measure import Measure, metric
+from swarm_bench.analysis.rehearsing import REHEARSAL
 from swarm_bench.analysis.spending import SPENT
 from swarm_bench.analysis.tool_use import RETRIEVAL
 from swarm_bench.core.report import Metric, Style
@@ -10,6 +11,7 @@ TABLES: tuple[tuple[str, tuple[Measure, ...]], ...] = (
     ("Time, tokens and cost", SPENT),
     ("Answers", ANSWERS),
     ("Retrieval", RETRIEVAL),
+    ("Rehearsal", REHEARSAL),
 )
 
 RATIOS: tuple[Metric, ...] = (

@@ -34,6 +34,13 @@ class Selection:
         seen = [trial.mode for trial in self.data.trials]
         return tuple(dict.fromkeys([*named, *self.data.planned, *seen]))
 
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the rehearsal server answered in the place of a model."""
+        return any(trial.rehearsal for trial in self.data.trials) or bool(
+            self.data.experiment and self.data.experiment.rehearsal
+        )
+
     @cached_property
     def trials(self) -> tuple[TrialRecord, ...]:
         latest: dict[object, TrialRecord] = {}

@@ -1,6 +1,6 @@
 """The metrics of time, tokens and cost."""
 
-from swarm_bench.analysis.aggregates import largest, number, total, whole_mean
+from swarm_bench.analysis.aggregates import largest, number, total, total_of_calls, whole_mean
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Style
@@ -59,6 +59,17 @@ SPENT = (
     ),
     Measure(
         metric=metric(
+            "all_in_tokens",
+            "Total all-in tokens (with sub-agents and compactions)",
+            "tokens",
+            Style.WHOLE,
+            "Effective tokens with the requests of sub-agents and of context compactions, summed "
+            "over the agents (all_in_tokens).",
+        ),
+        of=total("all_in_tokens"),
+    ),
+    Measure(
+        metric=metric(
             "cache_read_tokens",
             "Total cache-read tokens",
             "tokens",
@@ -108,6 +119,37 @@ SPENT = (
             "name is the one canopy's script uses; it is no compaction of a context.",
         ),
         of=number(_compacted),
+    ),
+    Measure(
+        metric=metric(
+            "context_compactions",
+            "Context compactions",
+            "compactions",
+            Style.WHOLE,
+            "Times that the agents summarised their context to go on, as they report it "
+            "(compactions in the record).",
+        ),
+        of=total("compactions"),
+    ),
+    Measure(
+        metric=metric(
+            "retries",
+            "Provider retries",
+            "requests",
+            Style.WHOLE,
+            "Requests that the agents made again after an error of the provider (retries).",
+        ),
+        of=total("retries"),
+    ),
+    Measure(
+        metric=metric(
+            "denials",
+            "Permission denials",
+            "calls",
+            Style.WHOLE,
+            "Tool calls that the agents' programs refused to make (permission_denials).",
+        ),
+        of=total_of_calls("permission_denials"),
     ),
     Measure(
         metric=metric(

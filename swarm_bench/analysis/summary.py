@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from swarm_bench.analysis.aggregates import over_runs
 from swarm_bench.analysis.exercise import exercised
-from swarm_bench.analysis.head import head, notes
+from swarm_bench.analysis.head import banner, head, notes
 from swarm_bench.analysis.measure import Measure
 from swarm_bench.analysis.metrics import TABLES
 from swarm_bench.analysis.ratios import ratios
@@ -13,14 +13,15 @@ from swarm_bench.analysis.warnings import warnings
 from swarm_bench.core.records import SessionData
 from swarm_bench.core.report import Figure, Report, Row, Table
 
-_TITLES = {"swarm": "Swarm Benchmark Summary", "ab": "A/B Benchmark Summary"}
+_TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark"}
 
 
 def summarise(data: SessionData) -> Report:
     """Everything that a summary of the session says. Any session has one, an empty one too."""
     selection = Selection(data)
     return Report(
-        title=_TITLES[data.experiment.benchmark if data.experiment else "swarm"],
+        title=_title(selection),
+        banner=banner(selection),
         head=head(selection),
         warnings=warnings(selection),
         notes=notes(selection),
@@ -33,6 +34,12 @@ def summarise(data: SessionData) -> Report:
         measured=sum(1 for trial in selection.trials if not is_ours(trial)),
         retrieval_exercised=exercised(selection),
     )
+
+
+def _title(selection: Selection) -> str:
+    experiment = selection.data.experiment
+    kind = "Rehearsal" if selection.rehearsal else "Summary"
+    return f"{_TITLES[experiment.benchmark if experiment else 'swarm']} {kind}"
 
 
 def _titles(data: SessionData) -> dict[str, str]:
@@ -65,6 +72,8 @@ def _row(measure: Measure, selection: Selection) -> Row:
 
 def _figure(measure: Measure, selection: Selection, mode: str) -> Figure | None:
     if measure.probe and measure.probe not in selection.probes(mode):
+        return None
+    if measure.rehearsal_only and not selection.rehearsal:
         return None
     if measure.tool_only and not selection.has_tool(mode):
         return None

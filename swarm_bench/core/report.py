@@ -105,6 +105,9 @@ class Fact:
 @dataclass(frozen=True, kw_only=True)
 class Report:
     title: str
+    banner: str | None
+    """What must be known before anything else: that these are no figures of a model, or that they
+    are figures of an older session."""
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     warnings: tuple[str, ...]

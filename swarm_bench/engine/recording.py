@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.experiment import REHEARSAL, Experiment
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.engine.plan import Trial
 from swarm_bench.models.rehearsal.start import Seen
+from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 
 
@@ -31,6 +32,10 @@ class Measured:
     """True when we kept the turn budget; `None` when no process ran."""
 
 
+_REHEARSED = {"model": REHEARSAL, "cost_estimated": True, "token_counter": COUNTER}
+"""No model was asked, nobody was billed, and no provider counted."""
+
+
 def make_record(
     experiment: Experiment,
     trial: Trial,
@@ -43,6 +48,7 @@ def make_record(
     values: dict[str, Any] = {
         **_figures(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
+        **(_REHEARSED if experiment.rehearsal else {}),
         **vars(measured),
         **extra,
     }

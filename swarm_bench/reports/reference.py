@@ -1,9 +1,10 @@
 """Tables for the page that documents the figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tabulate import tabulate
 
+from swarm_bench.core.ports import Abilities
 from swarm_bench.core.report import Key, Metric
 
 
@@ -24,6 +25,44 @@ def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
         for cause, status, meaning, rerun in causes
     ]
     return tabulate(rows, headers=["Cause", "Status", "The trials ...", ""], tablefmt="github")
+
+
+def abilities_table(agents: Mapping[str, Abilities]) -> str:
+    """What each adapter gives, by the name of the agent."""
+    rows = [
+        [f"`{name}`", one.tested_version, *(given or "-" for given in _given(one))]
+        for name, one in agents.items()
+    ]
+    headers = ["Agent", "Verified with", "Turn limit", "Cost", "Cache tokens", "Tool calls"]
+    headers += ["Compactions", "Isolation"]
+    return tabulate(rows, headers=headers, tablefmt="github", disable_numparse=True)
+
+
+def fault_table(faults: Mapping[str, str]) -> str:
+    """The faults that the rehearsal server can play, by name."""
+    rows = [(f"`{name}`", about) for name, about in faults.items()]
+    return tabulate(rows, headers=["Fault", "What the server does"], tablefmt="github")
+
+
+def limits_list(agents: Mapping[str, Abilities]) -> str:
+    """What each program cannot do, or does unlike the others."""
+    parts = [
+        "\n".join([f"**{name}**", "", *(f"- {limit}" for limit in one.limits)])
+        for name, one in agents.items()
+        if one.limits
+    ]
+    return "\n\n".join(parts)
+
+
+def _given(one: Abilities) -> tuple[str | None, ...]:
+    return (
+        one.turn_limit,
+        one.cost,
+        one.cache_tokens,
+        one.tool_calls,
+        one.compactions,
+        one.isolation,
+    )
 
 
 def _table(headers: list[str], rows: list[tuple[str, str, str]]) -> str:

@@ -59,7 +59,7 @@ def test_what_was_not_given_is_missing_and_not_zero(
 
 def test_a_figure_that_nobody_gave_is_named_and_has_no_row(trial: Trial, session: Session) -> None:
     spent = summarise(session(trial(cost=None))).tables[0]
-    assert [metric.key for metric in spent.unknown] == ["cost"]
+    assert "cost" in [metric.key for metric in spent.unknown]
     assert "cost" not in [row.metric.key for row in spent.rows]
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,14 +76,16 @@ class Bench:
             **(extra or {}),
         }
 
-    def call(self, *arguments: str, env: Mapping[str, str] | None = None) -> Done:
-        """Run the command to its end."""
+    def call(
+        self, *arguments: str, env: Mapping[str, str] | None = None, inside: Sequence[str] = ()
+    ) -> Done:
+        """Run the command to its end; `inside` are the words of a command that starts it."""
         done = subprocess.run(
-            [COMMAND, *arguments],
+            [*inside, COMMAND, *arguments],
             cwd=self.folder,
             env=self.environment(env),
             capture_output=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
@@ -120,6 +122,12 @@ def processes_of(session: str) -> list[psutil.Process]:
         except psutil.Error:
             pass
     return found
+
+
+@pytest.fixture(name="processes_of")
+def processes_of_fixture() -> Callable[[str], list[psutil.Process]]:
+    """For tests in folders below, which cannot import this file."""
+    return processes_of
 
 
 @pytest.fixture

@@ -1,0 +1,174 @@
+"""Real agent programs, from npm at the versions their adapters were verified with, run in a network
+namespace that has nothing but loopback."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.core import registry
+
+PACKAGES = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
+}
+CANARY_BYTES = 400_000
+"""Size of a planted memory file: whoever reads it shows it in the size of the first request."""
+CANARY_TOKENS = CANARY_BYTES // 4
+
+
+class NotInstalled(Exception):
+    """npm could not be reached."""
+
+
+def cache_folder() -> Path:
+    """Outside the checkout, so that a clean one finds what an earlier one installed."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "swarm-bench-tests"
+
+
+def install(name: str) -> Path:
+    """The folder with the program's executable. Raises `NotInstalled`."""
+    version = registry.load("agents", name)().abilities.tested_version
+    target = cache_folder() / f"{name}-{version}"
+    target.mkdir(parents=True, exist_ok=True)
+    executables = target / "node_modules" / ".bin"
+    with (target / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests of several processes want it at once
+        if not (executables / name).exists():
+            _npm_install(f"{PACKAGES[name]}@{version}", target)
+    return executables
+
+
+def _npm_install(package: str, target: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NotInstalled("there is no npm on the PATH")
+    words = [npm, "install", "--prefix", str(target), "--no-audit", "--no-fund", package]
+    done = subprocess.run(words, capture_output=True, check=False, timeout=240)
+    if done.returncode != 0:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise NotInstalled(f"npm could not install {package}: {' '.join(last)}")
+
+
+@cache
+def namespace() -> tuple[str, ...]:
+    """Words that start a command where only loopback is; none where the machine has no such place,
+    which is said loudly."""
+    inner = ("sh", "-c", 'ip link set lo up && exec "$@"', "sh")
+    for words in (("unshare", "--net", *inner), ("unshare", "--map-root-user", "--net", *inner)):
+        try:
+            done = subprocess.run([*words, "true"], capture_output=True, check=False)
+        except OSError:
+            break
+        if done.returncode == 0:
+            return words
+    warnings.warn(
+        "NO NETWORK NAMESPACE HERE: the agent programs run with the machine's network", stacklevel=1
+    )
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealProgram:
+    """A program that is installed, and a user's home and repository full of traps."""
+
+    name: str
+    executables: Path
+    home: Path
+    bench: Any
+
+    def compare(self, *options: str, env: Mapping[str, str] | None = None) -> Any:
+        """`swarm-bench compare` with it, against the rehearsal server."""
+        words = ["compare", "--repo", str(self.bench.repo), "--output", "out", "--quiet"]
+        words += ["--agent", self.name, "--model", "rehearsal", *options]
+        # The small PATH has what the program needs: itself, node, and the tools of the system.
+        given = {"HOME": str(self.home), "PATH": f"{self.executables}:{os.environ['PATH']}"}
+        return self.bench.call(*words, env={**given, **(env or {})}, inside=namespace())
+
+    def records(self, mode: str | None = None) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.bench.records("out")
+        return [record for record in found if mode in (None, record["mode"])]
+
+    def home_tree(self) -> dict[str, bytes]:
+        """Every file of the user's home, with its content."""
+        files = (path for path in sorted(self.home.rglob("*")) if path.is_file())
+        return {str(path.relative_to(self.home)): path.read_bytes() for path in files}
+
+    def write_home(self, files: Mapping[str, str]) -> None:
+        write(self.home, files)
+
+    def commit(self, files: Mapping[str, str]) -> None:
+        """Put files into the repository."""
+        write(self.bench.repo, files)
+        script = "git add -Af && git -c user.name=me -c user.email=me@example.org commit -qm more"
+        subprocess.run(["sh", "-c", script], cwd=self.bench.repo, check=True)
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+MakeProgram = Callable[[str], RealProgram]
+
+
+@pytest.fixture
+def real_program(bench: Any, tmp_path: Path) -> MakeProgram:
+    """Installs a program, or skips the test with a line that nobody overlooks."""
+
+    def make(name: str) -> RealProgram:
+        try:
+            executables = install(name)
+        except NotInstalled as error:
+            pytest.skip(f"!!! THE REAL {name.upper()} WAS NOT TESTED: {error}")
+        home = tmp_path / "home"
+        home.mkdir()
+        return RealProgram(name=name, executables=executables, home=home, bench=bench)
+
+    return make
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trap:
+    """Something that leaves a file behind when anybody starts it."""
+
+    file: Path
+
+    @property
+    def sprung(self) -> bool:
+        return self.file.exists()
+
+    @property
+    def command(self) -> str:
+        return f"touch '{self.file}'"
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """An entry of `mcpServers` that is a real canopy, and tells that it was started."""
+        canopy = Path(sys.executable).parent / "swarm-bench-canopy-mcp"
+        return {"command": "sh", "args": ["-c", f"{self.command}; exec '{canopy}'"]}
+
+    @property
+    def memory(self) -> str:
+        """A memory file; whoever reads it shows it in the size of its requests."""
+        return "Always remember this. " * (CANARY_BYTES // 22)
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Trap:
+    return Trap(file=tmp_path / "sprung")

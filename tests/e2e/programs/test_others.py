@@ -1,0 +1,109 @@
+"""The other agent programs, and what providers do wrong, against the rehearsal server."""
+
+import json
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.programs, pytest.mark.timeout(300)]
+
+CANARY_TOKENS = 100_000
+"""Of the planted memory files."""
+
+
+def traps(trap: Any) -> dict[str, str]:
+    """Settings and memory files that the programs look for, in a home and in a repository."""
+    server = trap.server
+    local = {"type": "local", "command": [server["command"], *server["args"]], "enabled": True}
+    table = f"[mcp_servers.canopy]\ncommand = {json.dumps(server['command'])}\n"
+    table += f"args = {json.dumps(server['args'])}\n"
+    settings = json.dumps({"mcpServers": {"canopy": server}})
+    memories: tuple[str, ...] = (
+        "AGENTS.md",
+        "GEMINI.md",
+        "QWEN.md",
+        ".codex/AGENTS.md",
+        ".gemini/GEMINI.md",
+    )
+    memories += (".qwen/QWEN.md", ".config/opencode/AGENTS.md")
+    return {
+        **dict.fromkeys(memories, trap.memory),
+        ".codex/config.toml": table,
+        ".gemini/settings.json": settings,
+        ".qwen/settings.json": settings,
+        "opencode.json": json.dumps({"mcp": {"canopy": local}}),
+        ".config/opencode/opencode.json": json.dumps({"mcp": {"canopy": local}}),
+    }
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "opencode", "qwen"])
+def test_the_main_job(name: str, real_program: Any, trap: Any, processes_of: Any) -> None:
+    program = real_program(name)
+    program.commit(traps(trap))
+    program.write_home(traps(trap))
+    before = program.home_tree()
+    modes = ("--modes", "baseline", "canopy", "canopy-service")
+
+    done = program.compare(*modes, "--agents", "4", "--runs", "1", "--max-turns", "20")
+
+    assert done.code == 0, done.err
+    records = program.records()
+    assert len(records) == 12
+    assert {record["status"] for record in records} == {"completed"}, done.out
+    for record in records:
+        canopy = [tool for tool in record["rehearsal_tools"] if "canopy" in tool]
+        called = [tool for tool in record["tool_calls"] if tool.startswith("mcp__canopy__")]
+        with_tool = record["mode"] != "baseline"
+        assert bool(canopy) is bool(called) is with_tool
+        assert 0 < record["rehearsal_request_tokens"] < CANARY_TOKENS
+        assert (record["rehearsal_mcp_tokens"] > 0) is with_tool
+        assert record["retrieval"] == "used" if with_tool else record["retrieval"] != "used"
+        assert record["rehearsal"] is True
+    assert not trap.sprung
+    assert program.home_tree() == before
+    assert processes_of(records[0]["session"]) == []
+
+
+FAULTS = {
+    "rate-limit": ("provider-limited", "rate-limited"),
+    "rate-limit-retry-after": ("provider-limited", "rate-limited"),
+    "server-error": ("provider-limited", "provider-failed"),
+    "overloaded": ("provider-limited", "provider-failed"),
+    "unauthorized": ("provider-limited", "not-authorized"),
+    "broken-stream": ("provider-limited", "provider-failed"),
+    "refusal": ("agent-failed", "refused"),
+    "empty-answer": ("agent-failed", "empty-answer"),
+    "slow-first-token": ("completed", "finished"),
+    "context-overflow": ("agent-failed", "context-overflow"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_fault_of_the_provider_has_its_status_and_cause(
+    name: str, fault: str, real_program: Any, processes_of: Any
+) -> None:
+    program = real_program(name)
+    one = ("--modes", "baseline", "--agents", "1", "--runs", "1", "--timeout", "100")
+
+    program.compare(*one, "--fault", fault)
+
+    (record,) = program.records()
+    assert (record["status"], record["cause"]) == FAULTS[fault], record["detail"]
+    assert record["rehearsal_faults"] >= 1
+    assert record["wall_seconds"] < 100
+    assert processes_of(record["session"]) == []
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+@pytest.mark.parametrize("fault", ["rate-limit:2", "server-error:2", "broken-stream:2"])
+def test_a_fault_that_passes_is_no_failure(name: str, fault: str, real_program: Any) -> None:
+    program = real_program(name)
+    one = ("--modes", "baseline", "--agents", "1", "--runs", "1", "--timeout", "100")
+
+    done = program.compare(*one, "--fault", fault)
+
+    assert done.code == 0, done.err
+    (record,) = program.records()
+    assert record["status"] == "completed", record["detail"]
+    assert record["rehearsal_faults"] == 1
