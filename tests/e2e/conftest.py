@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,12 +122,6 @@ def processes_of(session: str) -> list[psutil.Process]:
         except psutil.Error:
             pass
     return found
-
-
-@pytest.fixture(name="processes_of")
-def processes_of_fixture() -> Callable[[str], list[psutil.Process]]:
-    """For tests in folders below, which cannot import this file."""
-    return processes_of
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core import registry
+from tests.e2e.conftest import Bench, Done
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
@@ -88,9 +89,9 @@ class RealProgram:
     name: str
     executables: Path
     home: Path
-    bench: Any
+    bench: Bench
 
-    def compare(self, *options: str, env: Mapping[str, str] | None = None) -> Any:
+    def compare(self, *options: str, env: Mapping[str, str] | None = None) -> Done:
         """`swarm-bench compare` with it, against the rehearsal server."""
         words = ["compare", "--repo", str(self.bench.repo), "--output", "out", "--quiet"]
         words += ["--agent", self.name, "--model", "rehearsal", *options]
@@ -99,8 +100,7 @@ class RealProgram:
         return self.bench.call(*words, env={**given, **(env or {})}, inside=namespace())
 
     def records(self, mode: str | None = None) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.bench.records("out")
-        return [record for record in found if mode in (None, record["mode"])]
+        return [record for record in self.bench.records("out") if mode in (None, record["mode"])]
 
     def home_tree(self) -> dict[str, bytes]:
         """Every file of the user's home, with its content."""
@@ -128,7 +128,7 @@ MakeProgram = Callable[[str], RealProgram]
 
 
 @pytest.fixture
-def real_program(bench: Any, tmp_path: Path) -> MakeProgram:
+def real_program(bench: Bench, tmp_path: Path) -> MakeProgram:
     """Installs a program, or skips the test with a line that nobody overlooks."""
 
     def make(name: str) -> RealProgram:

@@ -1,17 +1,16 @@
 """The main job with the real Claude Code, against the rehearsal server."""
 
 import json
-from typing import Any
 
 import pytest
 
-CANARY_TOKENS = 100_000
-"""Of the planted memory file."""
+from tests.e2e.conftest import processes_of
+from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_the_main_job_with_claude_code(real_program: Any, trap: Any, processes_of: Any) -> None:
+def test_the_main_job_with_claude_code(real_program: MakeProgram, trap: Trap) -> None:
     claude = real_program("claude")
     hooks = {"SessionStart": [{"hooks": [{"type": "command", "command": trap.command}]}]}
     servers = {"mcpServers": {"canopy": trap.server}}

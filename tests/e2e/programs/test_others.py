@@ -1,17 +1,16 @@
 """The other agent programs, and what providers do wrong, against the rehearsal server."""
 
 import json
-from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import processes_of
+from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
+
 pytestmark = [pytest.mark.programs, pytest.mark.timeout(300)]
 
-CANARY_TOKENS = 100_000
-"""Of the planted memory files."""
 
-
-def traps(trap: Any) -> dict[str, str]:
+def traps(trap: Trap) -> dict[str, str]:
     """Settings and memory files that the programs look for, in a home and in a repository."""
     server = trap.server
     local = {"type": "local", "command": [server["command"], *server["args"]], "enabled": True}
@@ -37,7 +36,7 @@ def traps(trap: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode", "qwen"])
-def test_the_main_job(name: str, real_program: Any, trap: Any, processes_of: Any) -> None:
+def test_the_main_job(name: str, real_program: MakeProgram, trap: Trap) -> None:
     program = real_program(name)
     program.commit(traps(trap))
     program.write_home(traps(trap))
@@ -81,7 +80,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_a_fault_of_the_provider_has_its_status_and_cause(
-    name: str, fault: str, real_program: Any, processes_of: Any
+    name: str, fault: str, real_program: MakeProgram
 ) -> None:
     program = real_program(name)
     one = ("--modes", "baseline", "--agents", "1", "--runs", "1", "--timeout", "100")
@@ -97,7 +96,9 @@ def test_a_fault_of_the_provider_has_its_status_and_cause(
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
 @pytest.mark.parametrize("fault", ["rate-limit:2", "server-error:2", "broken-stream:2"])
-def test_a_fault_that_passes_is_no_failure(name: str, fault: str, real_program: Any) -> None:
+def test_a_fault_that_passes_is_no_failure(
+    name: str, fault: str, real_program: MakeProgram
+) -> None:
     program = real_program(name)
     one = ("--modes", "baseline", "--agents", "1", "--runs", "1", "--timeout", "100")
 
