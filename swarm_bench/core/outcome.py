@@ -85,6 +85,10 @@ class AgentExit:
     """Why we ended it; `None` if it ended by itself."""
     stdout: Path
     stderr: Path
+    home: Path | None = None
+    """The folder of its own with what it wrote there; `None` when it is gone, as in a replay."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Texts to take out of what is read from `home`; the two files above are without them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,8 @@ class TrialRun:
         self._seconds: float | None = None
         self._turns_counted: bool | None = None
         self._rehearsed: dict[str, Any] = {}
+        self._home = kit.work / "homes" / trial.id
+        self._secrets: tuple[str, ...] = ()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.recorded = False
@@ -65,9 +67,8 @@ class TrialRun:
         self._kit.emit(
             TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
         )
-        home = self._kit.work / "homes" / trial.id
         try:
-            outcome, exit_code = await self._launch(home)
+            outcome, exit_code = await self._launch(self._home)
         except ProcessLost as error:
             self._seconds = None
             self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
@@ -86,7 +87,7 @@ class TrialRun:
                     outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
                 self.record(outcome, exit_code)
         finally:
-            remove(home)
+            remove(self._home)
 
     def record(self, outcome: Outcome, exit_code: int | None) -> None:
         """Write the artefacts and the line. Called once."""
@@ -127,13 +128,14 @@ class TrialRun:
             stop_signal=launch.stop_signal,
         )
         self._turns_counted = launch.turn_limit is not None
+        self._secrets = kit.secrets(kit.experiment.mode(self.trial.mode), launch)
         watch = Watch(kit.agent, launch.turn_limit, self._show)
         output = Output(
             stdout=self._stdout,
             stderr=self._stderr,
             limit=kit.experiment.limits.output_bytes,
             on_line=watch.line,
-            secrets=kit.secrets(kit.experiment.mode(self.trial.mode), launch),
+            secrets=self._secrets,
         )
         began = anyio.current_time()
         try:
@@ -173,7 +175,12 @@ class TrialRun:
     async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
         """In a thread: reading what a hostile agent printed can take its time."""
         exit = AgentExit(
-            returncode=returncode, stopped=stopped, stdout=self._stdout, stderr=self._stderr
+            returncode=returncode,
+            stopped=stopped,
+            stdout=self._stdout,
+            stderr=self._stderr,
+            home=self._home,
+            secrets=self._secrets,
         )
         return await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
 
