@@ -158,3 +158,19 @@ def test_a_settings_file_may_write_options_as_the_command_line_does() -> None:
 def test_a_settings_file_that_was_named_must_exist() -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         load({}, config=Path("absent.toml"))
+
+
+def test_the_values_of_the_agents_variables_are_not_stored() -> None:
+    resolved = load({"agent_env": ["API_KEY=sk-secret", "REGION"]})
+    assert resolved.settings.agent_env == ["API_KEY=sk-secret", "REGION"]
+    assert resolved.stored()["agent_env"].value == ["API_KEY=(not stored)", "REGION"]
+
+
+def test_words_for_the_agent_are_cut_as_a_shell_cuts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_AGENT_ARG", "--effort 'very low'")
+    assert load({}).settings.agent_arg == ["--effort", "very low"]
+
+
+def test_a_variable_needs_a_name() -> None:
+    with pytest.raises(UsageError, match="--agent-env .*: it must be NAME or NAME=VALUE"):
+        load({"agent_env": ["=x"]})

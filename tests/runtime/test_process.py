@@ -1,6 +1,7 @@
 """What the process rule promises, on real processes. The child's child sleeps for 30 s."""
 
 import os
+import signal
 import sys
 import time
 import uuid
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.ownership import TAG
 from swarm_bench.runtime.process import Command, ProcessResult, background, capture, run
 from swarm_bench.runtime.sink import Output
@@ -62,18 +64,31 @@ class Bench:
         self.folder = folder
         self.tag = uuid.uuid4().hex
         self.lines: list[bytes] = []
+        self.stop_signal = signal.SIGTERM
+        self.stop_at: bytes | None = None
+        """A line after which the tree is to be stopped, as for a turn limit."""
 
     async def run(
         self, argv: tuple[str, ...], *, timeout: float, grace: float = 0.5, limit: int = 10**9
     ) -> ProcessResult:
-        command = Command(argv=argv, cwd=self.folder, env=dict(os.environ), tag=self.tag)
+        command = Command(
+            argv=argv,
+            cwd=self.folder,
+            env=dict(os.environ),
+            tag=self.tag,
+            stop_signal=self.stop_signal,
+        )
         output = Output(
             stdout=self.folder / f"{self.tag}.out",
             stderr=self.folder / f"{self.tag}.err",
             limit=limit,
-            on_line=self.lines.append,
+            on_line=self.on_line,
         )
         return await run(command, output=output, timeout=timeout, grace=grace)
+
+    def on_line(self, line: bytes) -> StopReason | None:
+        self.lines.append(line)
+        return "turn-limit" if line == self.stop_at else None
 
     @property
     def out(self) -> bytes:
@@ -191,3 +206,32 @@ async def test_a_background_process_ends_with_its_block(tmp_path: Path) -> None:
         await until(lambda: b"hello" in log.read_bytes())
         assert alive(tag) == 2
     assert alive(tag) == 0
+
+
+LAST_WORDS = python(
+    "import signal, sys, time\n"
+    "def end(number, frame):\n"
+    "    print('ended by', signal.Signals(number).name, flush=True)\n"
+    "    sys.exit(0)\n"
+    "signal.signal(signal.SIGINT, end)\n"
+    "signal.signal(signal.SIGTERM, end)\n"
+    "print('ready', flush=True)\n"
+    "time.sleep(30)\n"
+)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_program_is_asked_to_end_in_the_way_it_honours(
+    bench: Bench, number: signal.Signals
+) -> None:
+    bench.stop_signal = number
+    result = await bench.run(LAST_WORDS, timeout=1)
+    assert result == ProcessResult(returncode=0, stopped="timeout")
+    assert bench.lines == [b"ready", f"ended by {number.name}".encode()]
+
+
+async def test_whoever_watches_the_lines_can_stop_the_tree(bench: Bench) -> None:
+    bench.stop_at = b"ready"
+    result = await bench.run(LAST_WORDS, timeout=20)
+    assert result == ProcessResult(returncode=0, stopped="turn-limit")
+    assert bench.lines == [b"ready", b"ended by SIGTERM"]

@@ -1,0 +1,86 @@
+"""From the word after `--agent` to an agent."""
+
+from dataclasses import replace
+
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.listing import Listing
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.shipped import is_path
+
+YAML = (".yaml", ".yml")
+COMMAND = "command"
+"""The agent that a YAML file describes."""
+
+
+def find_agent(word: str) -> Agent:
+    """The agent that a word stands for: a name, a name with its argument (`replay:DIR`), the path
+    of a YAML file, or `module:class`.
+
+    Raises `UnknownName`, and `ConfigError` for what is no agent.
+    """
+    if word.endswith(YAML):
+        word = f"{COMMAND}:{word}"
+    name, colon, argument = word.partition(":")
+    if not colon or name not in agent_names():
+        return _made(registry.load("agents", word), word, ())
+    made = registry.load("agents", name)
+    if getattr(made, "argument", None) is None:
+        raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
+    return _made(made, word, (argument,))
+
+
+def agent_names() -> list[str]:
+    """The names of all registered agents; nothing is imported."""
+    return [plugin.name for plugin in registry.plugins("agents")]
+
+
+def list_agents() -> list[Listing]:
+    """Every registered agent, with its version or why it cannot be used."""
+    return [_listing(plugin) for plugin in registry.plugins("agents")]
+
+
+def identify(agent: Agent, word: str, model: str | None) -> Program:
+    """The agent's program. One of the user's own goes by the word they gave: it may have the name
+    of another."""
+    program = agent.program(model)
+    own = ":" in word or is_path(word, YAML[0])
+    return program.model_copy(update={"name": word}) if own else program
+
+
+def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
+    try:
+        if arguments == () and (wanted := getattr(factory, "argument", None)) is not None:
+            raise UsageError(f"The agent {word!r} needs to know which: --agent {word}:{wanted}")
+        agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
+    except SwarmBenchError:
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        raise ConfigError(
+            f"{word!r} cannot be made into an agent: {type(error).__name__}: {error}; mend it"
+        ) from error
+    if not isinstance(agent, Agent):
+        raise ConfigError(
+            f"{word!r} is no agent: it needs launch, activity, outcome, program and a name, as "
+            "the role in swarm_bench/core/ports.py says"
+        )
+    return agent
+
+
+def _listing(plugin: registry.Plugin) -> Listing:
+    listing = Listing(name=plugin.name, about="", source=plugin.distribution)
+    try:
+        factory = registry.load("agents", plugin.name)
+        argument = getattr(factory, "argument", None)
+        if argument is not None:
+            about = (factory.__doc__ or "").split("\n")[0]
+            return replace(listing, name=f"{plugin.name}:{argument}", about=about)
+        program = find_agent(plugin.name).program(None)
+    except SwarmBenchError as error:
+        return replace(listing, problem=str(error))
+    tested = (
+        f", tested with {program.tested}" if program.tested not in (None, program.version) else ""
+    )
+    version = program.version or "(version unknown)"
+    return replace(listing, about=f"{program.name} {version}{tested}")

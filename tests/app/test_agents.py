@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.agents.scout import Scout
+from swarm_bench.app.agents import agent_names, find_agent, identify, list_agents
+from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+
+SCRIPTED = "swarm_bench.agents.scripted:Scripted"
+
+
+def test_a_name_or_a_class_of_ones_own_is_an_agent() -> None:
+    assert find_agent("scout").name == "scout"
+    assert find_agent(SCRIPTED).name == "scripted"
+
+
+def test_an_agent_of_ones_own_goes_by_the_word_it_was_given_as(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("[]")
+    assert identify(Scout(), "scout", None).name == "scout"
+    assert identify(find_agent(SCRIPTED), SCRIPTED, str(script)).name == SCRIPTED
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "sentence"),
+    [
+        ("skout", UnknownName, "There is no agent called 'skout'; did you mean 'scout'"),
+        ("scout:x", UsageError, "'scout' takes nothing after its name; give --agent scout"),
+        ("replay", UsageError, "'replay' needs to know which: --agent replay:DIR"),
+        ("pathlib:Path", ConfigError, "is no agent: it needs launch, activity"),
+        ("pathlib:Nothing", ConfigError, "cannot be loaded as one of the agents"),
+        ("swarm_bench.core.experiment:Task", ConfigError, "cannot be made into an agent"),
+    ],
+)
+def test_what_is_no_agent_is_refused_in_a_sentence(
+    word: str, kind: type[UsageError], sentence: str
+) -> None:
+    with pytest.raises(kind, match=sentence):
+        find_agent(word)
+
+
+def test_agents_that_take_something_are_listed_with_it() -> None:
+    names = [listing.name for listing in list_agents()]
+    assert {"scout", "replay:DIR", "command:FILE.yaml"} <= set(names)
+    assert {"claude", "codex", "gemini", "opencode", "qwen"} <= set(agent_names())

@@ -1,0 +1,66 @@
+"""What of a process's output reaches its files and whoever watches."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.abc import ByteReceiveStream
+
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.runtime.sink import Output, Sink
+
+pytestmark = pytest.mark.anyio
+
+
+class Chunks(ByteReceiveStream):
+    """A stream that comes in these pieces."""
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self._chunks = chunks
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        if not self._chunks:
+            raise anyio.EndOfStream
+        return self._chunks.pop(0)
+
+    async def aclose(self) -> None:
+        pass
+
+
+async def drained(
+    folder: Path, chunks: list[bytes], secrets: tuple[str, ...], lines: list[bytes]
+) -> bytes:
+    def on_line(line: bytes) -> StopReason | None:
+        lines.append(line)
+        return None
+
+    stdout = folder / "out"
+    output = Output(
+        stdout=stdout, stderr=folder / "err", limit=10**6, on_line=on_line, secrets=secrets
+    )
+    with stdout.open("wb", buffering=0) as file:
+        await Sink(output).drain(Chunks(chunks), file, True)
+    return stdout.read_bytes()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+async def test_a_secret_reaches_neither_file_nor_watcher(tmp_path: Path, size: int) -> None:
+    text = b"key=sk-abc-123456 sk-abc-12 and sk-abc-123456\nsk-abc-123"
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    lines: list[bytes] = []
+    written = await drained(tmp_path, chunks, ("sk-abc-123456", "other"), lines)
+    assert written == b"key=(not stored) sk-abc-12 and (not stored)\nsk-abc-123"
+    assert lines == [b"key=(not stored) sk-abc-12 and (not stored)"]
+
+
+async def test_the_longer_of_two_secrets_goes_whole(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+    chunks = [b"a sk-short-and-long, a sk-short.\n"]
+    written = await drained(tmp_path, chunks, ("sk-short", "sk-short-and-long"), lines)
+    assert written == b"a (not stored), a (not stored).\n"
+
+
+async def test_without_secrets_nothing_waits(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+    assert await drained(tmp_path, [b"a", b"b\n"], (), lines) == b"ab\n"
+    assert lines == [b"ab"]
