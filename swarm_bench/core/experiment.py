@@ -3,6 +3,7 @@
 Stored as `experiment.json`. Programs write it, so unknown keys are tolerated when reading.
 """
 
+import re
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,6 +14,8 @@ NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
+MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
+"""A mode's name names a folder beside `run-1` and the session's own files."""
 
 
 class Stored(BaseModel):

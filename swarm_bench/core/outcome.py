@@ -58,6 +58,8 @@ class AgentRequest:
     rehearsal: str | None = None
     """Address of a loopback model server that answers instead of the provider, without a `/` at
     its end; `None` for a real model. The program's own API path is appended to it."""
+    trial: str = ""
+    """Stable id of the trial."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import NOT_STORED, Mode
+from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.validation import first_error, place_of, words_of
 
@@ -20,8 +20,6 @@ PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` in a mode file may name."""
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _NAMES_ONE = re.compile(r"(\$\{\w+\}|\{\{\s*\w+\s*\}\}|)")
-_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
-"""A mode's name names a folder beside `run-1` and the session's own files."""
 
 
 class _Server(BaseModel):
@@ -90,7 +88,7 @@ def read_mode(path: Path) -> Mode:
     """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
     content = _parse(path)
     name = mode_name(path)
-    if not _NAME.fullmatch(name):
+    if not MODE_NAME.fullmatch(name):
         raise ConfigError(
             f"{path}: a mode takes its name from its file, and {name!r} is taken or cannot name "
             "a folder; rename the file"

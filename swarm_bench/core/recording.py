@@ -1,0 +1,157 @@
+"""What `--record` stores of a session so that it can be played again, and what is read of it.
+
+    recording.json          the experiment in shape, without anything secret
+    trials.jsonl            how each agent's process ended, and what was measured of it
+    swarms.jsonl            the retrieval tool's counters around each swarm
+    streams/<trial>.stdout  what the agent printed, byte for byte
+    streams/<trial>.stderr
+
+A recording may come from somebody else, so its types say what they take.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Protocol, runtime_checkable
+
+from pydantic import Field, field_validator, model_validator
+
+from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Stored
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.records import SwarmRecord
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+
+FORMAT = 1
+FOLDER = "recording"
+RECORDING = "recording.json"
+TRIALS = "trials.jsonl"
+SWARMS = "swarms.jsonl"
+STREAMS = "streams"
+MAX_TRIALS = 100_000
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Amount = Annotated[float, Field(ge=0, le=2**53)]
+
+
+class Recording(Stored):
+    """`recording.json`: what the session was."""
+
+    format: int = FORMAT
+    swarm_bench: str
+    """The version that recorded it."""
+    adapter: str = Field(min_length=1, max_length=500)
+    """The word that named the agent: a registered name, or something of the user's own, which is
+    never loaded because a recording says so."""
+    experiment: Experiment
+    """Without settings, addresses, paths of programs, and what servers are started with."""
+    files: tuple[str, ...]
+    """Paths of the files that the agents could see; the scorers ask for them."""
+
+    @field_validator("experiment")
+    @classmethod
+    def _can_be_planned(cls, experiment: Experiment) -> Experiment:
+        names = [mode.name for mode in experiment.modes]
+        if not all(MODE_NAME.fullmatch(name) for name in names):
+            raise ValueError("has a mode whose name cannot name a folder")
+        if not names or len(set(names)) < len(names) or not experiment.tasks:
+            raise ValueError("needs tasks, and modes with different names")
+        drawn = [sorted(order) == sorted(names) for order in experiment.order]
+        if len(drawn) != experiment.runs or not all(drawn):
+            raise ValueError("has an order that does not fit its modes and runs")
+        if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
+            raise ValueError("has no agents or no runs")
+        if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
+            raise ValueError(f"has more than {MAX_TRIALS} agents")
+        if not 0 < experiment.limits.output_bytes <= _largest_output():
+            raise ValueError("has an output limit that is larger than any")
+        return experiment
+
+
+def _largest_output() -> int:
+    limit: int = Limits.model_fields["output_bytes"].default
+    return limit
+
+
+class RecordedTrial(Stored):
+    """One line of `trials.jsonl`. Of a trial that ran again the last line counts."""
+
+    trial: str = Field(pattern=r"^[0-9a-f]{12}$")
+    run: int
+    mode: str
+    agent: int
+    task_id: str
+    attempt: int = Field(default=1, ge=1)
+    prompt_sha256: str
+    """Of the prompt that the agent was given, in UTF-8."""
+    workspace: str
+    """Path of the workspace as the agent saw it: its answer may name files by it."""
+    cause: Cause
+    detail: str | None = None
+    program_version: str | None = None
+    """As the program said it when it was asked, before the session."""
+    ran: bool
+    """Whether there was a process; without one there are no streams either."""
+    returncode: int | None = Field(default=None, ge=-128, le=255)
+    """As the process ended; `None` when nobody saw it end."""
+    exit_code: int | None = Field(default=None, ge=-128, le=255)
+    """As the record has it."""
+    stopped: StopReason | None = None
+    turn_limit: int | None = Field(default=None, ge=1)
+    """Set when we counted the turns and kept the budget."""
+    stdout_bytes: Count = 0
+    stderr_bytes: Count = 0
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: Amount | None = None
+    cpu_seconds: Amount | None = None
+    peak_memory_bytes: Count | None = None
+    rehearsal: bool | None = None
+    rehearsal_requests: Count | None = None
+    rehearsal_faults: Count | None = None
+    rehearsal_request_tokens: Count | None = None
+    rehearsal_tool_tokens: Count | None = None
+    rehearsal_mcp_tokens: Count | None = None
+    rehearsal_tools: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _ended_somehow(self) -> "RecordedTrial":
+        if not self.ran and not self.imposed:
+            raise ValueError(f"cannot be {self.cause} without a process")
+        return self
+
+    @property
+    def imposed(self) -> bool:
+        """Whether the cause came from around the agent and cannot be read from its output."""
+        outside = (Status.HARNESS_FAILED, Status.CANCELLED)
+        read_from_output = self.ran and self.cause is Cause.ADAPTER_FAILED
+        return CONSEQUENCES[self.cause].status in outside and not read_from_output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A recording that was read and checked."""
+
+    path: Path
+    recording: Recording
+    trials: Mapping[str, RecordedTrial]
+    """By the id of the trial."""
+    swarms: tuple[SwarmRecord, ...]
+    problems: tuple[str, ...] = ()
+    """Lines that could not be read, a sentence per file."""
+
+    def stream(self, trial: str, name: str) -> Path:
+        """Where what the agent printed lies; `name` is `stdout` or `stderr`."""
+        return stream_path(self.path, trial, name)
+
+
+@runtime_checkable
+class Replays(Protocol):
+    """An agent that plays a recording: the experiment is the recorded one."""
+
+    recorded: Recorded
+
+
+def stream_path(folder: Path, trial: str, name: str) -> Path:
+    """The file of one stream; `trial` must be an id and nothing else."""
+    return folder / STREAMS / f"{trial}.{name}"
