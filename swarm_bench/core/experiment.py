@@ -3,6 +3,7 @@
 Stored as `experiment.json`. Programs write it, so unknown keys are tolerated when reading.
 """
 
+import hashlib
 import re
 from datetime import datetime
 from typing import Any, Literal
@@ -172,3 +173,8 @@ class Experiment(Stored):
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""
         return {mode.name: mode for mode in self.modes}[name]
+
+
+def stable_id(*parts: object) -> str:
+    """The id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -32,11 +32,12 @@ def differences(before: Readings, after: Readings) -> dict[str, dict[str, Any] |
     return {name: _DIFFERENCES[name](before.get(name), after[name]) for name in after}
 
 
-def files(number: str, mode: str, before: Readings, after: Readings) -> dict[str, dict[str, Any]]:
-    """The readings as they lie beside the agents' files, by name, in the shape existing scripts
-    read."""
+def files(
+    number: str, mode: str, before: Readings, after: Readings, change: Readings
+) -> dict[str, dict[str, Any]]:
+    """The readings and what changed between them, as they lie beside the agents' files: by name,
+    in the shape existing scripts read."""
     found: dict[str, dict[str, Any]] = {}
-    change = differences(before, after)
     feedback, service = change.get("feedback"), change.get("service")
     if feedback is not None:
         content = {"mode": mode, "db_path": FEEDBACK_DB.as_posix(), **feedback}

@@ -9,8 +9,10 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Agent, Scorer
+from swarm_bench.core.recording import Recorded
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.recorder import Recorder
 from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
@@ -43,6 +45,10 @@ class Kit:
     """Variables that the user gives the agents."""
     rehearsal: Rehearsal | None = None
     """The server that answers in the place of a model."""
+    recorder: Recorder | None = None
+    """Keeps what the agents print, to be played again."""
+    recorded: Recorded | None = None
+    """The recording that is played instead of running agents; `agent` plays it."""
 
     @property
     def workspace(self) -> Path:

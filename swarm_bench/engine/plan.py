@@ -1,13 +1,12 @@
 """What runs, and in which order. A pure function of the experiment, so it can be shown, compared
 and continued."""
 
-import hashlib
 import math
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from swarm_bench.core.experiment import Experiment, Task
+from swarm_bench.core.experiment import Experiment, Task, stable_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +110,12 @@ def _trials(experiment: Experiment, run: int, mode: str) -> tuple[Trial, ...]:
 
 
 def _trial(run: int, mode: str, agent: int, task: Task) -> Trial:
-    return Trial(id=_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
+    return Trial(
+        id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task
+    )
 
 
 def _swarm(run: int, mode: str, trials: tuple[Trial, ...]) -> Swarm:
-    return Swarm(id=_id(run, mode, *(t.id for t in trials)), run=run, mode=mode, trials=trials)
-
-
-def _id(*parts: object) -> str:
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+    return Swarm(
+        id=stable_id(run, mode, *(t.id for t in trials)), run=run, mode=mode, trials=trials
+    )

@@ -79,7 +79,10 @@ class SwarmRun:
             self._story.failure = "interrupted"
             raise
         finally:
-            self._kit.folder.append_swarm(self._record())
+            record = self._record()
+            if self._kit.recorder is not None:
+                self._kit.recorder.keep_swarm(record)
+            self._kit.folder.append_swarm(record)
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:
@@ -178,21 +181,15 @@ class SwarmRun:
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
                 self._story.after = await self._counters()
-                self._write_counters()
+                change = counters.differences(self._story.before, self._story.after)
+                write_counters(
+                    self._kit, self._swarm, self._story.before, self._story.after, change
+                )
 
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else None
         probes = counters.probes(self._mode.probes, self._kit.workspace, url)
         return {probe.name: await probe.snapshot() for probe in probes}
-
-    def _write_counters(self) -> None:
-        kit, swarm = self._kit, self._swarm
-        folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
-        name = "" if kit.experiment.benchmark == "swarm" else f"-{swarm.trials[0].agent}"
-        files = counters.files(name, swarm.mode, self._story.before, self._story.after)
-        for file, content in files.items():
-            kit.folder.set_aside(folder / file)
-            write_whole(folder / file, json.dumps(content, indent=2) + "\n")
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
@@ -230,6 +227,21 @@ class SwarmRun:
             service_healthy=(story.lost is None) if self._service else None,
             failure=story.failure,
         )
+
+
+def write_counters(
+    kit: Kit,
+    swarm: Swarm,
+    before: counters.Readings,
+    after: counters.Readings,
+    change: counters.Readings,
+) -> None:
+    """Put the counters of a swarm beside its agents' files."""
+    folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
+    number = "" if kit.experiment.benchmark == "swarm" else f"-{swarm.trials[0].agent}"
+    for file, content in counters.files(number, swarm.mode, before, after, change).items():
+        kit.folder.set_aside(folder / file)
+        write_whole(folder / file, json.dumps(content, indent=2) + "\n")
 
 
 def _cause_of(error: HarnessError) -> Cause:

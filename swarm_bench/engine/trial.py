@@ -12,17 +12,27 @@ import anyio
 
 from swarm_bench.core.errors import HarnessError, ProcessLost
 from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted, Trouble
-from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome, StopReason
+from swarm_bench.core.outcome import (
+    Activity,
+    AgentExit,
+    AgentRequest,
+    Launch,
+    Outcome,
+    StopReason,
+)
 from swarm_bench.core.ports import Score, ScoreContext
+from swarm_bench.core.recording import RecordedTrial
+from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
+from swarm_bench.engine.recorder import recorded_trial
 from swarm_bench.engine.recording import Measured, make_record, rehearsed
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
-from swarm_bench.runtime.process import Command, run
+from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
 
 
@@ -45,9 +55,11 @@ class TrialRun:
         self._kit = kit
         self._around = surroundings
         self._tag = f"{kit.experiment.session}/{trial.id}"
+        self._prompt = kit.prompt(kit.experiment, kit.experiment.mode(trial.mode), trial.task)
         self._started: datetime | None = None
         self._seconds: float | None = None
-        self._turns_counted: bool | None = None
+        self._launched: Launch | None = None
+        self._result: ProcessResult | None = None
         self._rehearsed: dict[str, Any] = {}
         self._home = kit.work / "homes" / trial.id
         self._secrets: tuple[str, ...] = ()
@@ -92,18 +104,10 @@ class TrialRun:
     def record(self, outcome: Outcome, exit_code: int | None) -> None:
         """Write the artefacts and the line. Called once."""
         kit, trial = self._kit, self.trial
-        measured = Measured(
-            started_at=self._started,
-            ended_at=datetime.now(UTC),
-            wall_seconds=self._seconds,
-            exit_code=exit_code,
-            peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
-            cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
-            attempt=self._around.attempts.get(trial.id, 0) + 1,
-            turns_counted=self._turns_counted,
-        )
-        extra = {**self._rehearsed, **self._scores(outcome)}
-        record = make_record(kit.experiment, trial, outcome, measured, extra)
+        extra = {**self._found(outcome), **self._scores(outcome)}
+        record = make_record(kit.experiment, trial, outcome, self._measured(exit_code), extra)
+        if kit.recorder is not None:
+            kit.recorder.keep(self._to_be_recorded(record), self._stdout, self._stderr)
         if outcome.payload is not None:
             write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
         page = kit.folder.agent_file(kit.experiment, trial, "md")
@@ -112,7 +116,40 @@ class TrialRun:
         self.recorded = True
         kit.emit(TrialEnded(record=record))
 
+    def _measured(self, exit_code: int | None) -> Measured:
+        launched = self._launched
+        return Measured(
+            started_at=self._started,
+            ended_at=datetime.now(UTC),
+            wall_seconds=self._seconds,
+            exit_code=exit_code,
+            peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
+            cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
+            attempt=self._around.attempts.get(self.trial.id, 0) + 1,
+            turns_counted=launched.turn_limit is not None if launched else None,
+        )
+
+    def _found(self, _outcome: Outcome) -> dict[str, Any]:
+        """What was found out beside the agent's output, as keys of the record."""
+        return self._rehearsed
+
+    def _to_be_recorded(self, record: TrialRecord) -> RecordedTrial:
+        kit = self._kit
+        return recorded_trial(
+            record,
+            prompt=self._prompt,
+            workspace=str(self._around.workspace),
+            program=kit.experiment.agent,
+            launch=self._launched if self._seconds is not None else None,
+            result=self._result,
+        )
+
     async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
+        result = await self._run_process(home, self._kit.experiment.limits.timeout)
+        return await self._outcome(result.returncode, result.stopped), result.returncode
+
+    async def _run_process(self, home: Path, timeout: float) -> ProcessResult:
+        """Raises `ProcessLost`, and whatever the adapter raises."""
         kit = self._kit
         with store_errors(home):
             remove(home)
@@ -139,12 +176,12 @@ class TrialRun:
         )
         began = anyio.current_time()
         try:
-            result = await run(command, output=output, timeout=kit.experiment.limits.timeout)
+            self._result = await run(command, output=output, timeout=timeout)
         finally:
             self._seconds = anyio.current_time() - began
             with anyio.CancelScope(shield=True):
                 self._rehearsed = await self._what_the_server_saw()
-        return await self._outcome(result.returncode, result.stopped), result.returncode
+        return self._result
 
     def _request(self, home: Path) -> AgentRequest:
         kit, trial = self._kit, self.trial
@@ -153,7 +190,7 @@ class TrialRun:
         servers = render_servers(mode, self._around.placeholders)
         write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
         return AgentRequest(
-            prompt=kit.prompt(kit.experiment, mode, trial.task),
+            prompt=self._prompt,
             workspace=self._around.workspace,
             home=home,
             mcp_config=config,
@@ -163,6 +200,7 @@ class TrialRun:
             arguments=kit.experiment.agent_args,
             inherit_settings=kit.experiment.inherit_settings,
             rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
+            trial=trial.id,
         )
 
     async def _what_the_server_saw(self) -> dict[str, Any]:
@@ -199,12 +237,16 @@ class TrialRun:
             TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
         )
 
+    def _workspace_seen(self) -> str:
+        """The workspace as the agent saw it: answers name files by it."""
+        return str(self._around.workspace)
+
     def _scores(self, outcome: Outcome) -> dict[str, Score]:
         if outcome.text is None or outcome.cause is not Cause.FINISHED:
             return {}  # the words of an error are no answer
         context = ScoreContext(
             text=outcome.text,
-            workspace=str(self._around.workspace),
+            workspace=self._workspace_seen(),
             files=self._kit.snapshot.files,
         )
         scores: dict[str, Score] = {}

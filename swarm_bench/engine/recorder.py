@@ -1,0 +1,113 @@
+"""Keeps what the agents of a session print, and how they ended, so that it can be played again.
+
+Each trial is written when it ends: a session that dies leaves a recording of what it had run.
+"""
+
+import hashlib
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from swarm_bench.core.experiment import Experiment, Mode, Program
+from swarm_bench.core.outcome import Launch
+from swarm_bench.core.recording import (
+    RECORDING,
+    STREAMS,
+    SWARMS,
+    TRIALS,
+    RecordedTrial,
+    Recording,
+    stream_path,
+)
+from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.runtime.files import append_line, store_errors, write_whole
+from swarm_bench.runtime.process import ProcessResult
+
+
+class Recorder:
+    """Writes one recording; one of a session that is continued grows."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begin(self, adapter: str, experiment: Experiment, files: frozenset[str]) -> None:
+        """Write the head. `adapter` is the word that named the agent. Raises `StoreError`."""
+        recording = Recording(
+            swarm_bench=version("swarm-bench"),
+            adapter=adapter,
+            experiment=shareable(experiment),
+            files=tuple(sorted(files)),
+        )
+        with store_errors(self._folder):
+            (self._folder / STREAMS).mkdir(parents=True, exist_ok=True)
+        write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
+
+    def keep(self, trial: RecordedTrial, stdout: Path, stderr: Path) -> None:
+        """Keep a trial that ended; its streams first, so that a line never lacks them."""
+        if trial.ran:
+            sizes = {
+                f"{name}_bytes": self._copy(source, stream_path(self._folder, trial.trial, name))
+                for name, source in (("stdout", stdout), ("stderr", stderr))
+            }
+            trial = trial.model_copy(update=sizes)
+        append_line(self._folder / TRIALS, trial.model_dump_json())
+
+    def keep_swarm(self, record: SwarmRecord) -> None:
+        append_line(self._folder / SWARMS, record.model_dump_json())
+
+    def _copy(self, source: Path, target: Path) -> int:
+        part = target.with_name(f".{target.name}.part")
+        with store_errors(target):
+            shutil.copyfile(source, part)
+            size = part.stat().st_size
+            part.replace(target)
+        return size
+
+
+def recorded_trial(
+    record: TrialRecord,
+    *,
+    prompt: str,
+    workspace: str,
+    program: Program,
+    launch: Launch | None,
+    result: ProcessResult | None,
+) -> RecordedTrial:
+    """The line of a trial. `launch` is `None` when no process ran, `result` when nobody saw one
+    end."""
+    same = record.model_dump(include=set(RecordedTrial.model_fields))
+    ended = result if launch else None
+    return RecordedTrial.model_validate(
+        {
+            **same,
+            "prompt_sha256": hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest(),
+            "workspace": workspace,
+            "program_version": program.version,
+            "ran": launch is not None,
+            "returncode": ended.returncode if ended else None,
+            "stopped": ended.stopped if ended else None,
+            "turn_limit": launch.turn_limit if launch else None,
+        }
+    )
+
+
+def shareable(experiment: Experiment) -> Experiment:
+    """The experiment in shape: what only this machine has, and what may be secret, is left out."""
+    return experiment.model_copy(
+        update={
+            "modes": tuple(_named(mode) for mode in experiment.modes),
+            "agent": experiment.agent.model_copy(update={"path": None}),
+            "retrieval": {
+                mode: program.model_copy(update={"path": None})
+                for mode, program in experiment.retrieval.items()
+            },
+            "service_url": None,
+            "settings": {},
+        }
+    )
+
+
+def _named(mode: Mode) -> Mode:
+    """The mode with its servers by name only."""
+    servers: dict[str, dict[str, object]] = {name: {} for name in mode.servers}
+    return mode.model_copy(update={"servers": servers, "source": Path(mode.source).name})
