@@ -1,0 +1,117 @@
+"""Reads what a program left: its streams, or a file that it wrote into its folder."""
+
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.agents._claude_json import in_line
+from swarm_bench.agents._command_places import Material
+from swarm_bench.core.experiment import NOT_STORED
+from swarm_bench.core.outcome import AgentExit
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of an output; parsed JSON takes many times as much memory."""
+TAIL = 1024 * 1024
+"""Bytes of a stream that patterns see beside the output."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """What a program left."""
+
+    material: Material
+    empty: bool
+    """There is nothing in it, or it is not there."""
+    problem: str | None
+    """Why it cannot be read, as a sentence without its end."""
+    payload: bytes | None
+
+
+def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]) -> Left:
+    """`source` is `stdout`, `stderr` or `file:` with a path in the agent's folder. Never raises on
+    content."""
+    streams = Material(texts={"stdout": _tail(exit.stdout), "stderr": _tail(exit.stderr)})
+    name, data = _data(exit, source)
+    if data is None:
+        return Left(material=streams, empty=True, problem=f"There is no {name}", payload=None)
+    if not data.strip():
+        return Left(
+            material=streams, empty=True, problem=f"There is nothing in {name}", payload=None
+        )
+    if len(data) > LARGEST:
+        problem = f"There are more than {LARGEST // 2**20} MiB in {name}"
+        return Left(material=streams, empty=False, problem=problem, payload=None)
+    texts = {**streams.texts, "output": data.decode("utf-8", "replace")}
+    if format == "text":
+        return Left(material=Material(texts=texts), empty=False, problem=None, payload=None)
+    value = _lines(data) if format == "json-lines" else _whole(data)
+    if value is None:
+        problem = f"There is no JSON in {name}"
+        return Left(material=Material(texts=texts), empty=False, problem=problem, payload=None)
+    return Left(
+        material=Material(texts=texts, json=value, is_json=True),
+        empty=False,
+        problem=None,
+        payload=data if format == "json" else None,
+    )
+
+
+def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
+    match source:
+        case "stdout":
+            return "standard output", _read(exit.stdout)
+        case "stderr":
+            return "standard error", _read(exit.stderr)
+    inner = source.removeprefix("file:")
+    name = f"file {inner!r} in the agent's folder"
+    if exit.home is None:
+        return name, None
+    data = _read_written(exit.home, inner)
+    for secret in exit.secrets if data else ():
+        data = data and data.replace(secret.encode(), NOT_STORED.encode())
+    return name, data
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST + 1)
+
+
+def _read_written(home: Path, inner: str) -> bytes | None:
+    """A file that the agent wrote. It may have made a link out of it, or something that is no
+    file, so that we give away what it cannot read or wait for ever."""
+    try:
+        whole = home.resolve(strict=True) / inner
+        if whole.resolve() != whole:
+            return None
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, RuntimeError):  # RuntimeError: links in a ring
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(LARGEST + 1)
+
+
+def _tail(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - TAIL))
+        return file.read(TAIL).decode("utf-8", "replace")
+
+
+def _whole(data: bytes) -> object:
+    try:
+        value: object = json.loads(data, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _lines(data: bytes) -> list[object] | None:
+    """The objects of all lines; lines without one are passed over."""
+    return [found.value for line in data.split(b"\n") for found in in_line(line)] or None

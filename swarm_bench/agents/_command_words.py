@@ -1,0 +1,113 @@
+"""`{{ … }}` in what a command file writes: filled in when an agent is started."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
+
+ARGUMENTS = "arguments"
+"""Marks where the words of `--agent-arg` go; an entry of its own."""
+PLACEHOLDERS = (
+    "prompt", "model", "max_turns", "workspace", "home", "folder", "seed",
+    "mcp_config", "mcp_servers_json", "rehearsal",
+)  # fmt: skip
+"""What can be filled in. `model` and `rehearsal` can be empty."""
+Values = Mapping[str, str | None]
+
+_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_HERE = "{{ arguments }}"
+
+
+class Unset(Exception):
+    """A placeholder that nothing fills was met where it cannot be left out."""
+
+    def __init__(self, name: str, template: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.template = template
+
+
+def placeholders(template: str) -> set[str]:
+    """The names in a text."""
+    return set(_PLACEHOLDER.findall(template))
+
+
+def fill(template: str, values: Values) -> str:
+    """The text with its placeholders filled. Raises `Unset` for one without a value."""
+
+    def put(match: re.Match[str]) -> str:
+        value = values[match[1]]
+        if value is None:
+            raise Unset(match[1], template)
+        return value
+
+    return _PLACEHOLDER.sub(put, template)
+
+
+def fill_words(words: Iterable[tuple[str, ...] | str], values: Values) -> Iterator[str]:
+    """The words of a command. A group, in which a placeholder has no value, is left out."""
+    for entry in words:
+        if isinstance(entry, str):
+            yield fill(entry, values)
+        elif all(values[name] is not None for word in entry for name in placeholders(word)):
+            yield from (fill(word, values) for word in entry)
+
+
+def fill_all(templates: Mapping[str, str], values: Values) -> dict[str, str]:
+    """The texts by name. One in which a placeholder has no value is left out."""
+    return {
+        name: fill(template, values)
+        for name, template in templates.items()
+        if all(values[used] is not None for used in placeholders(template))
+    }
+
+
+def is_arguments(entry: tuple[str, ...] | str) -> bool:
+    """Whether the entry stands for the words of `--agent-arg`."""
+    return isinstance(entry, str) and placeholders(entry) == {ARGUMENTS}
+
+
+def check_template(template: str) -> str:
+    """A text as it may stand in a command file. Raises `ValueError` with a clause."""
+    if "\0" in template:
+        raise ValueError("has a NUL character, which no program can be given; take it out")
+    for name in placeholders(template):
+        if name == ARGUMENTS:
+            raise ValueError(f"has {_HERE}, which must be an entry of 'command' of its own")
+        if name not in PLACEHOLDERS:
+            known = ", ".join(PLACEHOLDERS)
+            raise ValueError(f"has the placeholder {{{{ {name} }}}}; known are {known}")
+    return template
+
+
+def _check_words(given: Any) -> Any:
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError("must be a list of words, such as [my-agent, --task, '{{ prompt }}']")
+    return tuple(_entry(entry, number) for number, entry in enumerate(given, 1))
+
+
+def _entry(entry: Any, number: int) -> tuple[str, ...] | str:
+    if isinstance(entry, list | tuple):
+        return tuple(_word(word, number) for word in entry)
+    if isinstance(entry, str) and is_arguments(entry):
+        if entry.strip() != entry or not _PLACEHOLDER.fullmatch(entry):
+            raise ValueError(f"has {_HERE} inside entry {number}; make it an entry of its own")
+        return entry
+    return _word(entry, number)
+
+
+def _word(word: Any, number: int) -> str:
+    if not isinstance(word, str):
+        raise ValueError(
+            f"has {word!r} in entry {number}, which is no text; put it in quotes (an entry can "
+            "also be a list of texts, which are left out together)"
+        )
+    try:
+        return check_template(word)
+    except ValueError as error:
+        raise ValueError(f"{error} (entry {number})") from error
+
+
+Template = Annotated[str, AfterValidator(check_template)]
+Words = Annotated[tuple[tuple[str, ...] | str, ...], BeforeValidator(_check_words)]

@@ -1,0 +1,92 @@
+"""YAML that a person wrote, read so that a mistake can be named with its line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from swarm_bench.core.errors import ConfigError
+
+LARGEST = 256 * 1024
+"""Bytes of a file that a person writes by hand; a larger one was named by mistake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Located:
+    """What a YAML file holds, and where."""
+
+    content: object
+    root: yaml.Node | None
+
+    def line(self, place: Sequence[int | str]) -> int:
+        """The line, from 1, of the node at `place`, or of the nearest one around it."""
+        node, line = self.root, 1
+        for part in place:
+            node = _child(node, part)
+            if node is None:
+                break
+            line = node.start_mark.line + 1
+        return line
+
+
+def read_located(path: Path, kind: str) -> Located:
+    """The content of a YAML file; `kind` is what a person calls such a file.
+
+    Raises `ConfigError` naming the file, and the line where it is no YAML or says a key twice.
+    """
+    text = _text(path, kind)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-99-99
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise ConfigError(f"{path}{line}: not YAML: {problem}; mend the file") from error
+    if (again := _said_twice(root)) is not None:
+        raise ConfigError(
+            f"{path}:{again.start_mark.line + 1}: the key {again.value!r} stands there a second "
+            "time; keep one of them"
+        )
+    return Located(content=content, root=root)
+
+
+def _text(path: Path, kind: str) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ConfigError(f"The {kind} {path} is larger than {LARGEST // 1024} KiB; shorten it")
+        return data.decode("utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"The {kind} {path} cannot be read: {error.strerror}; check the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; mend the file") from error
+
+
+def _said_twice(node: yaml.Node | None) -> yaml.ScalarNode | None:
+    """The first key that its mapping already has; YAML itself would take the later one."""
+    if isinstance(node, yaml.SequenceNode):
+        return next(filter(None, map(_said_twice, node.value)), None)
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    seen = set[str]()
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in seen:
+                return key
+            seen.add(key.value)
+        if (deeper := _said_twice(value)) is not None:
+            return deeper
+    return None
+
+
+def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+        return node.value[part] if part < len(node.value) else None
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    return None
