@@ -1,14 +1,21 @@
 """Lets `rules` think for a foreign agent program: with its tools, in its words."""
 
 import json
+from collections.abc import Mapping, Sequence
 
-from swarm_bench.core.ports import Message, ToolCall
+from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
+from swarm_bench.models.rehearsal import history, prompts, retrieval_tools
 from swarm_bench.models.rehearsal.api import Asked
+from swarm_bench.models.rehearsal.history import Taken
+from swarm_bench.models.rehearsal.retrieval_tools import Route
 from swarm_bench.models.rehearsal.schema_answer import smallest
-from swarm_bench.models.rules.model import Rules
+from swarm_bench.models.rehearsal.toolbox import Asking, Toolbox
+from swarm_bench.models.rules.model import OWN_TOOLS, Rules
 
 SHORT = "Rehearsal"
-"""What a request that is not about the task is answered with: a title, a topic, a summary."""
+"""What a request that is not about the task is answered with: for a title, a topic, a memory."""
+_MAX_TURNS = 20
+"""More than the rules ever take, so that looking for their last word has an end."""
 
 
 def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
@@ -17,14 +24,120 @@ def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
     `made` is the memory of one trial: what `rules` wished for, in scout's terms, by the id under
     which the program was asked for it. Calls of this turn are added.
     """
-    if asked.schema is not None:
-        return Message(role="assistant", text=json.dumps(smallest(asked.schema)))
-    if not asked.tools or not asked.messages:
-        return Message(role="assistant", text=SHORT)
-    wished = Rules().complete(asked.messages, asked.tools)
-    calls = []
-    for call in wished.calls:
-        call = ToolCall(id=f"call_{len(made) + 1:05}", name=call.name, arguments=call.arguments)
-        made[call.id] = call
-        calls.append(call)
-    return Message(role="assistant", text=wished.text, calls=tuple(calls))
+    if asked.schema is not None and not asked.tools:
+        return _say(json.dumps(smallest(asked.schema)))
+    task = prompts.task_in(asked.messages)
+    workspace = prompts.workspace_in(asked.parts)
+    steps = history.taken(asked.messages, made, workspace)
+    aside = prompts.aside_in(asked.messages)
+    if aside and prompts.wants_summary(aside):
+        return _say(f"{prompts.SUMMARY}\n\n{_findings(asked, task, steps)}")
+    if (summary := prompts.summary_in(asked.messages)) is not None:
+        return _answer(asked, summary)
+    if steps and (not asked.tools or asked.messages[-1].role == "assistant"):
+        return _answer(asked, _findings(asked, task, steps))
+    if not asked.tools or not task or (aside and prompts.has_answered(asked.messages)):
+        return _say(SHORT)
+    if (finding := _finding(asked, steps)) is not None:
+        return _ask([finding], [ToolCall(id="", name=finding[0], arguments=finding[1])], made)
+    return _next(asked, made, task, steps, workspace)
+
+
+def _next(
+    asked: Asked,
+    made: dict[str, ToolCall],
+    task: str,
+    steps: Sequence[Taken],
+    workspace: str | None,
+) -> Message:
+    """What the rules wish for, or once more what a tool could not do, by other means."""
+    routes = _routes(asked, steps)
+    failing = history.failing(steps)
+    toolbox = Toolbox.of(asked.tools, workspace, routes, failing)
+    if again := _failed_last(steps, toolbox):
+        broken = failing | {step.tool for step in again}
+        toolbox = Toolbox.of(asked.tools, workspace, routes, broken)
+        wished = [step.own for step in again]
+    else:
+        conversation = history.conversation(task, history.turns(steps))
+        message = Rules().complete(conversation, toolbox.offered())
+        if not message.calls:
+            return _answer(asked, message.text)
+        wished = list(message.calls)
+    return _ask([toolbox.asking(call) for call in wished], wished, made)
+
+
+def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
+    """Calls of the last turn that a tool could not do and a command line may."""
+    if toolbox.shell is None:
+        return []
+    return [
+        step
+        for step in steps
+        if step.turn == steps[-1].turn
+        and step.result.is_error
+        and step.own.name in OWN_TOOLS
+        and step.tool != toolbox.shell.name
+    ]
+
+
+def _finding(asked: Asked, steps: Sequence[Taken]) -> Asking | None:
+    """The call that makes canopy's tools known, where a program hides them and it was not made
+    yet."""
+    finder = retrieval_tools.finder(asked.tools)
+    if finder is None or retrieval_tools.offered(asked.tools):
+        return None
+    names = retrieval_tools.hidden(asked.parts)
+    if not names or any(step.tool == finder.name for step in steps):
+        return None
+    return finder.name, retrieval_tools.finding(finder, names)
+
+
+def _routes(asked: Asked, steps: Sequence[Taken]) -> Mapping[str, Route]:
+    if routes := retrieval_tools.offered(asked.tools):
+        return routes
+    door, finder = retrieval_tools.door(asked.tools), retrieval_tools.finder(asked.tools)
+    if door is None or finder is None:
+        return {}
+    return retrieval_tools.behind(door, retrieval_tools.hidden(asked.parts))
+
+
+def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
+    """The answer that the rules would give if no tool gave anything more."""
+    messages = history.conversation(task, history.turns(steps))
+    names = {step.own.name: None for step in steps}
+    tools = [ToolSpec(name=name, description="") for name in names]
+    tools += [
+        ToolSpec(name=name, description="") for name in _routes(asked, steps) if name not in names
+    ]
+    for _ in range(_MAX_TURNS):
+        message = Rules().complete(messages, tools)
+        if not message.calls:
+            return message.text
+        refused = tuple(
+            ToolResult(id=call.id, text="No more results", is_error=True) for call in message.calls
+        )
+        messages += [message, Message(role="user", results=refused)]
+    return SHORT
+
+
+def _ask(
+    askings: Sequence[Asking], wished: Sequence[ToolCall], made: dict[str, ToolCall]
+) -> Message:
+    """A message with calls, each remembered under a new id."""
+    turn = len(made) + 1
+    calls: list[ToolCall] = []
+    for index, (asking, own) in enumerate(zip(askings, wished, strict=True), start=1):
+        id = history.new_id(turn, index)
+        made[id] = ToolCall(id=id, name=own.name, arguments=own.arguments)
+        calls.append(ToolCall(id=id, name=asking[0], arguments=asking[1]))
+    return Message(role="assistant", calls=tuple(calls))
+
+
+def _answer(asked: Asked, text: str) -> Message:
+    """The answer to the task, in the form that the program asks for."""
+    return _say(text if asked.schema is None else json.dumps(smallest(asked.schema)))
+
+
+def _say(text: str) -> Message:
+    return Message(role="assistant", text=text)

@@ -1,0 +1,119 @@
+"""What was asked and answered so far, told in the terms of `rules`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from swarm_bench.core.ports import Message, ToolCall, ToolResult
+from swarm_bench.models.rehearsal import file_lines, grep_lines, retrieval_tools
+from swarm_bench.models.rehearsal.grep_lines import Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """A call of ours, and what the program made of it."""
+
+    own: ToolCall
+    """In scout's terms."""
+    tool: str
+    """As the program calls the tool that was used."""
+    result: ToolResult
+    """In scout's terms; an error when the tool could not do it."""
+
+    @property
+    def turn(self) -> str:
+        return turn_of(self.own.id)
+
+    def same_as(self, other: "Taken") -> bool:
+        return (self.own.name, self.own.arguments) == (other.own.name, other.own.arguments)
+
+
+def new_id(turn: int, index: int) -> str:
+    """Every API takes an id of this shape and gives it back unchanged."""
+    return f"call_{turn:04}_{index:02}"
+
+
+def turn_of(id: str) -> str:
+    """Programs split the calls of one turn over several messages; their ids keep them together."""
+    return id.rpartition("_")[0]
+
+
+def taken(
+    messages: Sequence[Message], made: Mapping[str, ToolCall], workspace: str | None
+) -> list[Taken]:
+    """Our calls that have a result, in order. Calls that are not ours are left out."""
+    calls = {call.id: call for message in messages for call in message.calls}
+    found: list[Taken] = []
+    for result in (result for message in messages for result in message.results):
+        own, theirs = made.get(result.id), calls.get(result.id)
+        if own and theirs:
+            read = _read(own, result, workspace)
+            found.append(Taken(own=own, tool=theirs.name, result=read))
+    return sorted(found, key=lambda step: step.own.id)
+
+
+def turns(steps: Sequence[Taken]) -> list[list[Taken]]:
+    """The calls by turn. A turn that only repeats failed calls takes their place."""
+    found: list[list[Taken]] = []
+    for _, group in groupby(steps, key=lambda step: step.turn):
+        turn = list(group)
+        failed = [step for step in found[-1] if step.result.is_error] if found else []
+        if failed and all(any(step.same_as(old) for old in failed) for step in turn):
+            found[-1] = [_repeated(old, turn) for old in found[-1]]
+        else:
+            found.append(turn)
+    return found
+
+
+def failing(steps: Sequence[Taken]) -> frozenset[str]:
+    """Names of tools that failed at everything they were asked in some turn."""
+    names: set[str] = set()
+    for _, group in groupby(sorted(steps, key=lambda s: (s.turn, s.tool)), key=_turn_and_tool):
+        of_tool = list(group)
+        if all(step.result.is_error for step in of_tool):
+            names.add(of_tool[0].tool)
+    return frozenset(names)
+
+
+def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
+    """The messages that scout would have had."""
+    messages = [Message(role="user", text=task)]
+    for turn in steps:
+        messages.append(Message(role="assistant", calls=tuple(step.own for step in turn)))
+        messages.append(Message(role="user", results=tuple(step.result for step in turn)))
+    return messages
+
+
+def _repeated(old: Taken, turn: Sequence[Taken]) -> Taken:
+    return next((step for step in turn if old.result.is_error and step.same_as(old)), old)
+
+
+def _turn_and_tool(step: Taken) -> tuple[str, str]:
+    return step.turn, step.tool
+
+
+def _read(own: ToolCall, result: ToolResult, workspace: str | None) -> ToolResult:
+    """The result as scout's tool would give it; what cannot be read as one is an error."""
+    if result.is_error:
+        return ToolResult(id=own.id, text=result.text, is_error=True)
+    if own.name not in ("Grep", "Glob", "Read"):
+        return ToolResult(id=own.id, text=retrieval_tools.text_of(result.text))
+    read = _text(own, result.text, workspace)
+    failed = read is None
+    return ToolResult(id=own.id, text=result.text if read is None else read, is_error=failed)
+
+
+def _text(own: ToolCall, text: str, workspace: str | None) -> str | None:
+    """`None` when the tool could not do it."""
+    if own.name == "Read":
+        return file_lines.window(text, own.arguments) or None
+    path = own.arguments.get("path")
+    place = Place(workspace=workspace, path=path if isinstance(path, str) else "")
+    if own.name == "Glob":
+        read = grep_lines.listed(text, place)
+    elif own.arguments.get("output_mode") == "count":
+        read = grep_lines.counted(text, own.arguments, place)
+    else:
+        read = grep_lines.shown(text, own.arguments, place)
+    found_none = read in (grep_lines.NOTHING, grep_lines.NO_FILES)
+    return None if found_none and not grep_lines.says_nothing(text) else read

@@ -1,0 +1,97 @@
+"""Finds in a program's messages what its user asked, and what the program asks by the way."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.core.ports import Message
+
+SUMMARY = "## Summary of the work so far"
+"""Begins our summary of a conversation, so that we know it again when the program goes on."""
+
+_WRAPPERS = (
+    *("system-reminder", "environment_context", "environment_details", "user_instructions"),
+    *("session_context", "permissions instructions", "skills_instructions", "INSTRUCTIONS"),
+    *("collaboration_mode", "personality_spec", "env", "qwen:user-prompt-submit-context"),
+)
+_WRAPPED = re.compile(
+    "|".join(
+        rf"<{re.escape(name)}>.*?</{re.escape(name)}>\n?" for name in _WRAPPERS
+    ),
+    re.DOTALL,
+)  # fmt: skip
+_QUOTED = re.compile(r'\A"(.*)"\Z', re.DOTALL)
+_WORKSPACE = re.compile(
+    r"(?:[Ww]orking directory: |working in the directory: |<cwd>|Workspace Directories:\**\n\s*- )"
+    r"(/[^\n<]*)"
+)
+_HINT = re.compile(r"directory: /|<cwd>|Workspace Directories")
+_GO_ON = re.compile(r"\A.{0,80}\b(?:continue|go on|proceed)\b.{0,80}\Z", re.DOTALL | re.IGNORECASE)
+_SUM_UP = re.compile(r"summar|state_snapshot|compact|checkpoint|hand-?off", re.IGNORECASE)
+
+
+def request_in(text: str) -> str:
+    """What the user wrote, without what the program put around it."""
+    plain = _WRAPPED.sub("", text).strip()
+    # opencode hands on a prompt with blanks in quotation marks.
+    if quoted := _QUOTED.match(plain):
+        plain = quoted[1].replace('\\"', '"')
+    return plain.strip()
+
+
+def task_in(messages: Sequence[Message]) -> str:
+    """The first thing that the user asked; empty when there is none."""
+    asked = (request_in(message.text) for message in messages if message.role == "user")
+    return next((text for text in asked if text), "")
+
+
+def aside_in(messages: Sequence[Message]) -> str:
+    """What the program asks after the assistant has already said something; empty when it only
+    hands over results, or nudges."""
+    texts: list[str] = []
+    for message in reversed(messages):
+        if message.role == "user":
+            texts.append(request_in(message.text))
+        elif message.text.strip() or message.calls:
+            asked = "\n\n".join(text for text in reversed(texts) if text)
+            return "" if _GO_ON.match(asked) else asked
+    return ""
+
+
+def has_answered(messages: Sequence[Message]) -> bool:
+    """Whether the assistant's last message was an answer and no call."""
+    last = next((message for message in reversed(messages) if message.role == "assistant"), None)
+    return last is not None and bool(last.text.strip()) and not last.calls
+
+
+def wants_summary(aside: str) -> bool:
+    """Whether a program asks to sum up a conversation that has grown too long."""
+    return _SUM_UP.search(aside) is not None
+
+
+def summary_in(messages: Sequence[Message]) -> str | None:
+    """What our summary said, when the conversation begins with one."""
+    for message in messages:
+        if message.role == "user" and SUMMARY in message.text:
+            return message.text.partition(SUMMARY)[2].partition("</")[0].strip()
+    return None
+
+
+def workspace_in(parts: Sequence[str]) -> str | None:
+    """The folder that the program says it works in. `parts` are JSON texts."""
+    for part in parts:
+        for text in _strings(json.loads(part)) if _HINT.search(part) else ():
+            if found := _WORKSPACE.search(text):
+                return found[1].strip().rstrip("/")
+    return None
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)

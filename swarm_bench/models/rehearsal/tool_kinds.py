@@ -1,0 +1,110 @@
+"""Tells from names and schemas which of a program's tools search, read or run commands."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models.rehearsal.schema_answer import smallest
+
+PATTERN = ("pattern", "regex", "regexp", "query", "search")
+FOLDER = ("path", "dir_path", "directory", "dir", "root")
+INCLUDE = ("include", "glob", "include_pattern", "file_pattern", "includes")
+FILE = ("file_path", "filePath", "absolute_path", "path", "target_file", "file")
+COMMAND = ("command", "cmd", "commands", "script")
+_SPOKEN = ("description", "explanation", "reason", "purpose", "justification", "thought")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def content_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that looks for a regular expression in files."""
+    return _best(tools, PATTERN, _searches_content)
+
+
+def name_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that finds files by a glob pattern."""
+    return _best(tools, ("pattern", "glob", "glob_pattern"), _searches_names)
+
+
+def file_read(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that gives the lines of a text file."""
+    return _best(tools, FILE, _reads)
+
+
+def shell(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that runs a command line."""
+    return _best(tools, COMMAND, _runs)
+
+
+def properties(tool: ToolSpec) -> Mapping[str, Any]:
+    """The schemas of a tool's arguments by name."""
+    found = tool.schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
+
+
+def argument(tool: ToolSpec, names: Sequence[str]) -> str | None:
+    """The first of the names that is an argument of the tool."""
+    return next((name for name in names if name in properties(tool)), None)
+
+
+def said_of(tool: ToolSpec, name: str) -> str:
+    """What the schema says of an argument, in lower case."""
+    schema = properties(tool).get(name)
+    said = schema.get("description") if isinstance(schema, Mapping) else None
+    return said.lower() if isinstance(said, str) else ""
+
+
+def filled(tool: ToolSpec, given: Mapping[str, object], doing: str) -> dict[str, object]:
+    """Arguments with everything else that the tool requires. `doing` says in words what the call
+    is for."""
+    arguments = dict(given)
+    required = tool.schema.get("required")
+    spoken = [name for name in _SPOKEN if name in properties(tool)][:1]
+    for name in [*(required if isinstance(required, list) else []), *spoken]:
+        if name in arguments or not isinstance(name, str):
+            continue
+        schema = properties(tool).get(name)
+        schema = schema if isinstance(schema, Mapping) else {}
+        if name in _SPOKEN:
+            arguments[name] = doing
+        else:
+            arguments[name] = schema["default"] if "default" in schema else smallest(schema)
+    return arguments
+
+
+def _best(
+    tools: Sequence[ToolSpec], arguments: Sequence[str], fits: Callable[[ToolSpec, set[str]], bool]
+) -> ToolSpec | None:
+    """The fitting tool with the shortest name: those of MCP servers have longer ones."""
+    found = [
+        tool
+        for tool in tools
+        if not tool.name.startswith("mcp_")
+        and argument(tool, arguments)
+        and fits(tool, {word.lower() for word in _WORDS.findall(tool.name)})
+    ]
+    return min(found, key=lambda tool: len(tool.name), default=None)
+
+
+def _searches_content(tool: ToolSpec, words: set[str]) -> bool:
+    if words & {"grep", "ripgrep", "rg"}:
+        return True
+    if "web" in words or "search" not in words:
+        return False
+    return bool(words & {"content", "contents", "text", "code"}) or (
+        "regular expression" in tool.description.lower()
+    )
+
+
+def _searches_names(tool: ToolSpec, words: set[str]) -> bool:
+    return "glob" in words or (bool(words & {"find", "search"}) and bool(words & {"file", "files"}))
+
+
+def _reads(tool: ToolSpec, words: set[str]) -> bool:
+    if words & {"write", "edit", "list", "mcp", "image", "notebook"}:
+        return False
+    return words == {"read"} or (bool(words & {"read", "view", "cat", "open"}) and "file" in words)
+
+
+def _runs(tool: ToolSpec, words: set[str]) -> bool:
+    return bool(words & {"bash", "shell", "exec", "command", "terminal"})
