@@ -7,41 +7,39 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
 
+from swarm_bench.app.agents import find_agent, identify
 from swarm_bench.app.places import work_folder
+from swarm_bench.app.prepared import Benchmark, Prepared
+from swarm_bench.app.replaying import check_same_kind, replay_prepared
 from swarm_bench.benchmarks.suites import Suite, find_suite
-from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository
+from swarm_bench.core.experiment import (
+    NOT_STORED,
+    REHEARSAL,
+    Experiment,
+    Limits,
+    Mode,
+    Program,
+    Repository,
+)
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.recording import Replays
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
-from swarm_bench.retrieval.backends import find_program, identify, is_embedded
+from swarm_bench.models.rehearsal.faults import parse_faults
+from swarm_bench.retrieval import backends
+from swarm_bench.retrieval.backends import find_program, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, uses, with_secrets
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
-from swarm_bench.runtime.workspace import Snapshot, take_snapshot
-
-Benchmark = Literal["swarm", "ab"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """An experiment that can run, and the parts it needs."""
-
-    experiment: Experiment
-    agent: Agent
-    programs: Mapping[str, Path]
-    snapshot: Snapshot
-    work: Path
-    """Our own folder for clones and homes."""
+from swarm_bench.runtime.workspace import take_snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +75,20 @@ async def prepared(
     Without `emit` it is only to be looked at: nothing is started, and nobody is asked.
     """
     old = continued.read_experiment() if continued else None
-    chosen = _choose(resolved, old)
     settings = resolved.settings
+    agent = find_agent(settings.agent)
+    check_same_kind(agent, old)
+    if isinstance(agent, Replays):
+        with replay_prepared(agent, resolved, benchmark, old, emit) as ready:
+            yield ready
+        return
+    chosen = _choose(resolved, agent, old)
     if settings.require_retrieval and not any(mode.servers for mode in chosen.modes):
         raise UsageError(
             "--require-retrieval asks for a tool, and none of the modes gives a tool; "
             "add one with --modes"
         )
+    _check_rehearsal(settings)
     if settings.service_url and emit:
         async with running_service(settings.service_url):
             pass  # refused now rather than after the other modes have run
@@ -106,46 +111,46 @@ async def prepared(
         )
 
 
+def _check_rehearsal(settings: Settings) -> None:
+    if settings.fault and settings.model != REHEARSAL:
+        raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
+    parse_faults(settings.fault)
+
+
+def agent_environment(settings: Settings) -> dict[str, str]:
+    """The variables that the user gives the agents: set, or let through by name.
+
+    Raises `UsageError` for one that has no value here.
+    """
+    given = {}
+    for word in settings.agent_env:
+        name, sets, value = word.partition("=")
+        if not sets and name not in os.environ:
+            raise UsageError(f"--agent-env {name}: it is not set here; set it, or leave it away")
+        if value == NOT_STORED:
+            raise UsageError(
+                f"--agent-env {name}: its value was not stored with the session; give it again"
+            )
+        given[name] = value if sets else os.environ[name]
+    return given
+
+
 def _recorded(continued: SessionFolder) -> set[str]:
     return {record.trial for record in continued.read().trials if record.trial is not None}
 
 
-def _choose(resolved: Resolved, old: Experiment | None) -> _Chosen:
+def _choose(resolved: Resolved, agent: Agent, old: Experiment | None) -> _Chosen:
     settings = resolved.settings
-    agent = _agent(settings.agent)
     return _Chosen(
         modes=_modes(settings.modes, old),
         suite=_suite(resolved, old),
         agent=agent,
-        program=_program(agent, settings),
+        program=identify(agent, settings.agent, settings.model),
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
     )
-
-
-def _program(agent: Agent, settings: Settings) -> Program:
-    """As the user named it, when it is one of theirs: it may go by the name of another."""
-    program = agent.program(settings.model)
-    own = ":" in settings.agent
-    return program.model_copy(update={"name": settings.agent}) if own else program
-
-
-def _agent(name: str) -> Agent:
-    made = registry.load("agents", name)
-    try:
-        agent = made()
-    except Exception as error:  # somebody else's code may raise anything
-        raise ConfigError(
-            f"{name!r} cannot be made into an agent: {type(error).__name__}: {error}; mend it"
-        ) from error
-    if not isinstance(agent, Agent):
-        raise ConfigError(
-            f"{name!r} is no agent: it needs launch, activity, outcome, program and a name, as "
-            "the role in swarm_bench/core/ports.py says"
-        )
-    return agent
 
 
 def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
@@ -237,7 +242,7 @@ async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Prog
     for mode in chosen.modes:
         if uses(mode, "canopy_mcp"):
             path = chosen.programs["canopy-mcp"]
-            greeted = greeted or await identify(path, small_environment(os.environ))
+            greeted = greeted or await backends.identify(path, small_environment(os.environ))
             found[mode.name] = _with_service(greeted, mode, chosen, service_url)
         elif mode.servers:
             found[mode.name] = Program(name=", ".join(mode.servers))

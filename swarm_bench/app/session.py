@@ -11,20 +11,27 @@ from typing import Any
 import anyio
 
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
-from swarm_bench.app.preparation import Benchmark, Prepared, prepared
+from swarm_bench.app.preparation import agent_environment, prepared
+from swarm_bench.app.prepared import Benchmark, Prepared
+from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
 from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
-from swarm_bench.core.events import Emit
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Report
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
+from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.session import run_session
+from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import render_plan
+from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import KEPT
 
@@ -116,12 +123,15 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     check_output(resolved.settings)
     async with _opened(resolved, benchmark, emit) as (ready, continued):
+        check_recordable(resolved.settings, ready.experiment)
         folder = continued or make_session_folder(resolved.settings, benchmark)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             try:
-                interrupted = await _run_in(folder, ready, emit, resolved.settings)
+                async with _rehearsing(ready.experiment, folder, emit) as rehearsal:
+                    kit = _kit(ready, folder, emit, resolved.settings, rehearsal)
+                    interrupted = await _run_in(kit)
                 report, summary = write_summary(folder)
             except StoreError as error:
                 command = to_continue(benchmark, folder.path, resolved.settings.service_url)
@@ -139,12 +149,14 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     )
 
 
-async def _run_in(folder: SessionFolder, ready: Prepared, emit: Emit, settings: Settings) -> bool:
+async def _run_in(kit: Kit) -> bool:
     """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
-    folder.write_experiment(ready.experiment)
+    folder = kit.folder
+    folder.write_experiment(kit.experiment)
+    if kit.recorder is not None:
+        kit.recorder.begin(kit.experiment, kit.snapshot.files)
     done, attempts = folder.set_aside_reruns(), folder.attempts()
     try:
-        kit = _kit(ready, folder, emit, keep=settings.keep_workspaces)
         return await run_session(kit, done, attempts)
     except StoreError:
         with suppress(StoreError):  # the disk may have room for a summary, or not
@@ -181,7 +193,27 @@ async def _opened(
             yield ready, continued
 
 
-def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, *, keep: bool) -> Kit:
+@asynccontextmanager
+async def _rehearsing(
+    experiment: Experiment, folder: SessionFolder, emit: Emit
+) -> AsyncIterator[Rehearsal | None]:
+    """The server that answers in the place of a model, when the experiment is a rehearsal."""
+    if not experiment.rehearsal or experiment.replayed is not None:
+        yield None
+        return
+    emit(Preparing(step="the rehearsal server"))
+    env, log = small_environment(os.environ), folder.path / "rehearsal.log"
+    async with started_rehearsal(env, experiment.faults, log) as rehearsal:
+        yield rehearsal
+
+
+def _kit(
+    ready: Prepared,
+    folder: SessionFolder,
+    emit: Emit,
+    settings: Settings,
+    rehearsal: Rehearsal | None,
+) -> Kit:
     return Kit(
         experiment=ready.experiment,
         agent=ready.agent,
@@ -194,7 +226,11 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, *, keep: bool) -> K
         prompt=swarm_benchmark.prompt,
         page=render_page,
         emit=emit,
-        keep_workspaces=keep,
+        keep_workspaces=settings.keep_workspaces,
+        agent_env={} if ready.recorded else agent_environment(settings),
+        rehearsal=rehearsal,
+        recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
+        recorded=ready.recorded,
     )
 
 

@@ -137,6 +137,8 @@ class Experiment(Stored):
     """The agents used the user's own settings, memory files and hooks."""
     faults: tuple[str, ...] = ()
     """Faults of a provider that the rehearsal server played."""
+    replayed: str | None = None
+    """Id of the session whose recording was played; no agent ran."""
     agents: int
     """Agents of one swarm, unless every task gets one."""
     concurrency: int

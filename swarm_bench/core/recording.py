@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field, field_validator, model_validator
 
 from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Stored
 from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.ports import Agent
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -128,6 +129,20 @@ class RecordedTrial(Stored):
         return CONSEQUENCES[self.cause].status in outside and not read_from_output
 
 
+class RecordedSwarm(SwarmRecord):
+    """One line of `swarms.jsonl`."""
+
+    @field_validator("difference")
+    @classmethod
+    def _is_made_of_figures(
+        cls, difference: dict[str, dict[str, Any] | None]
+    ) -> dict[str, dict[str, Any] | None]:
+        figures = (value for change in difference.values() for value in (change or {}).values())
+        if any(value is not None and type(value) not in (int, float) for value in figures):
+            raise ValueError("has a counter that is no number")
+        return difference
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """A recording that was read and checked."""
@@ -146,7 +161,7 @@ class Recorded:
 
 
 @runtime_checkable
-class Replays(Protocol):
+class Replays(Agent, Protocol):
     """An agent that plays a recording: the experiment is the recorded one."""
 
     recorded: Recorded

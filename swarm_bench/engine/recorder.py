@@ -27,14 +27,16 @@ from swarm_bench.runtime.process import ProcessResult
 class Recorder:
     """Writes one recording; one of a session that is continued grows."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, adapter: str) -> None:
+        """`adapter` is the word that named the agent."""
         self._folder = folder
+        self._adapter = adapter
 
-    def begin(self, adapter: str, experiment: Experiment, files: frozenset[str]) -> None:
-        """Write the head. `adapter` is the word that named the agent. Raises `StoreError`."""
+    def begin(self, experiment: Experiment, files: frozenset[str]) -> None:
+        """Write the head. Raises `StoreError`."""
         recording = Recording(
             swarm_bench=version("swarm-bench"),
-            adapter=adapter,
+            adapter=self._adapter,
             experiment=shareable(experiment),
             files=tuple(sorted(files)),
         )

@@ -12,6 +12,7 @@ from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Block, Swarm, plan
+from swarm_bench.engine.replay import replay_swarm
 from swarm_bench.engine.swarm import SwarmRun
 from swarm_bench.runtime.ownership import end_at_once
 
@@ -52,7 +53,10 @@ async def _run_block(kit: Kit, block: Block, attempts: dict[str, int]) -> None:
         return
     kit.emit(BlockStarted(run=block.run, runs=kit.experiment.runs, order=block.order))
     for swarm in block.swarms:
-        await SwarmRun(kit, swarm, attempts).run()
+        if kit.recorded is not None:
+            await replay_swarm(kit, kit.recorded, swarm, attempts)
+        else:
+            await SwarmRun(kit, swarm, attempts).run()
 
 
 async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:

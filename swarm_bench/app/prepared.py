@@ -1,0 +1,27 @@
+"""What preparation makes: an experiment that can run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.recording import Recorded
+from swarm_bench.runtime.workspace import Snapshot
+
+Benchmark = Literal["swarm", "ab"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """An experiment that can run, and the parts it needs."""
+
+    experiment: Experiment
+    agent: Agent
+    programs: Mapping[str, Path]
+    snapshot: Snapshot
+    work: Path
+    """Our own folder for clones and homes."""
+    recorded: Recorded | None = None
+    """The recording that is played instead of running agents."""

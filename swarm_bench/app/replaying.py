@@ -1,0 +1,137 @@
+"""From a recording to an experiment: it is the recorded one, on any machine; and what cannot be
+recorded or replayed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from swarm_bench.app.places import work_folder
+from swarm_bench.app.prepared import Benchmark, Prepared
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.recording import FOLDER, Recorded, Replays
+from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.runtime.workspace import Snapshot
+
+THE_RECORDINGS = (
+    "repo", "dirty", "agents", "concurrency", "max_turns", "tasks", "all_tasks", "model",
+    "agent_arg", "agent_env", "inherit_settings", "fault", "timeout", "index_timeout", "seed",
+    "service_url", "keep_workspaces",
+)  # fmt: skip
+"""Options that only the recorded session could follow."""
+COMMANDS = {"swarm": "compare", "ab": "ab"}
+
+
+def check_recordable(settings: Settings, experiment: Experiment) -> None:
+    """Raises `UsageError` when a session cannot be recorded."""
+    if settings.record and FOLDER in (mode.name for mode in experiment.modes):
+        raise UsageError(
+            f"--record keeps its files in {FOLDER}/, which is the folder of the mode {FOLDER!r}; "
+            "rename the mode's file"
+        )
+
+
+def check_same_kind(agent: Agent, old: Experiment | None) -> None:
+    """Raises `UsageError` when a replay is to be continued with agents, or the reverse."""
+    if old is not None and isinstance(agent, Replays) != (old.replayed is not None):
+        raise UsageError(
+            "Records of agents and of a replay are not mixed in one session; begin a new one"
+        )
+
+
+@contextmanager
+def replay_prepared(
+    agent: Replays,
+    resolved: Resolved,
+    benchmark: Benchmark,
+    old: Experiment | None,
+    emit: Emit | None,
+) -> Iterator[Prepared]:
+    """A recording needs neither the repository nor the programs of its modes."""
+    recorded = agent.recorded
+    session = old.session if old else os.urandom(4).hex()
+    experiment = _replayed_experiment(recorded, resolved, benchmark, old, session)
+    if emit:
+        for problem in recorded.problems:
+            emit(Trouble(message=f"the recording: {problem}"))
+    place = session if emit else f"plan-{os.urandom(4).hex()}"
+    with work_folder(resolved.settings.workspace_root, place) as work:
+        files = frozenset(recorded.recording.files)
+        yield Prepared(
+            experiment=experiment,
+            agent=agent,
+            programs={},
+            snapshot=Snapshot(path=work, repository=experiment.repository, files=files),
+            work=work,
+            recorded=recorded,
+        )
+
+
+def _replayed_experiment(
+    recorded: Recorded, resolved: Resolved, benchmark: str, old: Experiment | None, session: str
+) -> Experiment:
+    """The recorded experiment, or the part of it that was asked for; `old` is that of a replay that
+    is continued. Raises `UsageError` for what the recording does not have."""
+    then = recorded.recording.experiment
+    _check(then, resolved, benchmark)
+    if old is not None:
+        return _continued(then, resolved, old)
+    settings = resolved.settings
+    names = settings.modes if resolved.said("modes") else [mode.name for mode in then.modes]
+    runs = settings.runs if resolved.said("runs") else then.runs
+    order = (tuple(name for name in drawn if name in names) for drawn in then.order[:runs])
+    return then.model_copy(
+        update={
+            "session": session,
+            "replayed": then.session,
+            "created_at": datetime.now(UTC),
+            "modes": tuple(then.mode(name) for name in dict.fromkeys(names)),
+            "runs": runs,
+            "order": tuple(order),
+            "versions": {**then.versions, "swarm-bench": version("swarm-bench")},
+            "settings": resolved.stored(),
+        }
+    )
+
+
+def _check(then: Experiment, resolved: Resolved, benchmark: str) -> None:
+    settings = resolved.settings
+    if then.benchmark != benchmark:
+        raise UsageError(
+            "The recording is of another command; replay it with: swarm-bench "
+            f"{COMMANDS[then.benchmark]} --agent {settings.agent}"
+        )
+    if settings.record:
+        raise UsageError("A replay cannot be recorded; leave --record away, and share its DIR")
+    for name in THE_RECORDINGS:
+        if resolved.said(name):
+            option = "--" + name.replace("_", "-")
+            raise UsageError(
+                f"{option} cannot be given with a replay, which follows the recorded session; "
+                "leave it away"
+            )
+    has = [mode.name for mode in then.modes]
+    other = [name for name in settings.modes if name not in has]
+    if resolved.said("modes") and other:
+        raise UsageError(
+            f"--modes {' '.join(other)}: the recording has {', '.join(has)}; choose among them"
+        )
+    if resolved.said("runs") and settings.runs > then.runs:
+        raise UsageError(
+            f"--runs {settings.runs}: the recording has {then.runs}; give no more than that"
+        )
+
+
+def _continued(then: Experiment, resolved: Resolved, old: Experiment) -> Experiment:
+    if (old.replayed, old.tasks) != (then.session, then.tasks):
+        raise UsageError(
+            f"The session replays the recording of {old.replayed}, and this is one of "
+            f"{then.session}; begin a new session"
+        )
+    if resolved.said("modes") or resolved.said("runs"):
+        raise UsageError("A replay that is continued cannot grow; begin a new session")
+    return old

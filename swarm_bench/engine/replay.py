@@ -1,0 +1,143 @@
+"""One swarm of a recording, played: its agents' output comes from the recording, through the same
+runner, adapter and scorers, and so do the figures that only the original could have. There is no
+workspace, no service and no index."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.recording import Recorded, RecordedTrial
+from swarm_bench.core.records import SwarmRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Swarm, Trial
+from swarm_bench.engine.recording import Measured
+from swarm_bench.engine.swarm import write_counters
+from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.runtime.files import remove, store_errors
+from swarm_bench.runtime.monitor import TreeMonitor
+
+PLAY_SECONDS = 600
+"""The recorded limit was the original's; a process that only prints needs a few seconds."""
+AT_ONCE = 4
+"""Agents that are played at the same time, however many there were: nothing here is timed."""
+
+
+async def replay_swarm(
+    kit: Kit, recorded: Recorded, swarm: Swarm, attempts: Mapping[str, int]
+) -> None:
+    """Play the trials of the swarm: each has a record afterwards, and the swarm those that were
+    recorded. Raises `StoreError`, alone or in a group."""
+    place = kit.work / "replay"
+    with store_errors(place):
+        place.mkdir(exist_ok=True)
+    around = Surroundings(
+        workspace=place, placeholders={}, monitor=TreeMonitor(), attempts=attempts
+    )
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+    try:
+        async with anyio.create_task_group() as agents:
+            for trial in swarm.trials:
+                agents.start_soon(_play, ReplayedTrial(kit, recorded, around, trial), limiter)
+    finally:
+        for record in _swarms(recorded, swarm):
+            write_counters(kit, swarm, record.before, record.after, record.difference)
+            kit.folder.append_swarm(record.model_copy(update={"session": kit.experiment.session}))
+        remove(place)
+
+
+async def _play(trial: "ReplayedTrial", limiter: anyio.CapacityLimiter) -> None:
+    async with limiter:
+        await trial.run(_nothing_lost)
+
+
+async def _nothing_lost() -> None:
+    """There is no service here that could be."""
+
+
+def _swarms(recorded: Recorded, swarm: Swarm) -> Iterator[SwarmRecord]:
+    """What was recorded of the swarm. There are several when the session was continued, and the id
+    is another one when tasks were added to it."""
+    numbers = {trial.agent for trial in swarm.trials}
+    for record in recorded.swarms:
+        if (record.run, record.mode) == (swarm.run, swarm.mode) and (
+            record.swarm == swarm.id or (record.agents and numbers.issuperset(record.agents))
+        ):
+            yield record
+
+
+class ReplayedTrial(TrialRun):
+    """Runs a process that prints what was recorded; what was measured then is measured now."""
+
+    def __init__(
+        self, kit: Kit, recorded: Recorded, surroundings: Surroundings, trial: Trial
+    ) -> None:
+        super().__init__(kit, surroundings, trial)
+        self._of = recorded
+        self._recorded: RecordedTrial | None = recorded.trials.get(trial.id)
+        self._cut = False
+
+    async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
+        then = self._recorded
+        if then is None:
+            return Outcome(cause=Cause.NOT_STARTED, detail=self._missing()), None
+        if not then.ran:
+            return Outcome(cause=then.cause, detail=then.detail), then.exit_code
+        try:
+            await self._run_process(home, PLAY_SECONDS)
+        except anyio.get_cancelled_exc_class():
+            self._cut = True
+            raise
+        self._check_whole(then)
+        outcome = await self._outcome(then.returncode, then.stopped)
+        if then.imposed:
+            return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code
+        return outcome, then.returncode
+
+    def _missing(self) -> str:
+        trial, session = self.trial, self._of.recording.experiment.session
+        return (
+            f"the recording of session {session} has nothing of agent {trial.agent} in run "
+            f"{trial.run}, {trial.mode}"
+        )
+
+    def _check_whole(self, then: RecordedTrial) -> None:
+        """Raises `ProcessLost` when the process did not print all that was recorded."""
+        printed = (self._stdout.stat().st_size, self._stderr.stat().st_size)
+        if printed != (then.stdout_bytes, then.stderr_bytes):
+            raise ProcessLost("what was recorded could not be printed again; try the replay again")
+
+    def _measured(self, exit_code: int | None) -> Measured:
+        now, then = super()._measured(exit_code), self._recorded
+        if then is None or not self._was_played(then):
+            return replace(now, wall_seconds=None)  # what printing took says nothing
+        return replace(
+            now,
+            started_at=then.started_at,
+            ended_at=then.ended_at or now.ended_at,
+            wall_seconds=then.wall_seconds,
+            peak_memory_bytes=then.peak_memory_bytes,
+            cpu_seconds=then.cpu_seconds,
+            attempt=then.attempt + now.attempt - 1,
+        )
+
+    def _was_played(self, then: RecordedTrial) -> bool:
+        return not self._cut and (not then.ran or self._seconds is not None)
+
+    def _found(self, outcome: Outcome) -> dict[str, Any]:
+        then = self._recorded
+        replayed: dict[str, Any] = {"replayed": self._of.recording.experiment.session}
+        if then is None:
+            return replayed
+        names = (name for name in RecordedTrial.model_fields if name.startswith("rehearsal"))
+        seen = {name: getattr(then, name) for name in names}
+        version = outcome.program_version or then.program_version
+        return {**replayed, **seen, "program_version": version}
+
+    def _workspace_seen(self) -> str:
+        return self._recorded.workspace if self._recorded else super()._workspace_seen()
