@@ -15,6 +15,9 @@ def window(text: str, arguments: Mapping[str, Any]) -> str:
     first, limit = arguments.get("offset", 1), arguments.get("limit", 200)
     text = _REMINDER.sub("", text)
     found = _numbered(text.split("\n"), first) or _plain(text)
+    # Behind the last line break of a file some programs see one more line.
+    if found and not found[-1][1] and found[-1][0] < first + limit - 1:
+        found.pop()
     lines = [f"{number}\t{line}" for number, line in found if first <= number < first + limit]
     return "\n".join(lines)
 
@@ -46,5 +49,5 @@ def _plain(text: str) -> list[tuple[int, str]]:
         if body is None:
             return []
         first, text = int(shown[1]), text[body.end() :]
-    lines = text.removesuffix("\n").split("\n") if text.strip() else []
+    lines = text.split("\n") if text.strip() else []
     return list(enumerate((line.rstrip("\r") for line in lines), start=first))

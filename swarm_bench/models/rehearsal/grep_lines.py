@@ -4,7 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
+
+from swarm_bench.models.rehearsal.shell import expanded
 
 NOTHING = "No matches found"
 NO_FILES = "No files found"
@@ -52,8 +55,6 @@ def counted(text: str, arguments: Mapping[str, Any], place: Place) -> str:
     )
     if not found:
         found = Counter(path for path, _, _ in _matching(text, arguments, place))
-    if not found:
-        found = Counter(place.relative(path) for path in _paths(text))
     ranked = sorted(found, key=lambda path: (-found[path], path))
     return _joined([f"{path}:{found[path]}" for path in ranked], arguments)
 
@@ -67,12 +68,12 @@ def shown(text: str, arguments: Mapping[str, Any], place: Place) -> str:
     return _joined([f"{path}:{number}:{line}" for (path, number), line in found], arguments)
 
 
-def listed(text: str, place: Place) -> str:
+def listed(text: str, arguments: Mapping[str, Any], place: Place) -> str:
     """One path a line, sorted."""
-    paths = [_OUTPUT.sub("", line).strip() for line in text.split("\n")]
-    absolute = [path for path in paths if place.workspace and path.startswith(place.workspace)]
-    found = {place.relative(path) for path in absolute or _paths(text)}
-    return "\n".join(sorted(found)) or NO_FILES
+    patterns = expanded(str(arguments.get("pattern", "")).removeprefix("**/"))
+    found = {place.relative(line.strip()) for line in _lines(text) if not _NOTE.search(line)}
+    named = {path for path in found if any(_fits(path, pattern) for pattern in patterns)}
+    return "\n".join(sorted(named)) or NO_FILES
 
 
 def says_nothing(text: str) -> bool:
@@ -100,8 +101,9 @@ def _hits(text: str, place: Place) -> Iterator[Hit]:
             current = place.relative(heading[1])
 
 
-def _paths(text: str) -> list[str]:
-    return [line for line in _lines(text) if not _NOTE.search(line)]
+def _fits(path: str, pattern: str) -> bool:
+    """Whether a path can be an answer to a glob. Patterns with folders are left to the tool."""
+    return "/" in pattern or fnmatchcase(path.rpartition("/")[2], pattern)
 
 
 def _lines(text: str) -> list[str]:

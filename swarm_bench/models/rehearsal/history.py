@@ -110,7 +110,7 @@ def _text(own: ToolCall, text: str, workspace: str | None) -> str | None:
     path = own.arguments.get("path")
     place = Place(workspace=workspace, path=path if isinstance(path, str) else "")
     if own.name == "Glob":
-        read = grep_lines.listed(text, place)
+        read = grep_lines.listed(text, own.arguments, place)
     elif own.arguments.get("output_mode") == "count":
         read = grep_lines.counted(text, own.arguments, place)
     else:

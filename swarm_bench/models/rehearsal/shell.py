@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_COLUMNS = 310
+# Claude Code puts programs of its own in the place of grep and find, which read other dialects.
+_GREP = "LC_ALL=C command grep"
 _SKIPPED = (".git", ".canopy", ".hg", ".svn")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -46,22 +48,22 @@ def here(path: str) -> str:
 
 
 def _count(arguments: Mapping[str, Any]) -> str:
-    search = f"LC_ALL=C grep -rIcE {_skipped()} -e {_pattern(arguments)} ."
+    search = f"{_GREP} -rIcE {_skipped()} -e {_pattern(arguments)} ."
     return f"{search} | grep -v ':0$' | sort -t: -k2,2nr -k1,1{_head(arguments)}"
 
 
 def _lines(arguments: Mapping[str, Any]) -> str:
     cut = f"{_head(arguments)} | cut -c1-{MAX_COLUMNS}"
     if path := arguments.get("path"):
-        return f"LC_ALL=C grep -InHE -e {_pattern(arguments)} {shlex.quote(here(str(path)))}{cut}"
-    search = f"LC_ALL=C grep -rInE {_skipped()} -e {_pattern(arguments)} ."
+        return f"{_GREP} -InHE -e {_pattern(arguments)} {shlex.quote(here(str(path)))}{cut}"
+    search = f"{_GREP} -rInE {_skipped()} -e {_pattern(arguments)} ."
     return f"{search} | sort -s -t: -k1,1{cut}"
 
 
 def _find(glob: str) -> str:
     names = " -o ".join(_name(one) for one in expanded(glob))
     pruned = " -o ".join(f"-name {folder}" for folder in _SKIPPED)
-    found = f"find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
+    found = f"command find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
     return f"{found} | sort | head -n 200"
 
 

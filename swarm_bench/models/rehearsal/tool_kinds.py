@@ -12,7 +12,7 @@ FOLDER = ("path", "dir_path", "directory", "dir", "root")
 INCLUDE = ("include", "glob", "include_pattern", "file_pattern", "includes")
 FILE = ("file_path", "filePath", "absolute_path", "path", "target_file", "file")
 COMMAND = ("command", "cmd", "commands", "script")
-_SPOKEN = ("description", "explanation", "reason", "purpose", "justification", "thought")
+_SPOKEN = ("description", "explanation", "reason", "purpose", "thought")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -59,8 +59,9 @@ def filled(tool: ToolSpec, given: Mapping[str, object], doing: str) -> dict[str,
     is for."""
     arguments = dict(given)
     required = tool.schema.get("required")
-    spoken = [name for name in _SPOKEN if name in properties(tool)][:1]
-    for name in [*(required if isinstance(required, list) else []), *spoken]:
+    wanted = required if isinstance(required, list) else []
+    # A model that is offered a description gives one, required or not.
+    for name in [*wanted, *(["description"] if "description" in properties(tool) else [])]:
         if name in arguments or not isinstance(name, str):
             continue
         schema = properties(tool).get(name)
