@@ -2,25 +2,20 @@
 
 from dataclasses import replace
 
+from swarm_bench.app.agents import agent_names, list_agents
 from swarm_bench.benchmarks.suites import list_suites
-from swarm_bench.core import registry, settings
+from swarm_bench.core import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
-from swarm_bench.core.ports import Agent
 from swarm_bench.retrieval import modes
 from swarm_bench.retrieval.backends import find_program, is_embedded
 
-__all__ = ["list_agents", "list_modes", "list_suites"]
+__all__ = ["agent_names", "list_agents", "list_modes", "list_suites"]
 
 
 def list_modes() -> list[Listing]:
     """Every mode file, with the canopy that would run in it."""
     return [_with_canopy(listing) for listing in modes.list_modes()]
-
-
-def list_agents() -> list[Listing]:
-    """Every registered agent, with its version or why it cannot be used."""
-    return [_agent(plugin) for plugin in registry.plugins("agents")]
 
 
 def _with_canopy(listing: Listing) -> Listing:
@@ -38,13 +33,3 @@ def _with_canopy(listing: Listing) -> Listing:
         return replace(listing, problem=str(error))
     runs = ["the embedded one" if is_embedded(program) else str(program) for program in found]
     return replace(listing, about=f"{listing.about} Runs {' with '.join(dict.fromkeys(runs))}.")
-
-
-def _agent(plugin: registry.Plugin) -> Listing:
-    try:
-        agent: Agent = registry.load("agents", plugin.name)()
-        program = agent.program(None)
-    except SwarmBenchError as error:
-        return Listing(name=plugin.name, about="", source=plugin.distribution, problem=str(error))
-    about = f"{program.name} {program.version or '(version unknown)'}"
-    return Listing(name=plugin.name, about=about, source=plugin.distribution)

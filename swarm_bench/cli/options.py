@@ -19,9 +19,9 @@ def _suites(incomplete: str) -> list[str]:
 
 
 def _agents(incomplete: str) -> list[str]:
-    from swarm_bench.app.listing import list_agents  # completion only
+    from swarm_bench.app.listing import agent_names  # completion only
 
-    return [agent.name for agent in list_agents() if agent.name.startswith(incomplete)]
+    return [name for name in agent_names() if name.startswith(incomplete)]
 
 
 Repo = Annotated[
@@ -73,14 +73,61 @@ Agent = Annotated[
     str | None,
     typer.Option(
         "--agent",
-        help="Name of an agent, or module:class of your own. [default: scout]",
+        help="Name of an agent, a YAML file, replay:DIR, or module:class. [default: scout]",
         autocompletion=_agents,
         show_default=False,
     ),
 ]
 Model = Annotated[
     str | None,
-    typer.Option("--model", help="Model that the agent is told to use.", show_default=False),
+    typer.Option(
+        "--model",
+        help="Model that the agent is told to use; 'rehearsal' asks none and costs nothing.",
+        show_default=False,
+    ),
+]
+AgentArg = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent-arg",
+        help="A word for the agent's own command line; --agent-arg=--flag for an option.",
+        metavar="WORD",
+        show_default=False,
+    ),
+]
+AgentEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent-env",
+        help="A variable for the agents; NAME alone takes it from here. Never stored.",
+        metavar="NAME[=VALUE]",
+        show_default=False,
+    ),
+]
+InheritSettings = Annotated[
+    bool | None,
+    typer.Option(
+        "--inherit-settings",
+        help="Let the agents use your own home: log-in, settings, memory files, hooks.",
+        show_default=False,
+    ),
+]
+Fault = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        help="What the rehearsal's provider does wrong, in requests N to M: docs/rehearsal.md.",
+        metavar="NAME[:N[-M]]",
+        show_default=False,
+    ),
+]
+Record = Annotated[
+    bool | None,
+    typer.Option(
+        "--record",
+        help="Keep what the agents printed as a set for --agent replay:DIR.",
+        show_default=False,
+    ),
 ]
 Timeout = Annotated[
     float | None,
