@@ -164,7 +164,7 @@ class TrialRun:
             tag=self._tag,
             stop_signal=launch.stop_signal,
         )
-        self._turns_counted = launch.turn_limit is not None
+        self._launched = launch
         self._secrets = kit.secrets(kit.experiment.mode(self.trial.mode), launch)
         watch = Watch(kit.agent, launch.turn_limit, self._show)
         output = Output(
