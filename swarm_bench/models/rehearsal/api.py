@@ -1,7 +1,7 @@
 """What every model API has in common: a request read, a reply written."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from swarm_bench.core.outcome import Usage
@@ -27,6 +27,8 @@ class Asked:
     prompt, then each message."""
     schema: Mapping[str, Any] | None = None
     """JSON schema that the answer must keep, when the program asks for one."""
+    wire: Mapping[str, Any] = field(default_factory=dict)
+    """What the API must know of the request to word its reply; of no meaning elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +41,17 @@ class Reply:
     """With the names and arguments of tools as the program has them."""
     usage: Usage
     stop: Stop
+    wire: Mapping[str, Any] = field(default_factory=dict)
+    """That of the request."""
 
 
 class Api(Protocol):
     """One wire format. All bodies are JSON."""
 
     def read(self, body: Mapping[str, Any]) -> Asked:
-        """Raises `ValueError` with a sentence when the request is not one of this API."""
+        """Raises `ValueError` with a sentence when the request is not one of this API. What the
+        Gemini API says in its path (the model, and whether to stream) the server has put into the
+        body, as `model` and `stream`."""
         ...
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -58,5 +64,6 @@ class Api(Protocol):
 
     def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
         """The body of an error as this provider words it. `kind` is one of `rate_limit`,
-        `server_error`, `overloaded`, `unauthorized`, `context_overflow`, `bad_request`."""
+        `server_error`, `overloaded`, `unauthorized`, `context_overflow`, `bad_request`. Where
+        programs look for a provider's own words, those stand in the place of `sentence`."""
         ...

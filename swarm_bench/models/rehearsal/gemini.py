@@ -1,0 +1,172 @@
+"""The Gemini API: `generateContent`, `streamGenerateContent` and `countTokens`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models.rehearsal import wire
+from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.gemini_contents import Content, messages_of
+
+_FINISH: Mapping[Stop, str] = {
+    "end": "STOP",
+    "tools": "STOP",
+    "refusal": "SAFETY",
+    "length": "MAX_TOKENS",
+}
+
+
+class _Shape(BaseModel):
+    # As everywhere in this API, a field may be written in either way.
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class _Declaration(_Shape):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    parameters_json_schema: dict[str, Any] | None = None
+
+
+class _Tool(_Shape):
+    function_declarations: list[_Declaration] | None = None
+
+
+class _Calling(_Shape):
+    mode: str | None = None
+
+
+class _ToolConfig(_Shape):
+    function_calling_config: _Calling | None = None
+
+
+class _Generation(_Shape):
+    response_schema: dict[str, Any] | None = None
+    response_json_schema: dict[str, Any] | None = None
+
+
+class _Request(_Shape):
+    model: str
+    stream: bool = False
+    contents: list[Content]
+    system_instruction: Any = None
+    tools: list[_Tool] | None = None
+    tool_config: _ToolConfig | None = None
+    generation_config: _Generation | None = None
+
+
+class Gemini:
+    """Gemini. Its address says which model is asked, and whether to stream: the server puts both
+    into the body, as `model` and `stream`."""
+
+    def read(self, body: Mapping[str, Any]) -> Asked:
+        # A request to count tokens may wrap the one that it is about.
+        if isinstance(wrapped := body.get("generateContentRequest"), Mapping):
+            body = {**wrapped, "model": body.get("model")}
+        request = wire.parsed(_Request, body)
+        if not request.contents:
+            raise ValueError("contents: There is no message in it.")
+        form = request.generation_config
+        return Asked(
+            model=request.model,
+            stream=request.stream,
+            messages=wire.joined(messages_of(request.contents)),
+            tools=tuple(_offered(request)),
+            parts=tuple(_parts(body)),
+            schema=(form.response_json_schema or form.response_schema) if form else None,
+        )
+
+    def answer(self, reply: Reply) -> dict[str, Any]:
+        texts = [{"text": reply.message.text}] if reply.message.text else []
+        return _chunk(reply, [*texts, *_calls(reply)], last=True)
+
+    def events(self, reply: Reply) -> Iterator[str]:
+        if reply.stop != "refusal":
+            for piece in wire.pieces(reply.message.text):
+                yield _event(_chunk(reply, [{"text": piece}], last=False))
+        yield _event(_chunk(reply, _calls(reply), last=True))
+
+    def counted(self, tokens: int) -> dict[str, Any]:
+        """The body of an answer to `countTokens`."""
+        return {"totalTokens": tokens}
+
+    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
+        name, says = _ERRORS[kind]
+        message = f"{says} {sentence}".strip()
+        return {"error": {"code": status, "message": message, "status": name}}
+
+
+_ERRORS = {
+    "rate_limit": (
+        "RESOURCE_EXHAUSTED",
+        "Resource has been exhausted (e.g. check quota).",
+    ),
+    "server_error": ("INTERNAL", "An internal error has occurred. Please retry."),
+    "overloaded": ("UNAVAILABLE", "The model is overloaded. Please try again later."),
+    "unauthorized": (
+        "UNAUTHENTICATED",
+        "Request had invalid authentication credentials.",
+    ),
+    "context_overflow": (
+        "INVALID_ARGUMENT",
+        "The input token count exceeds the maximum number of tokens allowed.",
+    ),
+    "bad_request": ("INVALID_ARGUMENT", ""),
+}
+
+
+def _offered(request: _Request) -> Iterator[ToolSpec]:
+    config = request.tool_config
+    calling = config.function_calling_config if config else None
+    if calling and calling.mode == "NONE":
+        return
+    for tool in request.tools or []:
+        for declared in tool.function_declarations or []:
+            yield ToolSpec(
+                name=declared.name,
+                description=declared.description or "",
+                schema=declared.parameters_json_schema or declared.parameters or {},
+            )
+
+
+def _parts(body: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("tools", "systemInstruction", "system_instruction"):
+        if body.get(key):
+            yield wire.json_text(body[key])
+    yield from map(wire.json_text, body["contents"])
+
+
+def _calls(reply: Reply) -> list[dict[str, Any]]:
+    return [
+        {"functionCall": {"id": call.id, "name": call.name, "args": dict(call.arguments)}}
+        for call in reply.message.calls
+    ]
+
+
+def _chunk(reply: Reply, parts: list[dict[str, Any]], *, last: bool) -> dict[str, Any]:
+    candidate: dict[str, Any] = {"index": 0}
+    if not (last and reply.stop == "refusal"):
+        candidate["content"] = {"role": "model", "parts": parts or [{"text": ""}]}
+    if last:
+        candidate["finishReason"] = _FINISH[reply.stop]
+    chunk: dict[str, Any] = {"candidates": [candidate]}
+    if last:
+        chunk["usageMetadata"] = _usage(reply)
+    return {**chunk, "modelVersion": reply.model, "responseId": reply.id}
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    prompt, output = wire.prompt_tokens(reply.usage), wire.output_tokens(reply.usage)
+    return {
+        "promptTokenCount": prompt,
+        "cachedContentTokenCount": reply.usage.cache_read,
+        "candidatesTokenCount": output,
+        "totalTokenCount": prompt + output,
+    }
+
+
+def _event(data: Mapping[str, Any]) -> str:
+    return wire.event(data, end="\r\n")

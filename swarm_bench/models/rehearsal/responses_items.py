@@ -1,0 +1,91 @@
+"""What a conversation of the Responses API is made of."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from swarm_bench.core.ports import Message, ToolCall, ToolResult
+from swarm_bench.models.rehearsal import wire
+
+
+class _Part(BaseModel):
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Output(BaseModel):
+    """Of a tool, when it is an object."""
+
+    content: str | list[_Part] | None = None
+    output: str | None = None
+    success: bool | None = None
+
+
+class Item(BaseModel):
+    """One item of `input`; which fields count depends on its type."""
+
+    type: str = "message"
+    role: str | None = None
+    content: str | list[_Part] | None = None
+    call_id: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+    input: str | None = None
+    action: dict[str, Any] | None = None
+    output: str | list[_Part] | _Output | None = None
+
+
+def messages_of(items: Iterable[Item]) -> Iterator[Message]:
+    """The conversation without what only the provider reads: its instructions, its own thoughts
+    and what it ran itself. Raises `ValueError`."""
+    for item in items:
+        if item.type == "message":
+            if item.role not in {"system", "developer"}:
+                yield _said(item)
+        elif item.type.endswith("_output"):
+            yield Message(role="user", results=(_result(item),))
+        elif item.type in {"function_call", "custom_tool_call", "local_shell_call"}:
+            yield Message(role="assistant", calls=(_call(item),))
+
+
+def _said(item: Item) -> Message:
+    match item.role:
+        case "user":
+            return Message(role="user", text=_text(item.content))
+        case "assistant":
+            return Message(role="assistant", text=_text(item.content))
+    raise ValueError(f"{item.role!r} is not a role of a message.")
+
+
+def _call(item: Item) -> ToolCall:
+    name = item.name or ("local_shell" if item.type == "local_shell_call" else "")
+    if not name or item.call_id is None:
+        raise ValueError(f"An item of type {item.type} has no name or no call_id.")
+    match item.type:
+        case "custom_tool_call":
+            arguments: dict[str, Any] = {"input": item.input or ""}
+        case "local_shell_call":
+            arguments = item.action or {}
+        case _:
+            given = item.arguments or ""
+            arguments = wire.arguments_in(given, name) if isinstance(given, str) else given
+    name = f"{item.namespace}__{name}" if item.namespace else name
+    return ToolCall(id=item.call_id, name=name, arguments=arguments)
+
+
+def _result(item: Item) -> ToolResult:
+    if item.call_id is None:
+        raise ValueError(f"An item of type {item.type} has no call_id.")
+    output = item.output
+    if isinstance(output, _Output):
+        text = _text(output.content) or output.output or ""
+        return ToolResult(id=item.call_id, text=text, is_error=output.success is False)
+    return ToolResult(id=item.call_id, text=_text(output))
+
+
+def _text(content: str | list[_Part] | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n".join(text for part in content if (text := part.text or part.refusal))

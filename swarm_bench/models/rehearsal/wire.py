@@ -1,0 +1,93 @@
+"""What the wire formats of several APIs have in common."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Message
+
+_PIECE = 200
+
+_Body = TypeVar("_Body", bound=BaseModel)
+
+
+def parsed(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
+    """The body in the API's shape. Raises `ValueError` with one sentence when it has another."""
+    try:
+        return shape.model_validate(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise ValueError(f"{place or 'The body'}: {first['msg']}.") from None
+    except RecursionError:
+        raise ValueError("The body is nested too deeply.") from None
+
+
+def json_text(value: object) -> str:
+    """Compact JSON. Raises `ValueError` when the value is nested too deeply."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise ValueError("The body is nested too deeply.") from None
+
+
+def arguments_in(text: str, tool: str) -> dict[str, Any]:
+    """The arguments of a call, which the APIs of OpenAI carry as a JSON text."""
+    try:
+        arguments = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ValueError(f"The arguments of a call of {tool} are not a JSON object.")
+    return arguments
+
+
+def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """What an API spreads over several messages in a row as one: an assistant's text and calls,
+    and the results of one turn's calls."""
+    whole: list[Message] = []
+    for message in messages:
+        last = whole[-1] if whole else None
+        if last is not None and last.role == message.role == "assistant":
+            text = "\n".join(part for part in (last.text, message.text) if part)
+            whole[-1] = replace(last, text=text, calls=last.calls + message.calls)
+        elif last is not None and _only_results(last) and _only_results(message):
+            whole[-1] = replace(last, results=last.results + message.results)
+        else:
+            whole.append(message)
+    return tuple(whole)
+
+
+def _only_results(message: Message) -> bool:
+    return message.role == "user" and bool(message.results) and not message.text
+
+
+def prompt_tokens(usage: Usage) -> int:
+    """All that was sent, cached or not. Raises `ValueError` when it was not counted."""
+    if usage.input is None or usage.cache_read is None or usage.cache_create is None:
+        raise ValueError("The tokens of the request were not counted.")
+    return usage.input + usage.cache_read + usage.cache_create
+
+
+def output_tokens(usage: Usage) -> int:
+    """Raises `ValueError` when they were not counted."""
+    if usage.output is None:
+        raise ValueError("The tokens of the answer were not counted.")
+    return usage.output
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A text as it arrives in a stream; nothing for an empty one."""
+    for start in range(0, len(text), _PIECE):
+        yield text[start : start + _PIECE]
+
+
+def event(data: Mapping[str, Any], name: str | None = None, end: str = "\n") -> str:
+    """A server-sent event with its blank line. In ASCII, so that a text with half a surrogate
+    pair, which JSON can carry, can be sent back."""
+    head = "" if name is None else f"event: {name}{end}"
+    return f"{head}data: {json.dumps(data, separators=(',', ':'))}{end}{end}"
