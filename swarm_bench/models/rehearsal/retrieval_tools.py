@@ -10,7 +10,8 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal import tool_kinds
 
 _RETRIEVAL = re.compile(r"(?:^|_)(canopy_[a-z_]+)$")
-_NAMED = re.compile(r"\bmcp_\w*canopy_(?:evidence_pack|expand)\b")
+# In a JSON text a new line ends with a letter.
+_NAMED = re.compile(r"(?:(?<=\\n)|\b)mcp_\w*canopy_(?:evidence_pack|expand)\b")
 _WRAPPED = re.compile(r"\A\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _TIMED = re.compile(r"\AWall time: [\d.]+ seconds\s+Output:\s*")
 _REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*\Z", re.DOTALL)
