@@ -54,9 +54,9 @@ def read_recording(folder: Path) -> Recorded:
     swarms, torn_swarms = _lines(folder / SWARMS, RecordedSwarm)
     latest = {trial.trial: trial for trial in trials}
     broken = _broken(folder, latest.values())
-    output = sum(trial.stdout_bytes + trial.stderr_bytes for trial in latest.values())
-    if output > len(latest) * recording.experiment.limits.output_bytes:
-        raise ConfigError(f"{folder} has more output than its agents could print; ask for it again")
+    limit = recording.experiment.limits.output_bytes
+    if any(max(trial.sizes.values(), default=0) > limit for trial in latest.values()):
+        raise ConfigError(f"{folder} has more output than an agent can leave; ask for it again")
     return Recorded(
         path=folder,
         recording=recording,
@@ -108,8 +108,7 @@ def _broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:
         return {t.trial: f"{folder / STREAMS} is not there" for t in trials if t.ran}
     found = {}
     for trial in trials:
-        sizes = {"stdout": trial.stdout_bytes, "stderr": trial.stderr_bytes}
-        for name, size in sizes.items() if trial.ran else ():
+        for name, size in trial.sizes.items():
             path = stream_path(folder, trial.trial, name)
             if not _is_plain(path) or path.stat().st_size != size:
                 found[trial.trial] = f"{STREAMS}/{path.name} is not as it was recorded"

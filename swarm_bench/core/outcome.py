@@ -76,6 +76,8 @@ class Launch:
     turn_limit: int | None = None
     """Turns after which we stop the program, because it keeps no budget itself: counted from
     `Activity.turns`. `None` when the program keeps the budget."""
+    leaves: tuple[str, ...] = ()
+    """Paths below `home` of the files that `outcome` reads there, so that they can be recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,8 @@ class AgentExit:
     stdout: Path
     stderr: Path
     home: Path | None = None
-    """The folder of its own with what it wrote there; `None` when it is gone, as in a replay."""
+    """The folder of its own with what it wrote there, in a replay only what `leaves` named; `None`
+    when it is gone."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts to take out of what is read from `home`; the two files above are without them."""
 

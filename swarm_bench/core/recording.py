@@ -5,6 +5,7 @@
     swarms.jsonl            the retrieval tool's counters around each swarm
     streams/<trial>.stdout  what the agent printed, byte for byte
     streams/<trial>.stderr
+    streams/<trial>.left-1  a file that the agent left and its adapter reads, without secrets
 
 A recording may come from somebody else, so its types say what they take.
 """
@@ -12,7 +13,7 @@ A recording may come from somebody else, so its types say what they take.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field, field_validator, model_validator
@@ -102,6 +103,8 @@ class RecordedTrial(Stored):
     """Set when we counted the turns and kept the budget."""
     stdout_bytes: Count = 0
     stderr_bytes: Count = 0
+    left: dict[str, Count] = {}
+    """Files that it left, by their path below its home, with their sizes in bytes."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
     wall_seconds: Amount | None = None
@@ -120,6 +123,23 @@ class RecordedTrial(Stored):
         if not self.ran and not self.imposed:
             raise ValueError(f"cannot be {self.cause} without a process")
         return self
+
+    @field_validator("left")
+    @classmethod
+    def _stay_in_the_home(cls, left: dict[str, int]) -> dict[str, int]:
+        for name in left:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\0" in name or path == PurePosixPath():
+                raise ValueError("has a file outside the agent's home")
+        return left
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of its streams, by the ends of their names."""
+        if not self.ran:
+            return {}
+        left = {f"left-{number}": size for number, size in enumerate(self.left.values(), start=1)}
+        return {"stdout": self.stdout_bytes, "stderr": self.stderr_bytes, **left}
 
     @property
     def imposed(self) -> bool:
@@ -156,7 +176,7 @@ class Recorded:
     """Lines that could not be read, a sentence per file."""
 
     def stream(self, trial: str, name: str) -> Path:
-        """Where what the agent printed lies; `name` is `stdout` or `stderr`."""
+        """Where one of its streams lies; `name` is one of the trial's `sizes`."""
         return stream_path(self.path, trial, name)
 
 

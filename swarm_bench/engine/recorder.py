@@ -5,10 +5,12 @@ Each trial is written when it ends: a session that dies leaves a recording of wh
 
 import hashlib
 import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from swarm_bench.core.experiment import Experiment, Mode, Program
+from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import (
     RECORDING,
@@ -21,7 +23,21 @@ from swarm_bench.core.recording import (
 )
 from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.runtime.files import append_line, store_errors, write_whole
+from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
+
+LARGEST_LEFT = 64 * 1024 * 1024
+"""Bytes; of a larger file the first part is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What an agent's process left to be read."""
+
+    stdout: Path
+    stderr: Path
+    left: Mapping[str, bytes]
+    """Files that its adapter reads in its home, by their path there, without secrets."""
 
 
 class Recorder:
@@ -44,26 +60,43 @@ class Recorder:
             (self._folder / STREAMS).mkdir(parents=True, exist_ok=True)
         write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
 
-    def keep(self, trial: RecordedTrial, stdout: Path, stderr: Path) -> None:
+    def keep(self, trial: RecordedTrial, printed: Printed) -> None:
         """Keep a trial that ended; its streams first, so that a line never lacks them."""
         if trial.ran:
-            sizes = {
-                f"{name}_bytes": self._copy(source, stream_path(self._folder, trial.trial, name))
-                for name, source in (("stdout", stdout), ("stderr", stderr))
-            }
-            trial = trial.model_copy(update=sizes)
+            trial = trial.model_copy(
+                update={
+                    "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
+                    "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
+                    "left": {inner: len(data) for inner, data in printed.left.items()},
+                }
+            )
+            for number, data in enumerate(printed.left.values(), start=1):
+                write_whole(stream_path(self._folder, trial.trial, f"left-{number}"), data)
         append_line(self._folder / TRIALS, trial.model_dump_json())
 
     def keep_swarm(self, record: SwarmRecord) -> None:
         append_line(self._folder / SWARMS, record.model_dump_json())
 
-    def _copy(self, source: Path, target: Path) -> int:
+    def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
+        target = stream_path(self._folder, trial.trial, name)
         part = target.with_name(f".{target.name}.part")
         with store_errors(target):
             shutil.copyfile(source, part)
             size = part.stat().st_size
             part.replace(target)
         return size
+
+
+def left_by(home: Path, launch: Launch | None, secrets: Iterable[str]) -> dict[str, bytes]:
+    """The files that a program left for its adapter, without secrets."""
+    found = {}
+    for inner in launch.leaves if launch else ():
+        data = read_inside(home, inner, LARGEST_LEFT)
+        if data is not None:
+            for secret in secrets:
+                data = data.replace(secret.encode(), NOT_STORED.encode())
+            found[inner] = data[:LARGEST_LEFT]
+    return found
 
 
 def recorded_trial(

@@ -19,7 +19,7 @@ from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.engine.recording import Measured
 from swarm_bench.engine.swarm import write_counters
 from swarm_bench.engine.trial import Surroundings, TrialRun
-from swarm_bench.runtime.files import remove, store_errors
+from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 
 PLAY_SECONDS = 600
@@ -94,6 +94,7 @@ class ReplayedTrial(TrialRun):
             self._cut = True
             raise
         self._check_whole(then)
+        self._put_what_it_left(then, home)
         outcome = await self._outcome(then.returncode, then.stopped)
         if then.imposed:
             return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code
@@ -111,6 +112,11 @@ class ReplayedTrial(TrialRun):
         printed = (self._stdout.stat().st_size, self._stderr.stat().st_size)
         if printed != (then.stdout_bytes, then.stderr_bytes):
             raise ProcessLost("what was recorded could not be printed again; try the replay again")
+
+    def _put_what_it_left(self, then: RecordedTrial, home: Path) -> None:
+        for number, inner in enumerate(then.left, start=1):
+            source = self._of.stream(then.trial, f"left-{number}")
+            write_whole(home / inner, source.read_bytes())
 
     def _measured(self, exit_code: int | None) -> Measured:
         now, then = super()._measured(exit_code), self._recorded

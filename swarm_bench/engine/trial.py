@@ -26,7 +26,7 @@ from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
-from swarm_bench.engine.recorder import recorded_trial
+from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
 from swarm_bench.engine.recording import Measured, make_record, rehearsed
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
@@ -107,7 +107,7 @@ class TrialRun:
         extra = {**self._found(outcome), **self._scores(outcome)}
         record = make_record(kit.experiment, trial, outcome, self._measured(exit_code), extra)
         if kit.recorder is not None:
-            kit.recorder.keep(self._to_be_recorded(record), self._stdout, self._stderr)
+            kit.recorder.keep(self._to_be_recorded(record), self._printed())
         if outcome.payload is not None:
             write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
         page = kit.folder.agent_file(kit.experiment, trial, "md")
@@ -143,6 +143,10 @@ class TrialRun:
             launch=self._launched if self._seconds is not None else None,
             result=self._result,
         )
+
+    def _printed(self) -> Printed:
+        left = left_by(self._home, self._launched, self._secrets)
+        return Printed(stdout=self._stdout, stderr=self._stderr, left=left)
 
     async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
         result = await self._run_process(home, self._kit.experiment.limits.timeout)
