@@ -56,6 +56,21 @@ _STATUSES: Mapping[int, Cause] = {
 }
 """HTTP status of the provider's last answer; from 500 on it is the provider that failed."""
 
+_ERRORS: Mapping[str, Cause] = {
+    "authentication_failed": Cause.NOT_AUTHORIZED,
+    "oauth_org_not_allowed": Cause.NOT_AUTHORIZED,
+    "account_on_hold": Cause.NOT_AUTHORIZED,
+    "verification_required": Cause.NOT_AUTHORIZED,
+    "billing_error": Cause.NOT_AUTHORIZED,
+    "cloud_credential_error": Cause.NOT_AUTHORIZED,
+    "rate_limit": Cause.RATE_LIMITED,
+    "overloaded": Cause.PROVIDER_FAILED,
+    "server_error": Cause.PROVIDER_FAILED,
+    "model_not_found": Cause.UNKNOWN_MODEL,
+    "max_output_tokens": Cause.ANSWER_CUT,
+}
+"""The program's own names for why it gave up. `invalid_request` and `unknown` can be anything."""
+
 _WORDS: tuple[tuple[str, Cause], ...] = (
     (r"prompt is too long|context (window|limit)", Cause.CONTEXT_OVERFLOW),
     (r"credit balance|billing", Cause.NOT_AUTHORIZED),
@@ -64,7 +79,10 @@ _WORDS: tuple[tuple[str, Cause], ...] = (
     (r"output token maximum", Cause.ANSWER_CUT),
     (r"usage policy", Cause.REFUSED),
     (r"rate limit|usage limit|hit your limit|limit reached", Cause.RATE_LIMITED),
-    (r"api error.*(overloaded|connect|timed out|server error)", Cause.PROVIDER_FAILED),
+    (
+        r"^request timed out|api error.*(overloaded|connect|timed out|server error)",
+        Cause.PROVIDER_FAILED,
+    ),
     (r"reached max(imum number of)? turns", Cause.MAX_TURNS),
 )
 """What the program says where no field tells; only looked for in the message of a failure."""
@@ -89,7 +107,8 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
     named = _named(result)
     if failed:
         words = _words(result)
-        return named or _status(result) or _said(words) or Cause.ERROR_RESULT, words
+        cause = named or _status(result) or _ERRORS.get(transcript.error or "") or _said(words)
+        return cause or Cause.ERROR_RESULT, words
     if not isinstance(answer, str):
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:

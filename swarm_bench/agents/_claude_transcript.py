@@ -40,6 +40,8 @@ class Transcript:
     """The last event, when it says that a request will be made again."""
     compactions: int = 0
     model: str | None = None
+    error: str | None = None
+    """The program's own name for what made it give up, beside the message that it shows."""
     _streaming: str | None = None
 
     def add(self, found: Found) -> None:
@@ -103,6 +105,8 @@ class Transcript:
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
             self.calls[key] = text_of(block.get("name")) or "unknown"
         model = text_of(message.get("model"))
+        if event.get("parent_tool_use_id") is None:
+            self.error = text_of(event.get("error"))
         if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
             return  # a sub-agent, which `usage` of the result leaves out too, or no request
         self.model = model

@@ -16,12 +16,10 @@ INSTALL = f"npm install -g @anthropic-ai/claude-code@{TESTED}"
 REHEARSAL_MODEL = "opus"
 """What the program takes by itself with a key: so a rehearsal's requests look like real ones."""
 
-TOOLS = (
-    "Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read",
-    "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate", "Write",
-)  # fmt: skip
-"""Built-in tools, the same in every mode: without the list, a mode with an MCP server has three
-more of them. Schedules, worktrees, messages, skills and the web are no tools for a repository."""
+TOOLS = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write")
+"""Built-in tools, the same in every mode and for every model: without the list, a mode with an MCP
+server has three more of them. Schedules, worktrees, messages and the web are no tools for a
+repository."""
 
 CREDENTIALS = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
@@ -110,8 +108,10 @@ class Claude:
             inherit = (*CREDENTIALS, *PROXIES)
         if request.inherit_settings:
             inherit = (*inherit, "CLAUDE_CONFIG_DIR")
+        # With a slash at its beginning it would be taken for a command, and not reach the model.
+        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
         return Launch(
-            argv=(PROGRAM, "-p", *_options(request), "--", request.prompt),
+            argv=(PROGRAM, "-p", *_options(request), "--", prompt),
             env=env,
             inherit=inherit,
             # With it the program prints its result so far and ends its shells; SIGTERM does not.
