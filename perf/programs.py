@@ -2,9 +2,9 @@
 
     python perf/programs.py [NAME ...]
 
-For each program that is on the PATH and each size of swarm: wall seconds, processor seconds and peak
-memory per agent, in the baseline and with the embedded canopy, as medians over agents and runs. No
-model is asked: what is left is what the program itself takes, and the time of its tool calls.
+For each program that is on the PATH and each size of swarm: wall seconds, processor seconds and
+peak memory per agent, in the baseline and with the embedded canopy, as medians over agents and
+runs. No model is asked: what is left is what the program itself takes, and its tool calls.
 """
 
 import json
@@ -41,7 +41,7 @@ def measure(name: str, size: int) -> dict[str, list[dict[str, Any]]]:
     """The records of a session, by mode."""
     model = [] if name == "scout" else ["--model", "rehearsal"]
     with tempfile.TemporaryDirectory() as folder:
-        words = [COMMAND, "compare", "--repo", ROOT, "--output", "out", "--quiet", *model]
+        words = [str(COMMAND), "compare", "--repo", str(ROOT), "--output", "out", "--quiet", *model]
         words += ["--agent", name, "--agents", str(size), "--runs", str(RUNS), "--modes", *MODES]
         subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=False)
         lines = (Path(folder) / "out" / "metrics.jsonl").read_text("utf-8").splitlines()
