@@ -1,0 +1,115 @@
+"""Reads the log that Codex writes to standard error beside its events.
+
+The events have no usage before the end, no servers and no model; the log has them. Lines of other
+programs and of other versions are passed over.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.agents._claude_json import MAX_FIGURE, clause_of
+from swarm_bench.core.outcome import Usage
+
+FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
+"""For `RUST_LOG`: events without contents, and what is logged while the session starts, which
+names the servers."""
+
+_MAX_LINE = 16_384
+_EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): event\.name="([\w.]+)" ')
+_FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
+_SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
+_MODEL = re.compile(r"\bmodel=([^\s\"]+)")
+_VERSION = re.compile(r"\bapp\.version=([^\s\"]+)")
+_ERROR = re.compile(r"^error\b| ERROR ", re.IGNORECASE)
+_TYPES = re.compile(r" \[codex_[^\]]*\]")
+_UNSTARTED = re.compile(r"required MCP servers failed to initialize: .*|Error loading config.*")
+
+
+@dataclass
+class Log:
+    """What was gathered from the log so far."""
+
+    requests: list[Usage] = field(default_factory=list)
+    """Of every answered request, those of sub-agents and compactions among them."""
+    asked_again: int = 0
+    status: int | None = None
+    """HTTP status of the last request."""
+    servers: tuple[str, ...] | None = None
+    """As they were configured; all are required."""
+    model: str | None = None
+    version: str | None = None
+    unstarted: str | None = None
+    """Why no session could be started."""
+    last: str | None = None
+    """The last line that tells of an error."""
+    events: bool = False
+
+    def add(self, line: str) -> None:
+        found = _EVENT.search(line)
+        if found is None:
+            self._words(line)
+            return
+        self.events = True
+        rest = line[found.end() :]
+        self.model = self.model or _group(_MODEL, rest)
+        self.version = self.version or _group(_VERSION, rest)
+        match found.group(1):
+            case "codex.conversation_starts":
+                self._servers(rest)
+            case "codex.api_request":
+                self._request(dict(_FIGURES.findall(rest)))
+            case "codex.sse_event":
+                self._answer(dict(_FIGURES.findall(rest)))
+
+    def _servers(self, rest: str) -> None:
+        names = _group(_SERVERS, rest)
+        if names is not None and self.servers is None:
+            self.servers = tuple(name for name in names.split(", ") if name)
+
+    def _request(self, figures: dict[str, str]) -> None:
+        status = figures.get("http.response.status_code")
+        self.status = int(status) if status else None
+        self.asked_again += figures.get("attempt", "0") != "0"
+
+    def _answer(self, figures: dict[str, str]) -> None:
+        names = ("input_token_count", "cached_token_count", "cache_write_token_count")
+        if "input_token_count" in figures:
+            given = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
+            self.requests.append(split(*given))
+
+    def _words(self, line: str) -> None:
+        if (words := clause_of(line)) is None:
+            return
+        if _ERROR.search(line):
+            self.last = words
+        found = _UNSTARTED.search(_TYPES.sub("", line))
+        self.unstarted = self.unstarted or (clause_of(found.group()) if found else None)
+
+
+def read_log(path: Path) -> Log:
+    """The log in what Codex wrote to standard error."""
+    log = Log()
+    with path.open("rb") as file:
+        for line in iter(lambda: file.readline(_MAX_LINE), b""):
+            log.add(line.decode("utf-8", "replace"))
+    return log
+
+
+def split(input: int | None, cached: int | None, written: int | None, output: int | None) -> Usage:
+    """Usage from OpenAI's figures: their input has what the cache gave and what it took."""
+    if input is None or cached is None or written is None or cached + written > input:
+        return Usage(output=output)
+    return Usage(
+        input=input - cached - written, cache_read=cached, cache_create=written, output=output
+    )
+
+
+def _figure(digits: str | None) -> int | None:
+    value = None if digits is None else int(digits)
+    return value if value is not None and value <= MAX_FIGURE else None
+
+
+def _group(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return found.group(1) if found else None

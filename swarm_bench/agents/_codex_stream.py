@@ -1,0 +1,184 @@
+"""Reads what `codex exec --json` prints into an outcome, with the log that goes beside it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from swarm_bench.agents._claude_json import (
+    Found,
+    Json,
+    clause_of,
+    count_of,
+    in_line,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents._codex_causes import cause_of
+from swarm_bench.agents._codex_log import Log, read_log, split
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+_RETRYING = "Reconnecting..."
+_TOOLS = {"command_execution": "shell", "file_change": "apply_patch", "web_search": "web_search"}
+"""What the events call a tool, and what we do: the model knows the first by several names."""
+_NOT_DONE = ("failed", "declined")
+
+
+@dataclass
+class Transcript:
+    """What was gathered from the events so far."""
+
+    started: bool = False
+    """Whether there was a conversation: without one, calls are unknown, not none."""
+    text: str | None = None
+    """The last message, unless a tool was called after it: then it was no answer."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tool name by id of the item."""
+    failures: dict[str, str] = field(default_factory=dict)
+    denials: dict[str, str] = field(default_factory=dict)
+    reconnects: int = 0
+    error: str | None = None
+    """The last error of the conversation, in the program's words."""
+    end: Found | None = None
+    """`turn.completed` or `turn.failed`."""
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        match event.get("type"):
+            case "thread.started":
+                self.started = True
+            case "item.started" | "item.completed":
+                self._item(object_of(event.get("item")))
+            case "error":
+                self._error(event.get("message"))
+            case "turn.failed":
+                self._error(object_of(event.get("error")).get("message"))
+                self.end = found
+            case "turn.completed":
+                self.end = found
+
+    def _item(self, item: Json) -> None:
+        self.error = None  # it goes on: a retry has helped
+        if item.get("type") == "agent_message":
+            self.text = text_of(item.get("text"))
+            return
+        if (name := tool_of(item)) is None:
+            return
+        self.text = None
+        key = text_of(item.get("id")) or f"call {len(self.calls)}"
+        self.calls[key] = name
+        if item.get("status") in _NOT_DONE:
+            self.failures[key] = name
+        if _was_denied(item):
+            self.denials[key] = name
+
+    def _error(self, message: object) -> None:
+        words = clause_of(message)
+        self.reconnects += words is not None and words.startswith(_RETRYING)
+        self.error = words or self.error
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    log = read_log(exit.stderr)
+    cause, detail = cause_of(exit, transcript.end, transcript.error, log)
+    if cause is Cause.FINISHED and not (transcript.text or "").strip():
+        cause, detail = Cause.EMPTY_ANSWER, None
+    usage = _usage(transcript.end, log)
+    # The log has the requests of sub-agents too: only if there were none are its requests turns.
+    alone = bool(log.requests) and _sum(log.requests) == usage
+    known = transcript.started
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=transcript.text if cause is Cause.FINISHED else None,
+        usage=usage,
+        all_in=_sum(log.requests) if log.requests else Usage(),
+        turn_usage=tuple(log.requests) if alone else None,
+        turns=len(log.requests) if alone else None,
+        model=clause_of(log.model),
+        program_version=clause_of(log.version),
+        tool_calls=_counted(transcript.calls) if known else None,
+        tool_failures=_counted(transcript.failures) if known else None,
+        permission_denials=_counted(transcript.denials) if known else None,
+        retries=transcript.reconnects + log.asked_again if known and log.events else None,
+        servers=_servers(transcript, log),
+        payload=transcript.end.raw if transcript.end else None,
+    )
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an event says for the live view. A tool that has run is a turn: Codex says neither when
+    it asks its model nor which calls came together."""
+    event = next((found.value for found in in_line(line)), {})
+    kind = event.get("type")
+    if kind == "turn.completed":
+        usage = usage_of(object_of(event.get("usage")))
+        return Activity(doing="done", usage=usage, request="turn")
+    if kind not in ("item.started", "item.completed"):
+        return None
+    item = object_of(event.get("item"))
+    if item.get("type") == "agent_message":
+        return Activity(doing="writing")
+    if (name := tool_of(item)) is None:
+        return None
+    shown = text_of(item.get("command")) or text_of(item.get("query")) or ""
+    doing = clause_of(f"{name} {shown}", 120) or name
+    return Activity(doing=doing, turns=int(kind == "item.completed"))
+
+
+def usage_of(given: Json) -> Usage:
+    """Codex's `usage` object."""
+    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    return split(*(count_of(given.get(name)) for name in names))
+
+
+def tool_of(item: Json) -> str | None:
+    """The name of the tool that an item is a call of; `None` when it is something else."""
+    kind = text_of(item.get("type")) or ""
+    if kind == "mcp_tool_call":
+        server, tool = text_of(item.get("server")), text_of(item.get("tool"))
+        return f"mcp__{server or 'unknown'}__{tool or 'unknown'}"
+    if kind == "collab_tool_call":
+        return text_of(item.get("tool")) or "unknown"
+    return _TOOLS.get(kind)
+
+
+def _was_denied(item: Json) -> bool:
+    words = text_of(object_of(item.get("error")).get("message")) or ""
+    return item.get("status") == "declined" or "requires approval" in words
+
+
+def _usage(end: Found | None, log: Log) -> Usage:
+    """As the end says it; of a run without an end, what its requests had used."""
+    given = object_of(end.value.get("usage")) if end else {}
+    if given:
+        return usage_of(given)
+    return _sum(log.requests) if log.requests else Usage()
+
+
+def _sum(requests: list[Usage]) -> Usage:
+    def total(figures: list[int | None]) -> int | None:
+        known = [figure for figure in figures if figure is not None]
+        return sum(known) if len(known) == len(figures) else None
+
+    return Usage(
+        input=total([usage.input for usage in requests]),
+        cache_read=total([usage.cache_read for usage in requests]),
+        cache_create=total([usage.cache_create for usage in requests]),
+        output=total([usage.output for usage in requests]),
+    )
+
+
+def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
+    """Codex starts no conversation before every required server is connected."""
+    if log.servers is None or not transcript.started:
+        return None
+    return dict.fromkeys(log.servers, "connected")
+
+
+def _counted(names: dict[str, str]) -> dict[str, int]:
+    return dict(Counter(names.values()))

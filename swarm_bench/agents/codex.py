@@ -1,0 +1,103 @@
+"""OpenAI's Codex CLI: how its program is started, and how its output is read."""
+
+from swarm_bench.agents._codex_log import FILTER
+from swarm_bench.agents._codex_settings import (
+    REHEARSAL_KEY,
+    common_settings,
+    file,
+    isolated_settings,
+    provider_settings,
+    server_settings,
+    words,
+)
+from swarm_bench.agents._codex_stream import activity_of, outcome_of
+from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Abilities
+
+PROGRAM = "codex"
+REHEARSAL_MODEL = "rehearsal"
+"""Codex does not know it, and offers it every tool at once. For the models that it knows it hides
+MCP tools behind a search of its own, which needs a model that has learned to use it."""
+CREDENTIALS = ("CODEX_API_KEY", "CODEX_CA_CERTIFICATE")
+
+ABILITIES = Abilities(
+    tested_version="0.169.0",
+    turn_limit="kept by swarm-bench, which counts finished tool calls and stops the program",
+    cost=None,
+    cache_tokens="read and written; written is 0 when the provider does not say it",
+    tool_calls="by name, with failures and refused calls",
+    compactions=None,
+    isolation="own home; no memory files, skills, hooks, plugins or servers of user or workspace",
+    limits=(
+        "It has no turn limit: of several calls in one turn each counts as a turn of the budget.",
+        "It gives no cost and no count of compactions.",
+        "Turns, tokens per turn, retries, model and servers are read from its log; without the log "
+        "they are missing.",
+        "A run that was stopped has the tokens of the requests that were answered until then.",
+        "It waits up to 60 seconds for the servers of a mode and does not start without them; such "
+        "a trial could not be started.",
+        "Models that know its tool search are offered MCP tools only through it, in every mode "
+        "alike; a rehearsal offers them at once.",
+        "With an MCP server it offers three more tools of its own, for MCP resources.",
+        "Without a log-in of its own it takes its key from CODEX_API_KEY only, and no base URL "
+        "from the environment.",
+        "A refusal by the model leaves no message, and is an empty answer.",
+        "With --inherit-settings, servers in the user's config.toml are started as well.",
+        "Settings of the machine below /etc/codex are read.",
+    ),
+)
+
+
+class Codex:
+    """Codex without a terminal: `codex exec --json`."""
+
+    name = "codex"
+    abilities = ABILITIES
+
+    def launch(self, request: AgentRequest) -> Launch:
+        rehearsed = request.rehearsal is not None
+        model = REHEARSAL_MODEL if rehearsed else request.model
+        options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+        options += ["--ephemeral"] if not request.inherit_settings else []
+        options += ["--model", model] if model is not None else []
+        options += words(common_settings() | provider_settings(request.rehearsal))
+        env = {"RUST_LOG": FILTER}
+        servers = server_settings(request.mcp_config)
+        if request.inherit_settings:
+            options += words(servers)
+        else:
+            options += [*words(isolated_settings()), "--ignore-rules"]
+            home, temporary = request.home / ".codex", request.home / "tmp"
+            for folder in (home, temporary):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            # In a file, since all of the machine can read the command line of a process.
+            (home / "config.toml").write_text(file(servers), encoding="utf-8")
+            env |= {"HOME": str(request.home), "CODEX_HOME": str(home)}
+            # Below the machine's temporary folder Codex makes no commands of its own, such as
+            # apply_patch, for the model's shell; so that folder is another one.
+            env |= {"TMPDIR": str(temporary)}
+        if rehearsed:
+            env |= {REHEARSAL_KEY: "rehearsal"}
+        return Launch(
+            argv=(PROGRAM, "exec", *options, *request.arguments, "--", request.prompt),
+            env=env,
+            inherit=() if rehearsed else (*CREDENTIALS, *PROXIES),
+            turn_limit=request.max_turns,
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        return activity_of(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return outcome_of(exit)
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UsageError` when the program is not there."""
+        return installed(
+            self.name,
+            program=PROGRAM,
+            tested=ABILITIES.tested_version,
+            install=f"npm install -g @openai/codex@{ABILITIES.tested_version}",
+        )
