@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from swarm_bench.core.ports import Message
 
-SUMMARY = "## Summary of the work so far"
-"""Begins our summary of a conversation, so that we know it again when the program goes on."""
+_BEGIN, _END = "Findings of the work so far:", "(End of the findings.)"
+"""Around our summary of a conversation, so that we know it again when the program goes on."""
 
 _WRAPPERS = (
     *("system-reminder", "environment_context", "environment_details", "user_instructions"),
@@ -27,6 +27,7 @@ _WORKSPACE = re.compile(
 )
 _HINT = re.compile(r"directory: /|<cwd>|Workspace Directories")
 _GO_ON = re.compile(r"\A.{0,80}\b(?:continue|go on|proceed)\b.{0,80}\Z", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(summary|state_snapshot)>")
 _SUM_UP = re.compile(r"summar|state_snapshot|compact|checkpoint|hand-?off", re.IGNORECASE)
 
 
@@ -69,12 +70,18 @@ def wants_summary(aside: str) -> bool:
     return _SUM_UP.search(aside) is not None
 
 
+def summary(findings: str, aside: str) -> str:
+    """A summary in the form that the program asks for."""
+    text = f"{_BEGIN}\n\n{findings.strip()}\n\n{_END}"
+    tag = _TAG.search(aside)
+    return f"<{tag[1]}>\n{text}\n</{tag[1]}>" if tag else text
+
+
 def summary_in(messages: Sequence[Message]) -> str | None:
-    """What our summary said, when the conversation begins with one."""
-    for message in messages:
-        if message.role == "user" and SUMMARY in message.text:
-            return message.text.partition(SUMMARY)[2].partition("</")[0].strip()
-    return None
+    """The findings in our last summary, when the conversation goes on from one."""
+    texts = [message.text for message in messages if message.role == "user"]
+    last = next((text for text in reversed(texts) if _BEGIN in text), None)
+    return None if last is None else last.partition(_BEGIN)[2].partition(_END)[0].strip()
 
 
 def workspace_in(parts: Sequence[str]) -> str | None:

@@ -31,9 +31,9 @@ def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
     steps = history.taken(asked.messages, made, workspace)
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
-        return _say(f"{prompts.SUMMARY}\n\n{_findings(asked, task, steps)}")
-    if (summary := prompts.summary_in(asked.messages)) is not None:
-        return _answer(asked, summary)
+        return _say(prompts.summary(_findings(asked, task, steps), aside))
+    if (findings := prompts.summary_in(asked.messages)) is not None:
+        return _answer(asked, findings)
     if steps and (not asked.tools or asked.messages[-1].role == "assistant"):
         return _answer(asked, _findings(asked, task, steps))
     if not asked.tools or not task or (aside and prompts.has_answered(asked.messages)):
