@@ -10,6 +10,7 @@
 A recording may come from somebody else, so its types say what they take.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,8 @@ TRIALS = "trials.jsonl"
 SWARMS = "swarms.jsonl"
 STREAMS = "streams"
 MAX_TRIALS = 100_000
+PROBES = frozenset({"feedback", "service"})
+SESSION = re.compile(r"[\w.-]{1,64}")
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Amount = Annotated[float, Field(ge=0, le=2**53)]
@@ -56,8 +59,15 @@ class Recording(Stored):
         names = [mode.name for mode in experiment.modes]
         if not all(MODE_NAME.fullmatch(name) for name in names):
             raise ValueError("has a mode whose name cannot name a folder")
-        if not names or len(set(names)) < len(names) or not experiment.tasks:
-            raise ValueError("needs tasks, and modes with different names")
+        tasks = [task.id for task in experiment.tasks]
+        if not names or len(set(names)) < len(names):
+            raise ValueError("needs modes, with different names")
+        if not tasks or len(set(tasks)) < len(tasks):
+            raise ValueError("needs tasks, with different ids")
+        if not all(set(mode.probes) <= PROBES for mode in experiment.modes):
+            raise ValueError("has a mode with counters that are not known")
+        if not SESSION.fullmatch(experiment.session):
+            raise ValueError("has an id that is none")
         drawn = [sorted(order) == sorted(names) for order in experiment.order]
         if len(drawn) != experiment.runs or not all(drawn):
             raise ValueError("has an order that does not fit its modes and runs")
