@@ -77,9 +77,8 @@ class Claude:
         compactions="from the event stream",
         isolation="an empty home; no settings, hooks, plugins, memory or MCP servers of others",
         limits=(
-            "`num_turns` is what Claude Code reports: 1 and one for each tool result and each "
-            "compaction, while the budget counts requests of the main conversation; so a trial "
-            "that used up a budget of N reports N + 1 or more.",
+            "Turns are what Claude Code reports: 1, and one for each tool result and compaction. Its "
+            "budget counts requests of the main conversation; a trial that used up N reports N + 1.",
             "Requests of sub-agents are not in the tokens, but in the all-in tokens and the cost; "
             "no budget of turns holds for them.",
             "Output tokens per request are not known: the event stream has a placeholder.",

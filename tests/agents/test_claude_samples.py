@@ -61,6 +61,7 @@ ENDINGS: dict[str, tuple[int, Status, Cause]] = {
     "unknown_tool_stream": (0, Status.COMPLETED, Cause.FINISHED),
     "v329_broken_stream_then_success_stream": (0, Status.COMPLETED, Cause.FINISHED),
     "v329_broken_streams_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
+    "v329_compaction_auto_stream": (0, Status.COMPLETED, Cause.FINISHED),
     "v329_conn_refused_3_retries_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "v329_error400_context_stream": (1, Status.AGENT_FAILED, Cause.CONTEXT_OVERFLOW),
     "v329_error400_stream": (1, Status.AGENT_FAILED, Cause.ERROR_RESULT),
@@ -69,9 +70,11 @@ ENDINGS: dict[str, tuple[int, Status, Cause]] = {
     "v329_error529_3_retries_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "v329_max_budget_stream": (1, Status.BUDGET_REACHED, Cause.COST_LIMIT),
     "v329_max_tokens_stop_stream": (1, Status.AGENT_FAILED, Cause.ANSWER_CUT),
+    "v329_max_turns3_parallel_stream": (1, Status.BUDGET_REACHED, Cause.MAX_TURNS),
     "v329_mcp_slow_and_failed_stream": (0, Status.COMPLETED, Cause.FINISHED),
     "v329_not_logged_in_stream": (1, Status.PROVIDER_LIMITED, Cause.NOT_AUTHORIZED),
     "v329_refusal_stream": (1, Status.AGENT_FAILED, Cause.REFUSED),
+    "v329_request_timed_out_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "v329_sigint_during_answer_stream": (0, Status.AGENT_FAILED, Cause.ERROR_RESULT),
     "v329_sigint_during_bash_stream": (0, Status.AGENT_FAILED, Cause.ERROR_RESULT),
     "v329_sigterm_during_bash_stream": (143, Status.AGENT_FAILED, Cause.EXIT_CODE),
@@ -169,6 +172,12 @@ def test_two_results_are_one_run(empty: Path) -> None:
     assert outcome.subagents == 1
 
 
+def test_turns_are_those_that_it_reports(empty: Path) -> None:
+    # A budget of 3, used up by three requests with two calls each; and 2 requests with two calls.
+    assert read("v329_max_turns3_parallel_stream", empty).turns == 4
+    assert read("max_turns_parallel2calls_ok_numturns3_json", empty).turns == 3
+
+
 def test_tokens_per_request(empty: Path) -> None:
     plain = read("success_stream", empty).turn_usage
     assert plain is not None
@@ -190,6 +199,7 @@ def test_retries_are_counted_where_events_are_printed(empty: Path) -> None:
 def test_compactions_are_counted(empty: Path) -> None:
     assert read("compaction_auto_stream", empty).compactions == 1
     assert read("compaction_reactive_stream", empty).compactions == 1
+    assert read("v329_compaction_auto_stream", empty).compactions == 1
     assert read("success_stream", empty).compactions == 0
     assert read("success_json", empty).compactions is None
 
