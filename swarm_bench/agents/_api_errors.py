@@ -1,0 +1,54 @@
+"""What a provider's error means, from the words in which Gemini CLI and Qwen Code pass it on."""
+
+import re
+
+from swarm_bench.core.status import Cause
+
+_STATUS = re.compile(r"""(?:\bstatus(?:\ code)?:?|"code":|API\ Error:)\s*(\d{3})\b""", re.X | re.I)
+_STATUSES = {
+    401: Cause.NOT_AUTHORIZED,
+    402: Cause.NOT_AUTHORIZED,
+    403: Cause.NOT_AUTHORIZED,
+    404: Cause.UNKNOWN_MODEL,
+    408: Cause.PROVIDER_FAILED,
+    413: Cause.CONTEXT_OVERFLOW,
+    429: Cause.RATE_LIMITED,
+}
+_WORDS: tuple[tuple[str, Cause], ...] = (
+    (
+        r"token count .* exceeds|context.?(length|window)|maximum context|prompt is too long"
+        r"|input tokens exceed",
+        Cause.CONTEXT_OVERFLOW,
+    ),
+    (r"resource.{0,10}exhausted|rate.?limit|quota|too many requests", Cause.RATE_LIMITED),
+    (
+        r"api.?key not (valid|found)|(invalid|incorrect|missing|no) .{0,20}api.?key"
+        r"|unauthenticated|permission_denied|unauthori[sz]ed",
+        Cause.NOT_AUTHORIZED,
+    ),
+    (r"model\S* .{0,80}(not found|does not exist|not supported)", Cause.UNKNOWN_MODEL),
+    (
+        r"fetch failed|connection error|econnrefused|econnreset|enotfound|socket hang up"
+        r"|premature close|terminated|timed? ?out|timeout|overloaded|unavailable|internal error"
+        r"|stream ended",
+        Cause.PROVIDER_FAILED,
+    ),
+)
+"""First come, first served; only looked for in the message of a failure."""
+
+
+def api_error(words: str) -> Cause | None:
+    """The cause that the words name; `None` when they are about something else."""
+    # Everything can be wrong with a request (400), and a context that is too long has several.
+    too_long, overflow = _WORDS[0]
+    if re.search(too_long, words, re.IGNORECASE):
+        return overflow
+    for code in map(int, _STATUS.findall(words)):
+        if code in _STATUSES:
+            return _STATUSES[code]
+        if 500 <= code < 600:
+            return Cause.PROVIDER_FAILED
+    for pattern, cause in _WORDS[1:]:
+        if re.search(pattern, words, re.IGNORECASE):
+            return cause
+    return None

@@ -1,0 +1,224 @@
+"""Reads what Gemini CLI prints (`--output-format stream-json`, or `json`) into an outcome.
+
+Nothing here trusts the output: a figure of a wrong type is missing, and text that is no JSON is
+passed over.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.agents._claude_json import (
+    Found,
+    Json,
+    clause_of,
+    count_of,
+    in_line,
+    list_of,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents._gemini_causes import cause_of
+from swarm_bench.agents._gemini_home import Left, left_in, usage_of
+from swarm_bench.agents._gemini_names import treatment_name
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+
+_STDERR_BYTES = 1024 * 1024
+_RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)
+_SHOWN_ARGUMENTS = (
+    "file_path", "absolute_path", "pattern", "query", "command", "dir_path", "path", "symbol",
+)  # fmt: skip
+
+
+@dataclass
+class _Transcript:
+    """What was gathered from the events so far."""
+
+    init: Json | None = None
+    result: Found | None = None
+    whole: Found | None = None
+    """The one object that `--output-format json` prints."""
+    errors: list[Json] = field(default_factory=list)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tool name by call id."""
+    failures: dict[str, str] = field(default_factory=dict)
+    turns: int = 0
+    answer: list[str] = field(default_factory=list)
+    """The pieces of text since the last result of a tool."""
+    _speaking: bool = False
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        match event.get("type"):
+            case "init":
+                self.init = self.init or event
+            case "message" if event.get("role") == "assistant":
+                self._speak()
+                self.answer.append(text_of(event.get("content")) or "")
+            case "tool_use":
+                self._speak()
+                key = text_of(event.get("tool_id")) or f"call {len(self.calls)}"
+                self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
+            case "tool_result":
+                self._tool_result(event)
+            case "error":
+                self.errors.append(event)
+            case "result":
+                self.result = found
+            case None if "session_id" in event and "response" in event:
+                self.whole = found
+
+    def _speak(self) -> None:
+        """Text and calls between two results of tools are one request's."""
+        self.turns += not self._speaking
+        self._speaking = True
+
+    def _tool_result(self, event: Json) -> None:
+        self._speaking = False
+        self.answer.clear()
+        key = text_of(event.get("tool_id"))
+        if event.get("status") == "error" and key in self.calls:
+            self.failures[key] = self.calls[key]
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = _Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    stderr = _tail(exit.stderr)
+    if transcript.result is None and transcript.whole is not None:
+        return _outcome_of_whole(exit, transcript.whole, stderr)
+    result = transcript.result.value if transcript.result else {}
+    stats = object_of(result.get("stats"))
+    text = "".join(transcript.answer)
+    succeeded = result.get("status") == "success"
+    cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
+    begun = transcript.init is not None
+    left = left_in(exit.home) if begun else Left()
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=text if succeeded and text else None,
+        usage=_usage_of_stream(stats) if stats else _total(left.turn_usage),
+        all_in=_usage_of_stream(stats),
+        turn_usage=left.turn_usage,
+        turns=transcript.turns if begun else None,
+        duration_ms=_duration(stats),
+        model=_model(transcript.init),
+        tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
+        retries=len(_RETRY.findall(stderr)) if begun else None,
+        servers=left.servers,
+        payload=transcript.result.raw if transcript.result else None,
+    )
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an event says for the live view."""
+    event = next((found.value for found in in_line(line)), {})
+    match event.get("type"):
+        case "message" if event.get("role") == "assistant":
+            return Activity(doing="writing")
+        case "tool_use":
+            return Activity(doing=_doing(event))
+    return None
+
+
+def _doing(event: Json) -> str:
+    name = treatment_name(text_of(event.get("tool_name")) or "a tool")
+    given = object_of(event.get("parameters"))
+    shown = next((given[key] for key in _SHOWN_ARGUMENTS if given.get(key)), "")
+    return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
+
+
+def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
+    """Of `--output-format json`, which a user can ask for with `--agent-arg`."""
+    said = whole.value
+    text = text_of(said.get("response")) or ""
+    result = {"status": "error" if said.get("error") else "success", "error": said.get("error")}
+    warnings = [{"message": words} for words in list_of(said.get("warnings"))]
+    cause, detail = cause_of(exit, result, warnings, text=text, stderr=stderr)
+    stats = object_of(said.get("stats"))
+    models = [object_of(model) for model in object_of(stats.get("models")).values()]
+    tools = object_of(object_of(stats.get("tools")).get("byName"))
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=text if result["status"] == "success" and text else None,
+        usage=_usage_of_models(models),
+        all_in=_usage_of_models(models),
+        turns=_sum(
+            [count_of(object_of(model.get("api")).get("totalRequests")) for model in models]
+        ),
+        tool_calls=_by_name(tools, "count") if stats else None,
+        tool_failures=_by_name(tools, "fail") if stats else None,
+        retries=len(_RETRY.findall(stderr)),
+        payload=whole.raw,
+    )
+
+
+def _usage_of_stream(stats: Json) -> Usage:
+    total, prompt = count_of(stats.get("total_tokens")), count_of(stats.get("input_tokens"))
+    candidates, cached = count_of(stats.get("output_tokens")), count_of(stats.get("cached"))
+    # It gives thoughts no figure of their own: they are what the total holds beyond the prompt
+    # and the candidates. A provider that leaves the total out leaves the thoughts unknown.
+    output = None
+    if total is not None and prompt is not None and total >= prompt + (candidates or 0):
+        output = total - prompt
+    return _usage(prompt, cached, output)
+
+
+def _usage_of_models(models: list[Json]) -> Usage:
+    tokens = [object_of(model.get("tokens")) for model in models]
+
+    def total(*names: str) -> int | None:
+        return _sum([count_of(of_model.get(name)) for of_model in tokens for name in names])
+
+    return _usage(total("prompt"), total("cached"), total("candidates", "thoughts"))
+
+
+def _usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
+    """Zeros throughout are what it prints when no request was answered, and no figures."""
+    return usage_of(prompt, cached, output) if prompt or output else Usage()
+
+
+def _total(requests: tuple[Usage, ...] | None) -> Usage:
+    """Of a run that was stopped, and could not say its figures."""
+    given = requests or ()
+    return Usage(
+        input=_sum([usage.input for usage in given]),
+        cache_read=_sum([usage.cache_read for usage in given]),
+        cache_create=_sum([usage.cache_create for usage in given]),
+        output=_sum([usage.output for usage in given]),
+    )
+
+
+def _sum(figures: list[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known and len(known) == len(figures) else None
+
+
+def _duration(stats: Json) -> float | None:
+    """On an error it prints 0, which is no measure."""
+    return float(count_of(stats.get("duration_ms")) or 0) or None
+
+
+def _model(init: Json | None) -> str | None:
+    """As it was asked for; `auto` and the like are no name of a model."""
+    asked = clause_of((init or {}).get("model"))
+    return None if asked is None or asked.startswith("auto") else asked
+
+
+def _by_name(tools: Json, key: str) -> dict[str, int]:
+    counts = {treatment_name(name): count_of(object_of(tools[name]).get(key)) for name in tools}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _tail(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - _STDERR_BYTES))
+        return file.read().decode("utf-8", "replace").strip()

@@ -1,0 +1,198 @@
+"""Google's Gemini CLI: how its program is started, and how its output is read."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.agents._gemini_home import DEBUG_LOG
+from swarm_bench.agents._gemini_names import server_alias
+from swarm_bench.agents._gemini_stream import activity_of, outcome_of
+from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Abilities
+
+TESTED_VERSION = "0.61.0"
+INSTALL = f"npm install -g @google/gemini-cli@{TESTED_VERSION}"
+
+REHEARSAL_MODEL = "gemini-2.5-pro"
+"""One that the program knows: it asks for nothing to find out about it."""
+
+ATTEMPTS = 4
+"""For one request, with pauses of about 5, 10 and 20 seconds. It would try 10 times, for minutes,
+and a trial that failed so is run again anyway."""
+
+SERVER_PATIENCE_MS = 120_000
+"""For an MCP server to connect, and for each of its answers. The program's own limit is 10 minutes,
+in which a server that hangs at its start keeps the agent from its first request."""
+
+NO_FILE = ".swarm-bench-no-context-file"
+"""Name of the memory files to look for: none has it."""
+
+CREDENTIALS = (
+    "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_API_VERSION",
+    "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
+)  # fmt: skip
+
+
+class Gemini:
+    """Gemini CLI, run without a terminal."""
+
+    name = "gemini"
+    abilities = Abilities(
+        tested_version=TESTED_VERSION,
+        turn_limit="kept by the program",
+        cost=None,
+        cache_tokens="read; nothing is billed for writing the implicit cache, which is 0 therefore",
+        tool_calls="by name, with failures; MCP servers, with failures, from its log",
+        compactions=None,
+        isolation="own home; settings, `.env` files, hooks, extensions, skills and sub-agents of "
+        "the workspace are not read, its `GEMINI.md` is",
+        limits=(
+            "It does not say which tools it was offered.",
+            "Turns are requests that brought text or calls; tokens are those of all requests, with "
+            "the ones it makes to choose between models when none is given.",
+            "An answer that was cut at the model's output limit looks like a whole one.",
+            "`GEMINI.md` files of the workspace are read: no setting keeps them out.",
+            "An `@name` in the prompt that is a file of the workspace is replaced by its content.",
+            "An MCP server's name is written with `--` for `_`, and must not have `--` itself.",
+        ),
+    )
+
+    def launch(self, request: AgentRequest) -> Launch:
+        """Raises `UsageError` for an MCP server whose name the program cannot have."""
+        servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
+        aliases = {server_alias(name): server for name, server in servers.items()}
+        user = Path.home() / ".gemini" if request.inherit_settings else None
+        _write_settings(request, aliases, user)
+        options = ["--output-format", "stream-json", "--skip-trust", "--yolo"]
+        # Without a name here it would start every server that any settings file has.
+        for alias in aliases or ("none-of-them",):
+            options += ["--allowed-mcp-server-names", alias]
+        if user is None:
+            options += ["--extensions", "none"]
+        model = REHEARSAL_MODEL if request.rehearsal else request.model
+        options += ["--model", model] if model else []
+        return Launch(
+            argv=("gemini", *options, *request.arguments, f"--prompt={request.prompt}"),
+            env={**_environment(request), **_provider(request.rehearsal)},
+            inherit=() if request.rehearsal else (*CREDENTIALS, *PROXIES),
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        return activity_of(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return outcome_of(exit)
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UsageError` when the program is not on the PATH."""
+        return installed(self.name, program="gemini", tested=TESTED_VERSION, install=INSTALL)
+
+
+def _environment(request: AgentRequest) -> dict[str, str]:
+    common = {
+        "GEMINI_CLI_HOME": str(request.home),
+        # It leaves reports of errors there, with whole conversations.
+        "TMPDIR": str(request.home / "tmp"),
+        "GEMINI_DEBUG_LOG_FILE": str(request.home / DEBUG_LOG),
+        # It would start itself a second time, to give the second one more memory.
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+        "GEMINI_TELEMETRY_ENABLED": "false",
+        "NO_BROWSER": "true",
+        "NO_COLOR": "1",
+    }
+    if request.inherit_settings:
+        return common
+    nowhere = str(request.home / "no-system-settings.json")
+    return {
+        **common,
+        "HOME": str(request.home),
+        "GEMINI_CLI_SYSTEM_SETTINGS_PATH": nowhere,
+        "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": nowhere,
+    }
+
+
+def _provider(rehearsal: str | None) -> dict[str, str]:
+    if rehearsal is None:
+        return {}
+    return {"GOOGLE_GEMINI_BASE_URL": rehearsal, "GEMINI_API_KEY": "rehearsal"}
+
+
+def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path | None) -> None:
+    """Its folder below `request.home`. With `user`, that folder's files are used in their places,
+    and its settings are ours with the user's beside them: the user's own file stays as it is."""
+    folder = request.home / ".gemini"
+    folder.mkdir()
+    (request.home / "tmp").mkdir()
+    settings = {"mcpServers": {name: _server(given) for name, given in servers.items()}}
+    if user is None:
+        settings |= _bare_settings()
+    else:
+        for entry in user.iterdir() if user.is_dir() else ():
+            if entry.name not in ("settings.json", "tmp"):
+                (folder / entry.name).symlink_to(entry)
+        settings = _of_user(user / "settings.json") | settings
+    for group, values in _pinned(request.max_turns).items():
+        settings[group] = {**settings.get(group, {}), **values}
+    if _has_key(request.rehearsal):
+        security = settings.setdefault("security", {})
+        security["auth"] = {**security.get("auth", {}), "selectedType": "gemini-api-key"}
+    text = json.dumps(settings, indent=2)
+    (folder / "settings.json").write_text(text, encoding="utf-8")
+
+
+def _has_key(rehearsal: str | None) -> bool:
+    """Whether it is to use an API key. With an address other than Google's it would look for a
+    kind of log-in of its own accord that does not exist yet."""
+    other = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
+    chosen = any(os.environ.get(name) == "true" for name in other)
+    return rehearsal is not None or ("GEMINI_API_KEY" in os.environ and not chosen)
+
+
+def _of_user(file: Path) -> dict[str, Any]:
+    """The user's settings; they may have comments, which JSON has not."""
+    if not file.is_file():
+        return {}
+    found = json.loads(file.read_text("utf-8"))
+    return found if isinstance(found, dict) else {}
+
+
+def _pinned(max_turns: int) -> dict[str, dict[str, Any]]:
+    """What is the same for everyone, also with the user's own settings."""
+    return {
+        "model": {"maxSessionTurns": max_turns},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False,
+                    "maxAttempts": ATTEMPTS},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }  # fmt: skip
+
+
+def _bare_settings() -> dict[str, dict[str, Any]]:
+    """Nothing of the workspace or of the machine, and the program's own tools."""
+    return {
+        "general": {"checkpointing": {"enabled": False}, "sessionRetention": {"enabled": False}},
+        "context": {"fileName": [NO_FILE]},
+        "skills": {"enabled": False},
+        "hooksConfig": {"enabled": False},
+        "experimental": {"enableAgents": False},
+        "ide": {"enabled": False},
+        # The settings and `.env` of a folder that is not trusted are not read. `--skip-trust`
+        # trusts it for the tools, after its settings would have been read; and an external log-in
+        # is one that needs no check, for which `.gemini/.env` would be read after all.
+        "security": {"folderTrust": {"enabled": True}, "auth": {"useExternal": True}},
+        "advanced": {"ignoreLocalEnv": True},
+    }
+
+
+def _server(given: dict[str, Any]) -> dict[str, Any]:
+    """A server as its settings have one; `trust` because nobody can be asked."""
+    server = {"timeout": SERVER_PATIENCE_MS, **given, "trust": True}
+    kind = str(server.pop("type", "http")).lower()
+    if "url" in server and kind != "sse":
+        server["httpUrl"] = server.pop("url")
+    return server
