@@ -56,8 +56,8 @@ class Meter:
         """The usage of one request. `messages` begins with those of the request before."""
         new = sum(_message(message) for message in messages[self._messages :])
         if self._messages == 0:
-            new += sum(_tool(tool) for tool in tools)
-        usage = Usage(input=0, cache_read=self._sent, cache_create=new, output=_produced(reply))
+            new += sum(of_tool(tool) for tool in tools)
+        usage = Usage(input=0, cache_read=self._sent, cache_create=new, output=produced(reply))
         self._sent += new
         self._messages = len(messages)
         self.total = _add(self.total, usage)
@@ -68,14 +68,16 @@ def _message(message: Message) -> int:
     return count(_json({"role": message.role, "content": content(message)}))
 
 
-def _tool(tool: ToolSpec) -> int:
+def of_tool(tool: ToolSpec) -> int:
+    """Tokens of a tool's description, as it is sent with every request."""
     schema = dict(tool.schema)
     return count(
         _json({"name": tool.name, "description": tool.description, "input_schema": schema})
     )
 
 
-def _produced(reply: Message) -> int:
+def produced(reply: Message) -> int:
+    """Tokens of what a model wrote."""
     calls = sum(
         count(_json({"name": call.name, "input": dict(call.arguments)})) for call in reply.calls
     )

@@ -1,9 +1,27 @@
 """Starts the rehearsal server beside a session, and asks it what it saw."""
 
+import re
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import httpx2
+from anyio.abc import Process
+from pydantic import TypeAdapter, ValidationError
+
+from swarm_bench.core.errors import ProcessLost, ServiceFailed
+from swarm_bench.models.rehearsal.faults import parse_faults
+from swarm_bench.runtime.process import Command, background
+
+START_SECONDS = 20
+POLL_SECONDS = 0.02
+ANSWER_SECONDS = 10
+
+_ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +39,9 @@ class Seen:
     its description."""
 
 
+_SEEN = TypeAdapter(Seen)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
     """A rehearsal server that answers."""
@@ -33,7 +54,12 @@ class Rehearsal:
 
     async def seen(self, trial: str) -> Seen | None:
         """What the agent asked so far; `None` when it never asked, or the server is gone."""
-        raise NotImplementedError
+        try:
+            async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
+                answer = await client.get(f"{self.for_trial(trial)}/seen")
+            return None if answer.is_error else _SEEN.validate_json(answer.content)
+        except (httpx2.HTTPError, ValidationError):
+            return None
 
 
 @asynccontextmanager
@@ -42,7 +68,46 @@ async def started_rehearsal(
 ) -> AsyncIterator[Rehearsal]:
     """A server on a free port of the loopback interface for the block; its output goes to `log`.
 
-    Raises `HarnessError` when it does not come up, `UsageError` for a fault that is not one.
+    Raises `ServiceFailed` when it does not come up, `UsageError` for a fault that is not one.
     """
-    raise NotImplementedError
-    yield Rehearsal(url="")
+    parse_faults(faults)
+    words = [word for fault in faults for word in ("--fault", fault)]
+    command = Command(
+        # Isolated: no folder of the user's, and none of PYTHON..., may change what is imported.
+        argv=(sys.executable, "-I", "-m", "swarm_bench.models.rehearsal", *words),
+        cwd=log.parent,
+        env=env,
+        tag=f"rehearsal-{uuid4().hex}",
+    )
+    written = log.stat().st_size if log.exists() else 0
+    async with AsyncExitStack() as stack:
+        try:
+            process = await stack.enter_async_context(background(command, log=log))
+        except ProcessLost as error:
+            raise ServiceFailed(str(error)) from error
+        yield Rehearsal(url=await _address(process, log, written))
+
+
+async def _address(process: Process, log: Path, written: int) -> str:
+    """Where the server listens: it says so in a line of its log. `written` is the length that the
+    log had before."""
+    with anyio.move_on_after(START_SECONDS):
+        while process.returncode is None:
+            if found := _ADDRESS.search(_since(log, written)):
+                return found[1].decode()
+            await anyio.sleep(POLL_SECONDS)
+    last = _since(log, written).decode(errors="replace").strip().splitlines()[-1:]
+    how = (
+        f"did not answer within {START_SECONDS} s"
+        if process.returncode is None
+        else f"ended at its start with exit code {process.returncode}"
+    )
+    raise ServiceFailed(
+        f"The rehearsal server {how}; its log is {log}{': ' if last else ''}{''.join(last)}"
+    )
+
+
+def _since(log: Path, written: int) -> bytes:
+    with log.open("rb") as file:
+        file.seek(written)
+        return file.read()

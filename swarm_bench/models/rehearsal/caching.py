@@ -1,0 +1,42 @@
+"""What of a prompt a provider's cache would have.
+
+One rule: the parts that a request has in common with the beginning of any earlier request of the
+same trial to the same model are read from the cache, all that follows is written to it, and
+nothing is left as plain input. A part is one tool, one block of the system prompt or one message.
+`swarm_bench.models.tokens` counts scout in the same way; there every request begins with the one
+before, here a program may change its prompt, and pays for what follows the change.
+
+Three things differ from a provider: no minimum length, no limit to the age of what is in the
+cache, and no marks needed that say what to cache.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.models.tokens import count
+
+
+class _Known(dict[bytes, "_Known"]):
+    """Digest of a part -> what followed it. Texts are not kept: prompts are long and many."""
+
+
+class PromptCache:
+    """The cache as one trial sees it."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, _Known] = {}
+
+    def request(self, model: str, parts: Sequence[str]) -> Usage:
+        """The usage of a request, without its output. What it sends is known from now on."""
+        known = self._models.setdefault(model, _Known())
+        read = created = 0
+        for part in parts:
+            digest = blake2b(part.encode("utf-8", "replace"), digest_size=16).digest()
+            if digest in known:
+                read += count(part)
+            else:
+                created += count(part)
+                known[digest] = _Known()
+            known = known[digest]
+        return Usage(input=0, cache_read=read, cache_create=created)
