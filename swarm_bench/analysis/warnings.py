@@ -132,7 +132,8 @@ def _labels(selection: Selection) -> Iterator[str]:
         Treatment.UNUSED: "never called the retrieval tool they had",
     }
     for mode in selection.modes:
-        trials = selection.of(mode)
+        # A trial that the provider or the harness cut off had no chance to call anything.
+        trials = [trial for trial in selection.of(mode) if not is_ours(trial)]
         for label, meaning in meanings.items():
             so = [trial for trial in trials if trial.retrieval is label]
             if so:
