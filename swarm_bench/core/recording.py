@@ -11,7 +11,7 @@ A recording may come from somebody else, so its types say what they take.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field, field_validator, model_validator
 
-from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Stored
+from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode, Stored
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.records import SwarmRecord
@@ -45,7 +45,7 @@ class Recording(Stored):
     format: int = FORMAT
     swarm_bench: str
     """The version that recorded it."""
-    adapter: str = Field(min_length=1, max_length=500)
+    adapter: str = Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
     """The word that named the agent: a registered name, or something of the user's own, which is
     never loaded because a recording says so."""
     experiment: Experiment
@@ -55,29 +55,40 @@ class Recording(Stored):
 
     @field_validator("experiment")
     @classmethod
-    def _can_be_planned(cls, experiment: Experiment) -> Experiment:
-        names = [mode.name for mode in experiment.modes]
-        if not all(MODE_NAME.fullmatch(name) for name in names):
-            raise ValueError("has a mode whose name cannot name a folder")
-        tasks = [task.id for task in experiment.tasks]
-        if not names or len(set(names)) < len(names):
-            raise ValueError("needs modes, with different names")
-        if not tasks or len(set(tasks)) < len(tasks):
-            raise ValueError("needs tasks, with different ids")
-        if not all(set(mode.probes) <= PROBES for mode in experiment.modes):
-            raise ValueError("has a mode with counters that are not known")
+    def _can_be_replayed(cls, experiment: Experiment) -> Experiment:
+        if experiment.replayed is not None:
+            raise ValueError("is itself a replay")
         if not SESSION.fullmatch(experiment.session):
             raise ValueError("has an id that is none")
-        drawn = [sorted(order) == sorted(names) for order in experiment.order]
-        if len(drawn) != experiment.runs or not all(drawn):
-            raise ValueError("has an order that does not fit its modes and runs")
-        if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
-            raise ValueError("has no agents or no runs")
-        if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
-            raise ValueError(f"has more than {MAX_TRIALS} agents")
-        if not 0 < experiment.limits.output_bytes <= _largest_output():
-            raise ValueError("has an output limit that is larger than any")
+        _check_modes(experiment.modes)
+        _check_plan(experiment)
         return experiment
+
+
+def _check_modes(modes: Sequence[Mode]) -> None:
+    names = [mode.name for mode in modes]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("needs modes, with different names")
+    if not all(MODE_NAME.fullmatch(name) for name in names):
+        raise ValueError("has a mode whose name cannot name a folder")
+    if not all(set(mode.probes) <= PROBES for mode in modes):
+        raise ValueError("has a mode with counters that are not known")
+
+
+def _check_plan(experiment: Experiment) -> None:
+    tasks = [task.id for task in experiment.tasks]
+    if not tasks or len(set(tasks)) < len(tasks):
+        raise ValueError("needs tasks, with different ids")
+    names = sorted(mode.name for mode in experiment.modes)
+    drawn = [sorted(order) == names for order in experiment.order]
+    if len(drawn) != experiment.runs or not all(drawn):
+        raise ValueError("has an order that does not fit its modes and runs")
+    if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
+        raise ValueError("has no agents or no runs")
+    if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
+        raise ValueError(f"has more than {MAX_TRIALS} agents")
+    if not 0 < experiment.limits.output_bytes <= _largest_output():
+        raise ValueError("has an output limit that is larger than any")
 
 
 def _largest_output() -> int:

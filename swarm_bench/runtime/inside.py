@@ -16,5 +16,8 @@ def read_inside(folder: Path, inner: str, limit: int) -> bytes | None:
         descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, RuntimeError, ValueError):  # links in a ring; a NUL in the name
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return file.read(limit)
