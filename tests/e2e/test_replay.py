@@ -4,16 +4,19 @@ import json
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.e2e.conftest import Bench, Done, processes_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
+CLAUDE = Path(__file__).parents[1] / "agents" / "samples" / "claude-code"
 SCRIPTED = "swarm_bench.agents.scripted:Scripted"
 OTHER_SESSION = {"session", "replayed"}
 USAGE = {"input": 10, "cache_read": 20, "cache_create": 30, "output": 40}
@@ -228,3 +231,35 @@ def test_what_an_agent_left_in_its_home_and_a_kept_budget_are_replayed(bench: Be
     assert (record["turns_counted"], record["detail"], record["num_turns"]) == (
         True, "turn-limit", 24,
     )  # fmt: skip
+
+
+def test_real_streams_go_through_everything_without_their_program(bench: Bench) -> None:
+    names = {
+        "baseline": ("parallel_tools_stream.jsonl", "v329_error529_3_retries_stream.jsonl"),
+        "canopy": ("mcp_success_stream.jsonl", "sigkill_stream.jsonl"),
+    }
+    samples = {
+        mode: [Sample(stdout=(CLAUDE / name).read_bytes()) for name in files]
+        for mode, files in names.items()
+    }
+    samples["canopy"][1] = replace(samples["canopy"][1], returncode=-9)
+    sides = {
+        "baseline": Side(samples=samples["baseline"]),
+        "canopy": Side(samples=samples["canopy"], servers=("canopy",)),
+    }
+    make_recording(bench.folder / "received", "claude", sides)
+
+    done = replay(bench)
+
+    assert done.code == 3  # a provider's failure asks for another run
+    found = [
+        (one["mode"], one["cause"], one["retrieval"], one["output_tokens"] is not None)
+        for one in lines(bench.folder / "rep", "metrics.jsonl")
+    ]
+    assert found == [
+        ("baseline", "finished", "not-given", True),
+        ("baseline", "provider-failed", "not-given", False),
+        ("canopy", "finished", "used", True),
+        ("canopy", "exit-code", "unused", False),
+    ]
+    assert "1 of 2 trials had no answer from the provider" in done.out
