@@ -65,5 +65,5 @@ class Api(Protocol):
     def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
         """The body of an error as this provider words it. `kind` is one of `rate_limit`,
         `server_error`, `overloaded`, `unauthorized`, `context_overflow`, `bad_request`. Where
-        programs look for a provider's own words, those stand in the place of `sentence`."""
+        programs look for a provider's own words, those stand before `sentence`."""
         ...

@@ -81,14 +81,15 @@ class Chat:
         request = wire.parsed(_Request, body)
         tools = [] if request.tool_choice == "none" else request.tools or []
         form = request.response_format and request.response_format.json_schema
-        sent = [body["tools"]] if body.get("tools") else []
         options = request.stream_options
         return Asked(
             model=request.model,
             stream=bool(request.stream),
             messages=wire.joined(_messages(request.messages)),
             tools=tuple(_spec(tool.function) for tool in tools if tool.function),
-            parts=tuple(wire.json_text(part) for part in [*sent, *body["messages"]]),
+            parts=tuple(
+                wire.json_text(part) for part in [*(body.get("tools") or []), *body["messages"]]
+            ),
             schema=form.schema_ if form else None,
             wire={"include_usage": bool(options and options.include_usage)},
         )
@@ -99,7 +100,7 @@ class Chat:
         message: dict[str, Any] = {
             "role": "assistant",
             "content": None if refused else reply.message.text or None,
-            "refusal": reply.message.text if refused else None,
+            "refusal": reply.message.text or None if refused else None,
         }
         if calls:
             message["tool_calls"] = calls

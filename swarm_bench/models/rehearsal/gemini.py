@@ -94,7 +94,8 @@ class Gemini:
         return {"totalTokens": tokens}
 
     def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
-        name, says = _ERRORS[kind]
+        unnamed = "NOT_FOUND" if status == 404 else "INVALID_ARGUMENT"
+        name, says = _ERRORS.get(kind, (unnamed, ""))
         message = f"{says} {sentence}".strip()
         return {"error": {"code": status, "message": message, "status": name}}
 
@@ -114,8 +115,8 @@ _ERRORS = {
         "INVALID_ARGUMENT",
         "The input token count exceeds the maximum number of tokens allowed.",
     ),
-    "bad_request": ("INVALID_ARGUMENT", ""),
 }
+"""Programs look for these words, so they stand before ours."""
 
 
 def _offered(request: _Request) -> Iterator[ToolSpec]:
@@ -133,10 +134,28 @@ def _offered(request: _Request) -> Iterator[ToolSpec]:
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[str]:
-    for key in ("tools", "systemInstruction", "system_instruction"):
+    yield from map(
+        wire.json_text,
+        (
+            declared
+            for tool in body.get("tools") or []
+            for declared in tool.get("functionDeclarations")
+            or tool.get("function_declarations")
+            or [tool]
+        ),
+    )
+    for key in ("systemInstruction", "system_instruction"):
         if body.get(key):
             yield wire.json_text(body[key])
-    yield from map(wire.json_text, body["contents"])
+    for content in body["contents"]:
+        parts = content.get("parts") or []
+        yield wire.json_text({**content, "parts": [_unsigned(part) for part in parts]})
+
+
+def _unsigned(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Gemini CLI puts a placeholder for the signature, which we do not give, into the turn that
+    is going on, and takes it out later: nothing that was sent has changed."""
+    return {key: value for key, value in part.items() if key != "thoughtSignature"}
 
 
 def _calls(reply: Reply) -> list[dict[str, Any]]:

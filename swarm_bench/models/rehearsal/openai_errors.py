@@ -36,13 +36,14 @@ _WORDINGS = {
         says="Your input exceeds the context window of this model. Please adjust your input and "
         "try again.",
     ),
-    "bad_request": _Wording(type="invalid_request_error", code=None),
 }
+"""Programs look for these words and codes, so they stand before ours."""
+_BAD_REQUEST = _Wording(type="invalid_request_error", code=None)
 
 
 def error_body(kind: str, sentence: str, param: str) -> dict[str, Any]:
     """`param` names the field of the request that holds the conversation."""
-    wording = _WORDINGS[kind]
+    wording = _WORDINGS.get(kind, _BAD_REQUEST)
     return {
         "error": {
             "message": f"{wording.says} {sentence}".strip(),

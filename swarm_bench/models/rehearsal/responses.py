@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
 from swarm_bench.models.rehearsal.openai_errors import error_body
 from swarm_bench.models.rehearsal.responses_items import Item, messages_of
 
@@ -62,7 +62,7 @@ class Responses:
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
-        status = "incomplete" if reply.stop == "length" else "completed"
+        status = "incomplete" if reply.stop in _REASONS else "completed"
         return {**_response(reply, status), "output": _items(reply), "usage": _usage(reply)}
 
     def events(self, reply: Reply) -> Iterator[str]:
@@ -86,6 +86,7 @@ class Responses:
         return error_body(kind, sentence, "input")
 
 
+_REASONS: Mapping[Stop, str] = {"length": "max_output_tokens", "refusal": "content_filter"}
 _EMPTY: Mapping[str, Mapping[str, Any]] = {
     "message": {"content": []},
     "function_call": {"arguments": ""},
@@ -114,9 +115,9 @@ def _messages(sent: str | list[Item]) -> tuple[Message, ...]:
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[str]:
-    for key in ("tools", "instructions"):
-        if body.get(key):
-            yield wire.json_text(body[key])
+    yield from map(wire.json_text, body.get("tools") or [])
+    if body.get("instructions"):
+        yield wire.json_text(body["instructions"])
     sent = body["input"]
     for item in sent if isinstance(sent, list) else [sent]:
         # Codex gives each item an id of its own; nobody is billed for it.
@@ -125,14 +126,14 @@ def _parts(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _response(reply: Reply, status: str) -> dict[str, Any]:
-    cut = status == "incomplete"
+    reason = _REASONS.get(reply.stop) if status == "incomplete" else None
     return {
         "id": f"resp_{reply.id}",
         "object": "response",
         "created_at": 0,
         "status": status,
         "error": None,
-        "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+        "incomplete_details": {"reason": reason} if reason else None,
         "instructions": None,
         "metadata": {},
         "model": reply.model,
@@ -163,7 +164,7 @@ def _message(reply: Reply) -> dict[str, Any]:
     return {
         "id": f"msg_{reply.id}",
         "type": "message",
-        "status": "incomplete" if reply.stop == "length" else "completed",
+        "status": "incomplete" if reply.stop in _REASONS else "completed",
         "role": "assistant",
         "content": [part],
     }
