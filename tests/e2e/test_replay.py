@@ -119,13 +119,11 @@ def test_failures_are_replayed_as_they_were(bench: Bench) -> None:
     assert processes_of(bench.experiment("rep")["session"]) == []
 
 
-def test_an_interrupted_session_leaves_what_it_had(bench: Bench) -> None:
-    plays = [
-        {"when": {"prompt": "Answer"}, "steps": [INIT, GOOD]},
-        {"when": {"prompt": "Hang"}, "steps": [INIT, {"hang": None}]},
-    ]
+def test_an_interrupted_session_leaves_what_it_had_and_is_continued(bench: Bench) -> None:
+    hang, good = ([INIT, {"hang": None}], [INIT, GOOD])
     tasks = [{"id": word, "title": word, "prompt": word} for word in ("Answer", "Hang")]
     (bench.folder / "tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+    plays = [{"when": {"prompt": "Answer"}, "steps": good}, {"steps": hang}]
     (bench.folder / "script.yaml").write_text(yaml.safe_dump(plays))
     process = bench.start(
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", SCRIPTED,
@@ -139,16 +137,25 @@ def test_an_interrupted_session_leaves_what_it_had(bench: Bench) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
-    moved(bench)
 
-    again = replay(bench, f"replay:received@{SCRIPTED}")
-
-    assert again.code == 3
-    records = lines(bench.folder / "rep", "metrics.jsonl")
+    partial = bench.call("compare", "--agent", f"replay:out@{SCRIPTED}", "--output", "partial")
+    assert partial.code == 3
+    records = lines(bench.folder / "partial", "metrics.jsonl")
     assert [one["cause"] for one in records] == [
         "finished", "interrupted", "not-started", "not-started",
     ]  # fmt: skip
     assert "has nothing of agent 1 in run 2, baseline" in records[2]["detail"]
+
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": good}]))
+    done = bench.call("compare", "--continue", "out")
+    assert done.code == 0, done.err
+    moved(bench)
+    again = replay(bench, f"replay:received@{SCRIPTED}")
+    assert again.code == 0, again.err
+    assert differences(bench, "metrics.jsonl") == OTHER_SESSION
+    assert differences(bench, "retrieval.jsonl") == {"session"}
+    attempts = [one["attempt"] for one in lines(bench.folder / "rep", "metrics.jsonl")]
+    assert attempts == [1, 2, 1, 1]
 
 
 def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> None:
