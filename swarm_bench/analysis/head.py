@@ -115,19 +115,20 @@ def _order(order: tuple[tuple[str, ...], ...]) -> str:
 def banner(selection: Selection) -> str | None:
     """What a reader must know before anything else."""
     replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
+    said = []
+    if replayed:
+        said.append(
+            f"Replay: what the agents printed comes from the recording of session "
+            f"{', '.join(replayed)}; their times, their memory and the tool's counters too."
+        )
     if selection.rehearsal:
-        return (
+        said.append(
             "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
             "program with the real tools; fixed rules behind a loopback server answered in the "
             "place of the model. Read here what is connected, offered and called, and what it adds "
             "to every request; tokens, turns, cost and answers say nothing about a model."
         )
-    if replayed:
-        return (
-            f"Replay: what the agents printed comes from the recording of session "
-            f"{', '.join(replayed)}; their times, their memory and the tool's counters too."
-        )
-    return None
+    return " ".join(said) or None
 
 
 def notes(selection: Selection) -> tuple[str, ...]:
