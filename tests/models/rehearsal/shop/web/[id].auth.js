@@ -1,0 +1,3 @@
+export function checkLogin(header) {
+  return fetch("/login", { headers: { AUTH: header } });
+}

@@ -1,0 +1,201 @@
+"""The rules with the tools of every program."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
+from swarm_bench.models.rehearsal.api import Asked
+from swarm_bench.models.rehearsal.thinking import SHORT, think
+
+Start = Callable[..., Any]
+PROGRAMS = ["claude", "claude-search", "codex", "gemini", "opencode", "qwen"]
+WITH_CANOPY = ["claude", "codex", "gemini", "opencode", "qwen"]
+INSTRUCTIONS = (
+    "Start with canopy_evidence_pack. Then call canopy_expand.\n\nWhere is authentication?"
+)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_ends_in_the_answer_that_scout_gives(
+    name: str, shop: Path, start: Start, scouts_answer: str
+) -> None:
+    answer, calls = start(name, shop).play()
+    assert _without_indentation(answer) == _without_indentation(scouts_answer)
+    assert len({call.id for call in calls}) == len(calls)
+
+
+@pytest.mark.parametrize("name", WITH_CANOPY)
+def test_canopy_is_asked_and_its_evidence_is_cited(name: str, shop: Path, start: Start) -> None:
+    answer, calls = start(name, shop, INSTRUCTIONS, canopy=True).play()
+    asked = json.dumps([(call.name, dict(call.arguments)) for call in calls])
+    assert "canopy_evidence_pack" in asked
+    assert "canopy_expand" in asked
+    assert "`auth.go:16` defines func `Authorize`" in answer
+    assert "auth" in asked
+    assert "canopy_evidence_pack" not in answer
+
+
+def test_a_program_without_canopy_calls_nothing_of_it(shop: Path, start: Start) -> None:
+    _, calls = start("qwen", shop).play()
+    assert not [call for call in calls if "canopy" in call.name or "tool_" in call.name]
+
+
+def test_hidden_tools_are_made_known_first(shop: Path, start: Start) -> None:
+    _, calls = start("qwen", shop, canopy=True).play()
+    assert [call.name for call in calls] == ["tool_search", "tool_call", "tool_call"]
+    assert calls[0].arguments["query"].startswith("select:mcp__canopy__canopy_evidence_pack,")
+    assert calls[1].arguments["name"] == "mcp__canopy__canopy_evidence_pack"
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_only_a_shell_is_enough(name: str, shop: Path, start: Start, scouts_answer: str) -> None:
+    program = start(name, shop)
+    tools = tuple(tool for tool in program.tools if tool.name != "Read")
+    answer, _ = replace(program, tools=tools).play()
+    assert answer == scouts_answer
+
+
+def test_what_a_tool_cannot_do_is_done_with_the_shell(
+    shop: Path, start: Start, scouts_answer: str
+) -> None:
+    program = replace(start("opencode", shop), broken=frozenset({"grep", "glob"}))
+    answer, calls = program.play()
+    assert answer == scouts_answer
+    assert sum(1 for call in calls if call.name == "glob") == 1
+
+
+def test_calls_of_two_conversations_of_a_trial_have_different_ids(shop: Path, start: Start) -> None:
+    made: dict[str, ToolCall] = {}
+    _, first = start("claude", shop).play(made)
+    _, second = start("claude", shop).play(made)
+    assert not {call.id for call in first} & {call.id for call in second}
+
+
+def test_a_call_of_somebody_else_is_ignored(shop: Path, start: Start, scouts_answer: str) -> None:
+    program = start("codex", shop)
+    foreign = ToolCall(id="old", name="exec_command", arguments={"cmd": "ls"})
+    seeded = (
+        *program.opening,
+        Message(role="assistant", calls=(foreign,)),
+        Message(role="user", results=(ToolResult(id="old", text="auth.go"),)),
+    )
+    answer, _ = replace(program, opening=seeded).play()
+    assert answer == scouts_answer
+
+
+def test_calls_that_a_program_splits_over_messages_are_one_turn(
+    shop: Path, start: Start, scouts_answer: str
+) -> None:
+    program = start("codex", shop)
+    made: dict[str, ToolCall] = {}
+    messages = list(program.opening)
+    for _ in range(12):
+        message = think(program.asked(messages), made)
+        if not message.calls:
+            break
+        for call in message.calls:
+            messages.append(Message(role="assistant", calls=(call,)))
+            messages.append(Message(role="user", results=(program.result(call),)))
+    assert message.text == scouts_answer
+
+
+def test_a_summary_holds_the_findings_and_ends_the_conversation_after_it(
+    shop: Path, start: Start
+) -> None:
+    program = start("claude", shop)
+    made: dict[str, ToolCall] = {}
+    messages = list(program.opening)
+    for _ in range(3):
+        message = think(program.asked(messages), made)
+        results = tuple(program.result(call) for call in message.calls)
+        messages += [message, Message(role="user", results=results)]
+    ask = "Create a detailed summary. Write an <analysis> block followed by a <summary> block."
+    summary = think(program.asked([*messages, Message(role="user", text=ask)]), made)
+    assert summary.text.startswith("<summary>")
+    assert not summary.calls
+    went_on = f"This session is being continued. {summary.text}\nContinue the conversation."
+    answer = think(program.asked([Message(role="user", text=went_on)]), made)
+    assert "`auth.go:16` defines func `Authorize`" in answer.text
+    assert not answer.calls
+    assert "continue" not in answer.text.lower()
+
+
+def test_what_is_asked_after_the_answer_gets_a_short_text(shop: Path, start: Start) -> None:
+    program = start("qwen", shop)
+    later = (
+        *program.opening,
+        Message(role="assistant", text="The answer."),
+        Message(role="user", text="Scan the recent history and update durable managed memory."),
+    )
+    assert think(program.asked(list(later)), {}).text == SHORT
+
+
+def test_an_empty_answer_and_a_nudge_do_not_end_the_work(shop: Path, start: Start) -> None:
+    program = start("gemini", shop)
+    later = [*program.opening, Message(role="assistant"), Message(role="user", text="Continue.")]
+    assert think(program.asked(later), {}).calls
+
+
+def test_when_tools_are_taken_away_the_answer_is_what_was_found(shop: Path, start: Start) -> None:
+    program = start("opencode", shop)
+    made: dict[str, ToolCall] = {}
+    messages = list(program.opening)
+    for _ in range(2):
+        message = think(program.asked(messages), made)
+        results = tuple(program.result(call) for call in message.calls)
+        messages += [message, Message(role="user", results=results)]
+    answer = think(replace(program.asked(messages), tools=()), made)
+    assert "`auth.go:" in answer.text
+    assert not answer.calls
+
+
+@pytest.mark.parametrize("text", ["", "<environment_context>\n<cwd>/x</cwd></environment_context>"])
+def test_a_conversation_without_a_task_is_answered(text: str, shop: Path, start: Start) -> None:
+    program = start("codex", shop)
+    assert think(program.asked([Message(role="user", text=text)]), {}).text == SHORT
+    assert think(program.asked([]), {}).text == SHORT
+
+
+def test_a_title_is_a_short_text() -> None:
+    asked = _asked("Generate a title for this conversation:\n")
+    assert think(asked, {}).text == SHORT
+
+
+def test_a_check_of_the_next_speaker_is_answered_as_its_schema_says() -> None:
+    schema = {
+        "type": "OBJECT",
+        "properties": {
+            "reasoning": {"type": "STRING"},
+            "next_speaker": {"type": "STRING", "enum": ["user", "model"]},
+        },
+        "required": ["reasoning", "next_speaker"],
+    }
+    said = json.loads(think(replace(_asked("Who is next?"), schema=schema), {}).text)
+    assert said["next_speaker"] == "user"
+
+
+def test_a_schema_for_the_answer_does_not_stop_the_work(shop: Path, start: Start) -> None:
+    program = start("codex", shop)
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    assert think(replace(program.asked(list(program.opening)), schema=schema), {}).calls
+
+
+def test_tools_that_are_good_for_nothing_lead_to_an_answer() -> None:
+    tool = ToolSpec(name="set_color", description="Sets a colour.", schema={})
+    answer = think(replace(_asked("Where is authentication?"), tools=(tool,)), {})
+    assert "Nothing relevant was found" in answer.text
+
+
+def _asked(text: str) -> Asked:
+    messages = (Message(role="user", text=text),)
+    return Asked(model="m", stream=False, messages=messages, tools=(), parts=(json.dumps(text),))
+
+
+def _without_indentation(text: str) -> list[str]:
+    """Qwen Code shows the lines that a search found without it."""
+    return [line.strip() for line in text.splitlines()]
