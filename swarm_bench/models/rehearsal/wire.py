@@ -22,7 +22,9 @@ def parsed(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"])
-        raise ValueError(f"{place or 'The body'}: {first['msg']}.") from None
+        # The words for this one name a class of ours.
+        says = "Input should be an object" if first["type"] == "model_type" else first["msg"]
+        raise ValueError(f"{place or 'The body'}: {says}.") from None
     except RecursionError:
         raise ValueError("The body is nested too deeply.") from None
 
