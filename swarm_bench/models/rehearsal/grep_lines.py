@@ -15,7 +15,7 @@ NO_FILES = "No files found"
 _OUTPUT = re.compile(r"^Output: (?=\.?/)")
 _FILE = re.compile(r"^File: (.+)$")
 _HEADING = re.compile(r"^(/.+|[^\s:](?:[^:]*[^\s:])?):$")
-_NUMBERED = re.compile(r"^\s*(?:L|[Ll]ine )?(\d+):[ ]?(.*)$")
+_NUMBERED = re.compile(r"^(?:\s*(?:L|[Ll]ine )(\d+): ?|(\d+):)(.*)$")
 _HIT = re.compile(r"^(.+?):(\d+):(.*)$")
 _COUNT = re.compile(r"^(.+):(\d+)$")
 _NOTE = re.compile(r"^(?:Found \d|No (?:files|matches)|---|[\[(<]|\s*$)|: \S|:$", re.IGNORECASE)
@@ -94,7 +94,7 @@ def _hits(text: str, place: Place) -> Iterator[Hit]:
         if heading := _FILE.match(line):
             current = place.relative(heading[1])
         elif current and (numbered := _NUMBERED.match(line)):
-            yield current, int(numbered[1]), numbered[2]
+            yield current, int(numbered[1] or numbered[2]), numbered[3]
         elif hit := _HIT.match(line):
             yield place.relative(hit[1]), int(hit[2]), hit[3]
         elif heading := _HEADING.match(line):

@@ -1,0 +1,82 @@
+import json
+
+import pytest
+
+from swarm_bench.core.ports import Message
+from swarm_bench.models.rehearsal import prompts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Find <b>it</b>.",
+        '"Find <b>it</b>."',
+        "<system-reminder>\nContext\n</system-reminder>\nFind <b>it</b>.",
+        "<session_context>\n├───a.py\n</session_context>Find <b>it</b>.",
+        "<user_instructions>\nBe good.\n</user_instructions>\n\n<environment_context>\n"
+        "  <cwd>/w</cwd>\n</environment_context>\nFind <b>it</b>.",
+    ],
+)
+def test_what_a_program_wraps_around_the_task_is_left_out(text: str) -> None:
+    assert prompts.request_in(text) == "Find <b>it</b>."
+
+
+def test_quotation_marks_within_a_quoted_prompt() -> None:
+    assert prompts.request_in('"Find \\"Token\\" now."') == 'Find "Token" now.'
+
+
+def test_the_task_is_the_first_thing_asked() -> None:
+    texts = ["<environment_context>\n</environment_context>", "Find it.", "Continue."]
+    assert prompts.task_in([Message(role="user", text=text) for text in texts]) == "Find it."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder>\n - Primary working directory: /w/shop\n - Is a git repository",
+        "<environment_context>\n  <cwd>/w/shop</cwd>\n  <shell>bash</shell>",
+        "- **Workspace Directories:**\n  - /w/shop\n- **Directory Structure:**",
+        "<env>\n  Working directory: /w/shop\n  Workspace root folder: /w/shop\n</env>",
+        "I'm currently working in the directory: /w/shop\nHere is the folder structure",
+    ],
+)
+def test_every_program_tells_where_it_works(text: str) -> None:
+    parts = [json.dumps([{"name": "Bash"}]), json.dumps({"content": [{"text": text}]})]
+    assert prompts.workspace_in(parts) == "/w/shop"
+
+
+def test_a_program_may_not_tell_where_it_works() -> None:
+    assert prompts.workspace_in(['"the working directory: of the project"']) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "aside"),
+    [
+        (["Task"], ""),
+        (["Task", "!", "Please continue."], ""),
+        (["Task", "!", "<system-reminder>\nx\n</system-reminder>"], ""),
+        (["Task", "!", "Sum it up."], "Sum it up."),
+        (["Task", "!", "Sum it up.", "In words."], "Sum it up.\n\nIn words."),
+    ],
+)
+def test_what_is_asked_by_the_way(texts: list[str], aside: str) -> None:
+    messages = [
+        Message(role="assistant", text="Done.") if text == "!" else Message(role="user", text=text)
+        for text in texts
+    ]
+    assert prompts.aside_in(messages) == aside
+
+
+@pytest.mark.parametrize(
+    ("aside", "begin"),
+    [
+        ("Write a <summary> block.", "<summary>\nFindings"),
+        ("Generate the <state_snapshot>.", "<state_snapshot>\nFindings"),
+        ("Create a handoff summary for another model.", "Findings"),
+    ],
+)
+def test_a_summary_is_known_again(aside: str, begin: str) -> None:
+    assert prompts.wants_summary(aside)
+    text = prompts.summary("a </b> c", aside)
+    assert text.startswith(begin)
+    assert prompts.summary_in([Message(role="user", text=f"So far: {text} Go on.")]) == "a </b> c"
