@@ -1,20 +1,25 @@
 """What Gemini CLI leaves in its home and does not print: the tokens of each request, and which MCP
 servers it lost. Nothing here trusts what lies there, and nothing of it is text that is kept."""
 
+import json
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import Json, count_of, object_of, objects, text_of
+from swarm_bench.agents._claude_json import Json, count_of, in_line, object_of, text_of
 from swarm_bench.agents._gemini_names import server_name
 from swarm_bench.core.outcome import Usage
+from swarm_bench.runtime.inside import read_inside
 
 DEBUG_LOG = "gemini-debug.log"
 """Below the home; there it writes whatever it does not show."""
+SERVERS = "gemini-servers.json"
+"""Below the home; names of the MCP servers that it was given, which nothing it writes says."""
 
 _CHATS = ".gemini/tmp/*/chats/session-*.jsonl"
 _LOST = re.compile(rb"^\S+ \[LOG\] \[MCP error\] .*? MCP server '([^'\n]+)'", re.MULTILINE)
-_LOG_BYTES = 4 * 1024 * 1024
+_FILE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +30,17 @@ class Left:
     servers: dict[str, str] | None = None
 
 
+def write_servers(home: Path, aliases: Collection[str]) -> None:
+    """Keeps for `left_in` which servers a run is given."""
+    names = [server_name(alias) for alias in aliases]
+    (home / SERVERS).write_text(json.dumps({"servers": names}), encoding="utf-8")
+
+
 def left_in(home: Path | None) -> Left:
     """What a run left in `request.home`."""
     if home is None:
         return Left()
-    try:
-        return Left(turn_usage=_turn_usage(home), servers=_servers(home))
-    except OSError:
-        return Left()  # the agent may have removed it, or made something else of it
+    return Left(turn_usage=_turn_usage(home), servers=_servers(home))
 
 
 def usage_of(prompt: int | None, cached: int | None, output: int | None) -> Usage:
@@ -45,15 +53,15 @@ def usage_of(prompt: int | None, cached: int | None, output: int | None) -> Usag
 
 def _turn_usage(home: Path) -> tuple[Usage, ...] | None:
     """Per request. An answer is written again when its tools have run; the last one counts."""
-    files = sorted(home.glob(_CHATS))
+    files = sorted(str(file.relative_to(home)) for file in home.glob(_CHATS))
     if not files:
         return None
     answers: dict[str, Json] = {}
     for file in files:
-        for found in objects(file):
-            key = text_of(found.value.get("id"))
-            if key is not None and found.value.get("type") == "gemini":
-                answers[key] = object_of(found.value.get("tokens"))
+        for entry in _entries(home, file):
+            key = text_of(entry.get("id"))
+            if key is not None and entry.get("type") == "gemini":
+                answers[key] = object_of(entry.get("tokens"))
     return tuple(_usage(tokens) for tokens in answers.values())
 
 
@@ -67,13 +75,17 @@ def _usage(tokens: Json) -> Usage:
 
 def _servers(home: Path) -> dict[str, str] | None:
     """It waits for all of them before its first request: one that it did not lose is there."""
-    log, settings = home / DEBUG_LOG, home / ".gemini" / "settings.json"
-    if not log.is_file() or not settings.is_file():
+    log = read_inside(home, DEBUG_LOG, _FILE_BYTES)
+    names = next((entry.get("servers") for entry in _entries(home, SERVERS)), None)
+    if log is None or not isinstance(names, list):
         return None
-    given = next((found.value for found in objects(settings) if "mcpServers" in found.value), {})
-    with log.open("rb") as file:
-        lost = {name.decode("utf-8", "replace") for name in _LOST.findall(file.read(_LOG_BYTES))}
+    lost = {server_name(alias.decode("utf-8", "replace")) for alias in _LOST.findall(log)}
     return {
-        server_name(alias): "failed" if alias in lost else "connected"
-        for alias in object_of(given.get("mcpServers"))
+        name: "failed" if name in lost else "connected" for name in names if isinstance(name, str)
     }
+
+
+def _entries(home: Path, inner: str) -> Iterator[Json]:
+    data = read_inside(home, inner, _FILE_BYTES) or b""
+    for line in data.splitlines():
+        yield from (found.value for found in in_line(line))

@@ -5,10 +5,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents._gemini_home import DEBUG_LOG
+from swarm_bench.agents._gemini_home import DEBUG_LOG, SERVERS, write_servers
 from swarm_bench.agents._gemini_names import server_alias
 from swarm_bench.agents._gemini_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
@@ -68,6 +69,7 @@ class Gemini:
         aliases = {server_alias(name): server for name, server in servers.items()}
         user = Path.home() / ".gemini" if request.inherit_settings else None
         _write_settings(request, aliases, user)
+        write_servers(request.home, aliases)
         options = ["--output-format", "stream-json", "--skip-trust", "--yolo"]
         # Without a name here it would start every server that any settings file has.
         for alias in aliases or ("none-of-them",):
@@ -76,10 +78,13 @@ class Gemini:
             options += ["--extensions", "none"]
         model = REHEARSAL_MODEL if request.rehearsal else request.model
         options += ["--model", model] if model else []
+        # With a slash at its beginning it would be taken for a command, and not reach the model.
+        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
         return Launch(
-            argv=("gemini", *options, *request.arguments, f"--prompt={request.prompt}"),
+            argv=("gemini", *options, *request.arguments, f"--prompt={prompt}"),
             env={**_environment(request), **_provider(request.rehearsal)},
             inherit=() if request.rehearsal else (*CREDENTIALS, *PROXIES),
+            leaves=(DEBUG_LOG, SERVERS),
         )
 
     def activity(self, line: bytes) -> Activity | None:
@@ -133,7 +138,7 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
         settings |= _bare_settings()
     else:
         for entry in user.iterdir() if user.is_dir() else ():
-            if entry.name not in ("settings.json", "tmp"):
+            if entry.name not in ("settings.json", "tmp", "history"):
                 (folder / entry.name).symlink_to(entry)
         settings = _of_user(user / "settings.json") | settings
     for group, values in _pinned(request.max_turns).items():
@@ -154,10 +159,17 @@ def _has_key(rehearsal: str | None) -> bool:
 
 
 def _of_user(file: Path) -> dict[str, Any]:
-    """The user's settings; they may have comments, which JSON has not."""
+    """The user's settings. Raises `UsageError` when they are not plain JSON: the program allows
+    comments in them."""
     if not file.is_file():
         return {}
-    found = json.loads(file.read_text("utf-8"))
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise UsageError(
+            f"The settings of Gemini CLI in {file} are not plain JSON: {error}; take what JSON "
+            "does not have, like comments, out of them to use --inherit-settings"
+        ) from error
     return found if isinstance(found, dict) else {}
 
 

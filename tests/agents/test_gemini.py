@@ -140,8 +140,7 @@ def test_the_home_tells_each_request_and_the_servers(tmp_path: Path) -> None:
         {**answer, "id": "b"},
     ]
     write_lines(chats / "session-1.jsonl", lines)
-    servers: dict[str, Any] = {"mcpServers": {"my--server": {}, "canopy": {}}}
-    (tmp_path / ".gemini" / "settings.json").write_text(json.dumps(servers), encoding="utf-8")
+    write_lines(tmp_path / "gemini-servers.json", [{"servers": ["my_server", "canopy"]}])
     log = "[2026-11-21T02:13:54Z] [LOG] [MCP error] Error during discovery for MCP server 'canopy'"
     (tmp_path / "gemini-debug.log").write_text(f"{log}: gone\n", encoding="utf-8")
     found = outcome("timeout", tmp_path)
@@ -235,14 +234,29 @@ def test_with_inherited_settings_only_servers_and_budgets_are_ours(
     assert json.loads((user / ".gemini" / "settings.json").read_text("utf-8")) == theirs
 
 
+def test_inherited_settings_with_comments_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "user" / ".gemini").mkdir(parents=True)
+    settings = tmp_path / "user" / ".gemini" / "settings.json"
+    settings.write_text('{"ui": {}} // mine', encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    with pytest.raises(UsageError, match="not plain JSON"):
+        launched(tmp_path, inherit_settings=True)
+
+
+def test_a_prompt_is_never_a_command(tmp_path: Path) -> None:
+    launch = launched(tmp_path, prompt="/help me")
+    assert launch.argv[-1] == "--prompt=\n/help me"
+
+
 def launched(folder: Path, *, servers: dict[str, Any] | None = None, **changes: Any) -> Launch:
     home = folder / "home"
     home.mkdir()
     config = home / "mcp.json"
     config.write_text(json.dumps({"mcpServers": servers or {}}), encoding="utf-8")
-    values: dict[str, Any] = {"model": None, **changes}
+    values: dict[str, Any] = {"model": None, "prompt": "-v is what?", **changes}
     request = AgentRequest(
-        prompt="-v is what?",
         workspace=folder / "repo",
         home=home,
         mcp_config=config,

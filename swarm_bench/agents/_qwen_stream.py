@@ -1,0 +1,106 @@
+"""Reads what Qwen Code prints (`--output-format stream-json`, or `json`) into an outcome.
+
+Its events are like Claude Code's, but for what a prompt's tokens include and how a failure looks.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from swarm_bench.agents._claude_json import (
+    Json,
+    amount_of,
+    clause_of,
+    count_of,
+    list_of,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents._claude_transcript import Transcript, servers_of, tools_of
+from swarm_bench.agents._claude_transcript import usage_of as claude_usage_of
+from swarm_bench.agents._qwen_causes import cause_of
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    result = transcript.last.value if transcript.last else {}
+    init = transcript.init or {}
+    known = transcript.known
+    requests = _answered(transcript)
+    usage = usage_of(claude_usage_of(result.get("usage"))) if result else _total(requests)
+    cause, detail = cause_of(exit, transcript)
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=text_of(result.get("result")) if cause is Cause.FINISHED else None,
+        usage=usage,
+        all_in=usage if result else Usage(),
+        turn_usage=requests if known else None,
+        turns=_turns(result, cause, requests) if known else None,
+        duration_ms=amount_of(result.get("duration_ms")),
+        api_ms=amount_of(result.get("duration_api_ms")) or None,
+        model=clause_of(init.get("model")) or transcript.model,
+        program_version=clause_of(init.get("qwen_code_version")),
+        tool_calls=dict(Counter(transcript.calls.values())) if known else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        permission_denials=_denials(result) if result else None,
+        subagents=_subagents(transcript) if known else None,
+        servers=servers_of(init),
+        tools_offered=tools_of(init),
+        payload=transcript.last.raw if transcript.last else None,
+    )
+
+
+def usage_of(given: Usage) -> Usage:
+    """Its `input_tokens` include what was read from a cache, and what was written to one, of which
+    it has no figure."""
+    prompt, cached, output = given.input, given.cache_read, given.output
+    if not prompt and not output:
+        return Usage()  # what it prints when no request was answered
+    if prompt is None or cached is None or cached > prompt:
+        return Usage(output=output)
+    return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)
+
+
+def _answered(transcript: Transcript) -> tuple[Usage, ...]:
+    """Per request. A text before a call is an event of its own, with zeros for figures."""
+    given = (usage_of(usage) for usage in transcript.requests.values())
+    return tuple(usage for usage in given if usage != Usage())
+
+
+def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
+    """Its own figure, which counts a request that failed too, or else those that were answered."""
+    stated = count_of(result.get("num_turns"))
+    return len(requests) if stated is None or cause is not Cause.FINISHED else stated
+
+
+def _subagents(transcript: Transcript) -> int:
+    started = Counter(transcript.calls.values()) - Counter(transcript.failures.values())
+    return started["agent"]
+
+
+def _denials(result: Json) -> dict[str, int]:
+    refused = map(object_of, list_of(result.get("permission_denials")))
+    return dict(Counter(text_of(denial.get("tool_name")) or "unknown" for denial in refused))
+
+
+def _total(requests: Iterable[Usage]) -> Usage:
+    """Of a run that could not say its figures."""
+    given = list(requests)
+    return Usage(
+        input=_sum(usage.input for usage in given),
+        cache_read=_sum(usage.cache_read for usage in given),
+        cache_create=_sum(usage.cache_create for usage in given),
+        output=_sum(usage.output for usage in given),
+    )
+
+
+def _sum(figures: Iterable[int | None]) -> int | None:
+    given = list(figures)
+    known = [figure for figure in given if figure is not None]
+    return sum(known) if known and len(known) == len(given) else None

@@ -1,0 +1,177 @@
+"""Alibaba's Qwen Code: how its program is started, and how its output is read."""
+
+import json
+import os
+from typing import Any
+
+from swarm_bench.agents._claude_stream import activity_of
+from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.agents._qwen_stream import outcome_of
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Abilities
+
+TESTED_VERSION = "0.24.4"
+INSTALL = f"npm install -g @qwen-code/qwen-code@{TESTED_VERSION}"
+
+REHEARSAL_MODEL = "qwen3-coder-plus"
+"""One that the program knows: it asks for nothing to find out about it."""
+
+RETRIES = {"maxRetries": 0}
+"""Of its two outer loops. The inner one has no setting: 7 requests within about 80 seconds, for a
+rate limit or a provider that fails. With the others around it, it went on for many minutes."""
+
+SERVER_PATIENCE_MS = 120_000
+"""For an MCP server to connect, and for each of its answers: one that hangs at its start keeps the
+agent from its first request."""
+
+CREDENTIALS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+"""The program's own."""
+
+NOT_FROM_WORKSPACE = {
+    "QWEN_SYSTEM_MD": "0",
+    "QWEN_WRITE_SYSTEM_MD": "0",
+    "QWEN_CODE_UNATTENDED_RETRY": "0",
+    "QWEN_TLS_INSECURE": "0",
+    "QWEN_SANDBOX": "false",
+}
+"""A `.env` file of the workspace sets what is not set; no setting keeps it from that."""
+
+
+class Qwen:
+    """Qwen Code with an OpenAI-compatible provider, run without a terminal."""
+
+    name = "qwen"
+    abilities = Abilities(
+        tested_version=TESTED_VERSION,
+        turn_limit="kept by the program",
+        cost=None,
+        cache_tokens="read; what a provider bills for writing its cache is among the input tokens",
+        tool_calls="by name, with failures",
+        compactions=None,
+        isolation="own home and safe mode; settings, memory files, hooks, extensions, skills and "
+        "sub-agents of the workspace are not read, its `.env` files are",
+        limits=(
+            "Variables that are not set otherwise are taken from `.qwen/.env` or `.env` of the "
+            "workspace; those for provider, system prompt, sandbox and retries are set always.",
+            "The tool for skills is not offered, since it would list the workspace's commands.",
+            "Tokens are those of all requests, with sub-agents'; a used-up turn budget has no "
+            "result, and its tokens are added up from the requests of the main conversation.",
+            "Requests made again after an error are not counted.",
+            "An answer that was cut at the model's output limit looks like a whole one, and a "
+            "refusal like an empty answer.",
+            "An `@name` in the prompt that is a file of the workspace is replaced by its content.",
+        ),
+    )
+
+    def launch(self, request: AgentRequest) -> Launch:
+        servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
+        _write_files(request, servers)
+        options = ["--output-format", "stream-json", "--yolo"]
+        options += ["--max-session-turns", str(request.max_turns)]
+        options += ["--mcp-config", str(request.home / "servers.json")]
+        # Without a name here it would start every server that any settings file has.
+        for name in servers or ("none-of-them",):
+            options += ["--allowed-mcp-server-names", name]
+        if not request.inherit_settings:
+            options += ["--safe-mode", "--exclude-tools", "skill"]
+        if request.rehearsal or not request.inherit_settings:
+            options += ["--auth-type", "openai"]
+        model = REHEARSAL_MODEL if request.rehearsal else request.model
+        options += ["--model", model] if model else []
+        # With a slash at its beginning it would be taken for a command, and not reach the model.
+        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
+        inherit = () if request.rehearsal else (*CREDENTIALS, *PROXIES)
+        return Launch(
+            argv=("qwen", *options, *request.arguments, f"--prompt={prompt}"),
+            env={**_environment(request), **_provider(request.rehearsal)},
+            inherit=(*inherit, "QWEN_HOME") if request.inherit_settings else inherit,
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        return activity_of(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return outcome_of(exit)
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UsageError` when the program is not on the PATH."""
+        return installed(self.name, program="qwen", tested=TESTED_VERSION, install=INSTALL)
+
+
+def _environment(request: AgentRequest) -> dict[str, str]:
+    common = {
+        "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(request.home / "settings.json"),
+        # It would start itself a second time, and a signal would end the first one only.
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "QWEN_TELEMETRY_ENABLED": "false",
+        "QWEN_USAGE_STATISTICS_ENABLED": "false",
+        "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        "NO_COLOR": "1",
+        "TMPDIR": str(request.home / "tmp"),
+    }
+    if request.inherit_settings:
+        return common
+    return {
+        **common,
+        **NOT_FROM_WORKSPACE,
+        "HOME": str(request.home),
+        "QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(request.home / "no-system-defaults.json"),
+    }
+
+
+def _provider(rehearsal: str | None) -> dict[str, str]:
+    if rehearsal is not None:
+        return {"OPENAI_BASE_URL": f"{rehearsal}/v1", "OPENAI_API_KEY": "rehearsal"}
+    # Left unset, it would be what a `.env` file of the workspace says.
+    return {} if os.environ.get("OPENAI_BASE_URL") else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
+
+
+def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
+    """The servers, and settings that come before the user's and the workspace's."""
+    (request.home / "tmp").mkdir()
+    given = {"mcpServers": {name: _server(server) for name, server in servers.items()}}
+    settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
+    for name, content in (("servers.json", given), ("settings.json", settings)):
+        (request.home / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def _pinned() -> dict[str, Any]:
+    """What is the same for everyone, also with the user's own settings."""
+    return {
+        "general": {"enableAutoUpdate": False, "preventSystemSleep": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "model": {"generationConfig": RETRIES},
+        # With it a model has names of MCP tools only, and spends a turn to have one described.
+        "tools": {"toolSearch": {"enabled": False}},
+        # A job that the model made would keep the program from ending.
+        "experimental": {"cron": False},
+        "agents": {"crossSessionMessaging": False},
+    }
+
+
+def _bare_settings() -> dict[str, Any]:
+    """Nothing of the workspace; safe mode says most of it again."""
+    return {
+        "disableAllHooks": True,
+        "skills": {"disabledLevels": ["project", "user", "extension"]},
+        "memory": {
+            "enableManagedAutoMemory": False,
+            "enableManagedAutoDream": False,
+            "enableAutoSkill": False,
+            "enableTeamMemory": False,
+        },
+        "ide": {"enabled": False},
+    }
+
+
+def _server(given: dict[str, Any]) -> dict[str, Any]:
+    """A server as its settings have one; `trust` because nobody can be asked."""
+    server = {"timeout": SERVER_PATIENCE_MS, **given, "trust": True}
+    kind = str(server.pop("type", "http")).lower()
+    if "url" in server and kind != "sse":
+        server["httpUrl"] = server.pop("url")
+    return server
