@@ -191,6 +191,13 @@ def find_all(query: str, material: Material) -> list[Any]:
         return []
 
 
+def found_in(pattern: str, text: str, patience: float) -> str | None:
+    """What a pattern finds first: its group `value`, else its first group, else all of it; the
+    empty text for a group that took no part. Raises `TimeoutError` after `patience` seconds."""
+    match = regex.search(pattern, text, regex.MULTILINE, timeout=patience)
+    return None if match is None else _group(match) or ""
+
+
 def _known(value: object) -> bool:
     return value is not None
 

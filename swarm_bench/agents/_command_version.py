@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import regex
-
 from swarm_bench.agents._command_file import VersionOf
+from swarm_bench.agents._command_places import found_in
 from swarm_bench.agents._command_words import Values, fill
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.environment import small_environment
@@ -31,14 +30,14 @@ def ask_version(version: VersionOf, path: Path, values: Values) -> str:
         else:
             said = "did not end in time" if code is None else f"ended with exit code {code}"
         printed = "".join(_text(home / name) for name in ("stdout", "stderr"))
-    found = regex.search(version.pattern, printed, timeout=PATIENCE) if code == 0 else None
-    if found is None:
+    found = found_in(version.pattern, printed, PATIENCE) if code == 0 else None
+    if not found:
         first = next(iter(printed.strip().splitlines()), "nothing")[:_SHOWN]
         raise UsageError(
             f"`{' '.join(argv)}`, run in an empty home folder for the agent file {path}, {said} "
             f"and printed {first!r}, where no version is found; mend 'version', or leave it out"
         )
-    return str(found[1] if found.re.groups else found[0])
+    return found
 
 
 def _run(argv: list[str], home: Path) -> int | None:

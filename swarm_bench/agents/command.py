@@ -5,12 +5,10 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import regex
 
 from swarm_bench.agents._command_file import RehearsalOf, read_command_file
 from swarm_bench.agents._command_outcome import outcome_of
+from swarm_bench.agents._command_places import found_in
 from swarm_bench.agents._command_version import ask_version
 from swarm_bench.agents._command_words import (
     Unset,
@@ -58,6 +56,7 @@ class Command:
         file = self._file
         own = {} if request.inherit_settings else {"HOME": str(request.home)}
         added = self._rehearsal.environment if rehearsal else {}
+        written = file.output.source.removeprefix("file:")
         return Launch(
             argv=(shutil.which(argv[0]) or argv[0], *argv[1:]),
             env={**fill_all({**file.environment, **added}, values), **own},
@@ -65,6 +64,7 @@ class Command:
             inherit=() if rehearsal else (*file.inherit, *PROXIES),
             stop_signal=signal.Signals[file.stop_signal],
             turn_limit=request.max_turns if file.turns.limit == "counted" else None,
+            leaves=(written,) if file.output.source.startswith("file:") else (),
         )
 
     def activity(self, line: bytes) -> Activity | None:
@@ -174,13 +174,8 @@ class Command:
 
 
 def _found(pattern: str | None, text: str) -> str | None:
-    """What a pattern finds in a line; the empty text when it has only to fit."""
-    if pattern is None:
-        return None
+    """What a pattern finds in a line; `None` when there is none, or it takes too long."""
     try:
-        match: Any = regex.search(pattern, text, timeout=PATIENCE)
+        return None if pattern is None else found_in(pattern, text, PATIENCE)
     except TimeoutError:
         return None
-    if match is None:
-        return None
-    return match[1] or "" if match.re.groups else match[0]
