@@ -17,7 +17,7 @@ DEBUG_LOG = "gemini-debug.log"
 SERVERS = "gemini-servers.json"
 """Below the home; names of the MCP servers that it was given, which nothing it writes says."""
 
-_CHATS = ".gemini/tmp/*/chats/session-*.jsonl"
+CHATS = ".gemini/tmp/*/chats/session-*.jsonl"
 _LOST = re.compile(rb"^\S+ \[LOG\] \[MCP error\] .*? MCP server '([^'\n]+)'", re.MULTILINE)
 _FILE_BYTES = 16 * 1024 * 1024
 
@@ -53,7 +53,7 @@ def usage_of(prompt: int | None, cached: int | None, output: int | None) -> Usag
 
 def _turn_usage(home: Path) -> tuple[Usage, ...] | None:
     """Per request. An answer is written again when its tools have run; the last one counts."""
-    files = sorted(str(file.relative_to(home)) for file in home.glob(_CHATS))
+    files = sorted(str(file.relative_to(home)) for file in home.glob(CHATS))
     if not files:
         return None
     answers: dict[str, Json] = {}

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents._gemini_home import DEBUG_LOG, SERVERS, write_servers
+from swarm_bench.agents._gemini_home import CHATS, DEBUG_LOG, SERVERS, write_servers
 from swarm_bench.agents._gemini_names import server_alias
 from swarm_bench.agents._gemini_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
@@ -84,7 +84,7 @@ class Gemini:
             argv=("gemini", *options, *request.arguments, f"--prompt={prompt}"),
             env={**_environment(request), **_provider(request.rehearsal)},
             inherit=() if request.rehearsal else (*CREDENTIALS, *PROXIES),
-            leaves=(DEBUG_LOG, SERVERS),
+            leaves=(DEBUG_LOG, SERVERS, CHATS),
         )
 
     def activity(self, line: bytes) -> Activity | None:

@@ -77,7 +77,8 @@ class Launch:
     """Turns after which we stop the program, because it keeps no budget itself: counted from
     `Activity.turns`. `None` when the program keeps the budget."""
     leaves: tuple[str, ...] = ()
-    """Paths below `home` of the files that `outcome` reads there, so that they can be recorded."""
+    """Paths below `home` of the files that `outcome` reads there, so that they can be recorded; or
+    patterns of them, as `Path.glob` takes them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +126,10 @@ class Outcome:
     turn_usage: tuple[Usage, ...] | None = None
     """Per request of the main conversation, where the program gives it right."""
     turns: int | None = None
+    """As the program counts them."""
+    requests: int | None = None
+    """Requests of the main conversation, where `turns` are something else; the budget of turns is
+    one of requests."""
     duration_ms: float | None = None
     """The agent's own measure of its time."""
     api_ms: float | None = None

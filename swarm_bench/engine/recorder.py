@@ -4,10 +4,12 @@ Each trial is written when it ends: a session that dies leaves a recording of wh
 """
 
 import hashlib
+import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
@@ -26,8 +28,9 @@ from swarm_bench.runtime.files import append_line, store_errors, write_whole
 from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
 
-LARGEST_LEFT = 64 * 1024 * 1024
-"""Bytes; of a larger file the first part is kept."""
+MOST_LEFT = 64 * 1024 * 1024
+"""Bytes of all files that an agent left; what is beyond is cut off."""
+MOST_FILES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +92,24 @@ class Recorder:
 
 def left_by(home: Path, launch: Launch | None, secrets: Iterable[str]) -> dict[str, bytes]:
     """The files that a program left for its adapter, without secrets."""
-    found = {}
-    for inner in launch.leaves if launch else ():
-        data = read_inside(home, inner, LARGEST_LEFT)
+    found, room = dict[str, bytes](), MOST_LEFT
+    for inner in islice(_named(home, launch.leaves if launch else ()), MOST_FILES):
+        data = read_inside(home, inner, room)
         if data is not None:
             for secret in secrets:
                 data = data.replace(secret.encode(), NOT_STORED.encode())
-            found[inner] = data[:LARGEST_LEFT]
+            found[inner] = data[:room]
+            room -= len(found[inner])
     return found
+
+
+def _named(home: Path, leaves: Iterable[str]) -> Iterator[str]:
+    """Files below the home that are named by their path, or by a pattern."""
+    for name in dict.fromkeys(leaves):
+        if os.path.lexists(home / name):
+            yield name
+        else:
+            yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
 
 
 def recorded_trial(

@@ -120,7 +120,7 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     (home / "link").symlink_to(outside / "key")
     (home / "folder").symlink_to(outside)
     os.mkfifo(home / "pipe")
-    names = ("logs/a.json", "link", "folder/key", "pipe", "logs", "none", "../outside/key")
+    names = ("logs/*.json", "link", "folder/key", "*/key", "pipe", "logs", "none", "../outside/key")
     launch = Launch(argv=("x",), leaves=names)
     assert left_by(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
     assert left_by(home, None, [KEY]) == {}
