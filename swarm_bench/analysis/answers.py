@@ -67,6 +67,17 @@ ANSWERS = (
     ),
     Measure(
         metric=metric(
+            "avg_requests",
+            "Avg model requests",
+            "requests",
+            Style.AVERAGE,
+            "Mean requests of the main conversation, which the budget of turns is about "
+            "(requests).",
+        ),
+        of=mean("requests"),
+    ),
+    Measure(
+        metric=metric(
             "null_results",
             "Null/empty results",
             "trials",

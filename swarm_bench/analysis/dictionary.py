@@ -8,7 +8,7 @@ _TRIAL = (
     ("task", "text", "The task as it stands in the prompt, without the mode's instructions."),
     ("duration_ms", "milliseconds", "Time as the agent itself measures it."),
     ("duration_s", "seconds", "duration_ms in seconds."),
-    ("num_turns", "turns", "Model requests, as the agent counts them."),
+    ("num_turns", "turns", "Turns, as the agent counts them; docs/agents.md says what each means."),
     ("input_tokens", "tokens", "Sent; neither read from nor written to the prompt cache."),
     ("cache_read", "tokens", "Sent and read from the prompt cache."),
     ("cache_create", "tokens", "Sent and written to the prompt cache."),
@@ -17,7 +17,7 @@ _TRIAL = (
     ("effective_tokens", "tokens", "total_tokens + cache_read."),
     ("cost", "US dollars", "As the agent reports it; see cost_estimated."),
     ("result_lines", "lines", "Lines of the answer, without line breaks at its end."),
-    ("compacted", "0 or 1", "1 when num_turns reached the budget. No compaction of a context."),
+    ("compacted", "0 or 1", "1 when requests reached the budget. No compaction of a context."),
     ("schema_version", "number", "Version of this list of keys."),
     ("session", "name", "The session that the trial belongs to."),
     ("trial", "id", "Stable: the same mode, task, agent and run have it in every session."),
@@ -54,6 +54,12 @@ _TRIAL = (
         "list",
         "Per request of the main conversation input, cache_read, cache_create and output, where "
         "the program gives them right.",
+    ),
+    (
+        "requests",
+        "requests",
+        "Requests of the main conversation. The budget of turns is about them; Claude Code's "
+        "num_turns also counts every tool result.",
     ),
     (
         "turns_counted",

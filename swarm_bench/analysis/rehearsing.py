@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from swarm_bench.analysis.aggregates import mean, total
+from swarm_bench.analysis.aggregates import mean, total, whole_mean
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.core.report import Style
 
@@ -27,7 +27,7 @@ _MEASURES = (
             "Mean size of an agent's first request that offered tools: system prompt, tools and "
             "task (rehearsal_request_tokens).",
         ),
-        of=mean("rehearsal_request_tokens"),
+        of=whole_mean("rehearsal_request_tokens"),
     ),
     Measure(
         metric=metric(
@@ -37,7 +37,7 @@ _MEASURES = (
             Style.WHOLE,
             "Mean size of the descriptions of all tools that were offered (rehearsal_tool_tokens).",
         ),
-        of=mean("rehearsal_tool_tokens"),
+        of=whole_mean("rehearsal_tool_tokens"),
     ),
     Measure(
         metric=metric(
@@ -47,7 +47,7 @@ _MEASURES = (
             Style.WHOLE,
             "Of them, those of the mode's MCP servers (rehearsal_mcp_tokens).",
         ),
-        of=mean("rehearsal_mcp_tokens"),
+        of=whole_mean("rehearsal_mcp_tokens"),
         tool_only=True,
     ),
     Measure(

@@ -115,7 +115,7 @@ SPENT = (
             "Compactions",
             "trials",
             Style.WHOLE,
-            "Trials whose turns reached the budget, with or without an answer (compacted). The "
+            "Trials whose requests reached the budget, with or without an answer (compacted). The "
             "name is the one canopy's script uses; it is no compaction of a context.",
         ),
         of=number(_compacted),

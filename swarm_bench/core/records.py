@@ -51,7 +51,7 @@ class TrialRecord(Stored):
     """US dollars."""
     result_lines: int | None = None
     compacted: int | None = None
-    """1 when the turns reached the budget; a proxy, not a context compaction."""
+    """1 when the requests reached the budget; a proxy, not a context compaction."""
 
     schema_version: int = SCHEMA_VERSION
     session: str | None = None
@@ -87,6 +87,8 @@ class TrialRecord(Stored):
     """Effective tokens with the requests of sub-agents and compactions."""
     turn_usage: list[dict[str, int | None]] | None = None
     """Per request of the main conversation: input, cache_read, cache_create, output."""
+    requests: int | None = None
+    """Requests of the main conversation, which the budget of turns is about."""
     turns_counted: bool | None = None
     """True when we counted the turns in the stream and kept the budget, as the agent does not."""
     mcp_calls: int | None = None
