@@ -40,7 +40,9 @@ class Messages:
         if not isinstance(messages, list) or not messages:
             raise ValueError("messages: at least one message is required")
         sent = [_sent(message) for message in messages]
-        described = [tool for tool in body.get("tools") or () if _is_described(tool, sent)]
+        if all(message["role"] == "system" for message in sent):
+            raise ValueError("messages: at least one user message is required")
+        described = [tool for tool in _offered(body) if _is_described(tool, sent)]
         prompt = [*described, *_system(body.get("system")), *sent]
         choice = body.get("tool_choice")
         may_call = not isinstance(choice, Mapping) or choice.get("type") != "none"
@@ -111,6 +113,13 @@ def _system(system: object) -> list[Any]:
     return [block for block in blocks if not _text(block).startswith(BILLING)]
 
 
+def _offered(body: Mapping[str, Any]) -> list[Any]:
+    tools = body.get("tools")
+    if tools is not None and not isinstance(tools, list):
+        raise ValueError("tools must be a list")
+    return tools or []
+
+
 def _is_described(tool: Any, sent: Sequence[Mapping[str, Any]]) -> bool:
     """Deferred tools are not in the prompt until a search has found them."""
     if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
@@ -151,11 +160,13 @@ def _schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _conversation(sent: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
-    """Neighbours of one role are one message, as the provider takes them."""
-    for is_assistant, group in groupby(sent, key=lambda message: message["role"] == "assistant"):
+    """Neighbours of one role are one message, as the provider takes them. What a program slips in
+    between as `system` nobody said."""
+    said = [message for message in sent if message["role"] != "system"]
+    for role, group in groupby(said, key=lambda message: message["role"]):
         blocks = [block for message in group for block in message["content"]]
         yield Message(
-            role="assistant" if is_assistant else "user",
+            role="assistant" if role == "assistant" else "user",
             text="\n\n".join(_text(block) for block in blocks if block.get("type") == "text"),
             calls=tuple(_call(block) for block in blocks if block.get("type") == "tool_use"),
             results=tuple(_result(block) for block in blocks if block.get("type") == "tool_result"),

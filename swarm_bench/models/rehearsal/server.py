@@ -65,6 +65,8 @@ class Server:
         except ValueError as error:
             return failure(api, 400, "bad_request", str(error))
         fault = trial.begin(asked, self._faults)
+        if fault is not None:
+            _log.warning("plays %s for %s", fault, request.url.path)
         if fault in FAILURES:
             return _failed(api, fault)
         async with trial.lock:
