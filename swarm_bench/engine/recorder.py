@@ -93,7 +93,7 @@ class Recorder:
 def left_by(home: Path, launch: Launch | None, secrets: Iterable[str]) -> dict[str, bytes]:
     """The files that a program left for its adapter, without secrets."""
     found, room = dict[str, bytes](), MOST_LEFT
-    for inner in islice(_named(home, launch.leaves if launch else ()), MOST_FILES):
+    for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
         if data is not None:
             for secret in secrets:
@@ -103,7 +103,7 @@ def left_by(home: Path, launch: Launch | None, secrets: Iterable[str]) -> dict[s
     return found
 
 
-def _named(home: Path, leaves: Iterable[str]) -> Iterator[str]:
+def _leaves(home: Path, leaves: Iterable[str]) -> Iterator[str]:
     """Files below the home that are named by their path, or by a pattern."""
     for name in dict.fromkeys(leaves):
         if os.path.lexists(home / name):
