@@ -2,6 +2,7 @@
 
 import json
 import signal
+from dataclasses import replace
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
@@ -122,7 +123,9 @@ class Claude:
         return activity_of(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit)
+        outcome = outcome_of(exit)
+        asked = outcome.turn_usage
+        return replace(outcome, requests=None if asked is None else len(asked))
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` when Claude Code is not installed. Any model may exist: the provider

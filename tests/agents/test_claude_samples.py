@@ -178,6 +178,12 @@ def test_turns_are_those_that_it_reports(empty: Path) -> None:
     assert read("max_turns_parallel2calls_ok_numturns3_json", empty).turns == 3
 
 
+def test_the_budget_is_about_requests(empty: Path) -> None:
+    assert read("v329_max_turns3_parallel_stream", empty).requests == 3
+    assert read("success_stream", empty).requests == 4
+    assert read("success_json", empty).requests is None
+
+
 def test_tokens_per_request(empty: Path) -> None:
     plain = read("success_stream", empty).turn_usage
     assert plain is not None
