@@ -78,9 +78,8 @@ class Claude:
         compactions="from the event stream",
         isolation="an empty home; no settings, hooks, plugins, memory or MCP servers of others",
         limits=(
-            "Turns are what Claude Code reports: 1, and one for each tool result and compaction, "
-            "while its budget counts requests of the main conversation: a trial that used up N "
-            "reports N + 1.",
+            "Turns are what Claude Code reports: 1, and one for each tool result and compaction. "
+            "Its budget counts requests of the main conversation, which stand in `requests`.",
             "Requests of sub-agents are not in the tokens, but in the all-in tokens and the cost; "
             "no budget of turns holds for them.",
             "Output tokens per request are not known: the event stream has a placeholder.",

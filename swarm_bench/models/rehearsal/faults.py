@@ -29,6 +29,19 @@ FAILURES = {
 }
 CHANGES = ("broken-stream", "refusal", "empty-answer", "slow-first-token")
 """Faults of an answer that is given."""
+ABOUT = {
+    "rate-limit": "answers 429 without saying when to come back",
+    "rate-limit-retry-after": "answers 429 with `retry-after: 1`",
+    "server-error": "answers 500",
+    "overloaded": "answers 529, or 503 in the APIs that do not have it",
+    "unauthorized": "answers 401, as for a wrong key",
+    "broken-stream": "breaks off in the middle of the answer",
+    "refusal": "has the model refuse",
+    "empty-answer": "gives an answer with nothing in it",
+    "slow-first-token": f"is silent for {SLOW_SECONDS:g} s before it answers",
+    "context-overflow": "says that the prompt is too long",
+}
+"""What the server does, as a clause."""
 
 
 @dataclass(frozen=True, kw_only=True)
