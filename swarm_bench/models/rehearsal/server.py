@@ -163,6 +163,7 @@ def application(faults: Sequence[Fault]) -> Starlette:
         Route(f"{trial}/v1/responses", answering(Responses()), methods=post),
         Route(f"{trial}/v1/chat/completions", answering(Chat()), methods=post),
         Route(f"{trial}/v1beta/models/{{model}}", server.gemini, methods=post),
+        Route("/{path:path}", _hello, methods=["HEAD"]),
         Route("/{path:path}", server.unknown, methods=METHODS),
     ]
     app = Starlette(routes=routes)

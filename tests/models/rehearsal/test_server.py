@@ -188,6 +188,7 @@ def test_agents_that_ask_at_once_are_kept_apart(plain: str) -> None:
     [
         ("HEAD", "", 200),
         ("HEAD", "/", 200),
+        ("HEAD", "/api/hello", 200),
         ("GET", "/v1/models", 200),
         ("GET", "/v1/messages", 404),
         ("POST", "/v1/other", 404),
