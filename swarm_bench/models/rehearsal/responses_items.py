@@ -14,14 +14,6 @@ class _Part(BaseModel):
     refusal: str | None = None
 
 
-class _Output(BaseModel):
-    """Of a tool, when it is an object."""
-
-    content: str | list[_Part] | None = None
-    output: str | None = None
-    success: bool | None = None
-
-
 class Item(BaseModel):
     """One item of `input`; which fields count depends on its type."""
 
@@ -34,7 +26,7 @@ class Item(BaseModel):
     arguments: str | dict[str, Any] | None = None
     input: str | None = None
     action: dict[str, Any] | None = None
-    output: str | list[_Part] | _Output | None = None
+    output: str | list[_Part] | dict[str, Any] | None = None
 
 
 def messages_of(items: Iterable[Item]) -> Iterator[Message]:
@@ -79,9 +71,10 @@ def _result(item: Item) -> ToolResult:
     if item.call_id is None:
         raise ValueError(f"An item of type {item.type} has no call_id.")
     output = item.output
-    if isinstance(output, _Output):
-        text = _text(output.content) or output.output or ""
-        return ToolResult(id=item.call_id, text=text, is_error=output.success is False)
+    if isinstance(output, dict):
+        said = output.get("content", output)
+        text = said if isinstance(said, str) else wire.json_text(said)
+        return ToolResult(id=item.call_id, text=text, is_error=output.get("success") is False)
     return ToolResult(id=item.call_id, text=_text(output))
 
 

@@ -107,6 +107,7 @@ def test_kinds_of_calls_and_results() -> None:
             "call_id": "2",
             "output": {"content": "no", "success": False},
         },
+        {"type": "function_call_output", "call_id": "4", "output": {"files": 3}},
         {
             "type": "function_call_output",
             "call_id": "3",
@@ -126,6 +127,7 @@ def test_kinds_of_calls_and_results() -> None:
     assert results.results == (
         ToolResult(id="1", text="Done"),
         ToolResult(id="2", text="no", is_error=True),
+        ToolResult(id="4", text='{"files":3}'),
         ToolResult(id="3", text="one\ntwo"),
     )
 
