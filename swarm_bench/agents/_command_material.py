@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from swarm_bench.agents._claude_json import in_line
-from swarm_bench.agents._command_places import Material
+from swarm_bench.agents._command_places import Material, Stream
 from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import AgentExit
 
@@ -23,40 +23,36 @@ class Left:
     """What a program left."""
 
     material: Material
-    empty: bool
+    empty: bool = False
     """There is nothing in it, or it is not there."""
-    problem: str | None
+    problem: str | None = None
     """Why it cannot be read, as a sentence without its end."""
-    payload: bytes | None
+    payload: bytes | None = None
 
 
 def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]) -> Left:
     """`source` is `stdout`, `stderr` or `file:` with a path in the agent's folder. Never raises on
     content."""
-    streams = Material(texts={"stdout": _tail(exit.stdout), "stderr": _tail(exit.stderr)})
+    streams: dict[Stream, str] = {"stdout": _tail(exit.stdout), "stderr": _tail(exit.stderr)}
     name, data = _data(exit, source)
     if data is None:
-        return Left(material=streams, empty=True, problem=f"There is no {name}", payload=None)
+        return _unreadable(streams, f"There is no {name}", empty=True)
     if not data.strip():
-        return Left(
-            material=streams, empty=True, problem=f"There is nothing in {name}", payload=None
-        )
+        return _unreadable(streams, f"There is nothing in {name}", empty=True)
     if len(data) > LARGEST:
-        problem = f"There are more than {LARGEST // 2**20} MiB in {name}"
-        return Left(material=streams, empty=False, problem=problem, payload=None)
-    texts = {**streams.texts, "output": data.decode("utf-8", "replace")}
+        return _unreadable(streams, f"There are more than {LARGEST // 2**20} MiB in {name}")
+    streams["output"] = data.decode("utf-8", "replace")
     if format == "text":
-        return Left(material=Material(texts=texts), empty=False, problem=None, payload=None)
+        return Left(material=Material(texts=streams))
     value = _lines(data) if format == "json-lines" else _whole(data)
     if value is None:
-        problem = f"There is no JSON in {name}"
-        return Left(material=Material(texts=texts), empty=False, problem=problem, payload=None)
-    return Left(
-        material=Material(texts=texts, json=value, is_json=True),
-        empty=False,
-        problem=None,
-        payload=data if format == "json" else None,
-    )
+        return _unreadable(streams, f"There is no JSON in {name}")
+    payload = data if format == "json" else None
+    return Left(material=Material(texts=streams, json=value, is_json=True), payload=payload)
+
+
+def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> Left:
+    return Left(material=Material(texts=streams, readable=False), problem=problem, empty=empty)
 
 
 def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:

@@ -50,13 +50,10 @@ class Material:
     json: object = None
     """The parsed output; for JSON lines the list of all of them."""
     is_json: bool = False
+    readable: bool = True
+    """Whether the output is what it should be: what is not found in it is not there."""
     slow: list[str] = field(default_factory=list)
     """Patterns that were given up."""
-
-    @property
-    def readable(self) -> bool:
-        """Whether there is an output that can say something."""
-        return self.is_json or bool(self.texts.get("output"))
 
 
 class Place(BaseModel):
