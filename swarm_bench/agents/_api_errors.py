@@ -16,7 +16,7 @@ _STATUSES = {
 }
 _WORDS: tuple[tuple[str, Cause], ...] = (
     (
-        r"token count .* exceeds|context.?(length|window)|maximum context|prompt is too long"
+        r"token count\b.{0,60}\bexceeds|context.?(length|window)|maximum context|prompt is too long"
         r"|input tokens exceed",
         Cause.CONTEXT_OVERFLOW,
     ),
