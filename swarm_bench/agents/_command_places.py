@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from swarm_bench.agents._claude_json import MAX_FIGURE, amount_of, count_of, text_of
 
-PATIENCE = 2.0
+PATIENCE = 1.0
 """Seconds for one pattern on one text: a text can be made to keep a pattern busy for ever."""
 
 _QUERIES = JSONPathEnvironment(strict=True)

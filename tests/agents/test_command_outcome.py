@@ -291,4 +291,4 @@ def test_a_text_that_keeps_a_pattern_busy_is_given_up(tmp_path: Path) -> None:
     assert time.monotonic() - began < 10
     assert seen.cause is Cause.UNREADABLE_OUTPUT
     assert seen.detail is not None
-    assert seen.detail.endswith("a pattern was given up after 2 s")
+    assert seen.detail.endswith("a pattern was given up after 1 s")
