@@ -2,7 +2,8 @@
 
 One rule: the parts that a request has in common with the beginning of any earlier request of the
 same trial to the same model are read from the cache, all that follows is written to it, and
-nothing is left as plain input. A part is one tool, one block of the system prompt or one message.
+nothing is left as plain input. `Asked.parts` has the parts: the tools, the system prompt, and each
+message on its own.
 `swarm_bench.models.tokens` counts scout in the same way; there every request begins with the one
 before, here a program may change its prompt, and pays for what follows the change.
 

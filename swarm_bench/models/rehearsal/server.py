@@ -218,8 +218,17 @@ def _understood(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> Asked:
     """Raises `ValueError` with a sentence."""
     try:
         body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"The body is not JSON: {error}") from error
+    except RecursionError:
+        raise _too_deep() from None
     if not isinstance(body, dict):
         raise ValueError("The body is not a JSON object")
-    return api.read({**body, **in_path})
+    try:
+        return api.read({**body, **in_path})
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> ValueError:
+    return ValueError("The body is nested too deeply")

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +24,8 @@ SCHEMA = {
     "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
     "required": ["pattern"],
 }
+PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
+"""For a client that needs no certificates: to load them takes longer than the request."""
 TASK = "Where is the login handled?"
 GEMINI = "/v1beta/models/m:"
 
@@ -107,12 +108,12 @@ def meet(faulty: str) -> Callable[[str, str], str]:
 
 
 def post(url: str, body: object) -> httpx2.Response:
-    return httpx2.post(url, json=body, trust_env=False, timeout=15)
+    return httpx2.post(url, json=body, **PLAIN, timeout=15)
 
 
 def try_to_post(url: str, body: object) -> None:
     """Where it may break off."""
-    with httpx2.Client(trust_env=False) as client, client.stream("POST", url, json=body):
+    with httpx2.Client(**PLAIN) as client, client.stream("POST", url, json=body):
         pass
 
 
@@ -152,7 +153,7 @@ def test_every_api_calls_the_tool_that_is_offered(path: str, trial: str) -> None
 @apis
 def test_what_was_sent_before_is_read_from_the_cache(path: str, trial: str) -> None:
     (read, created), again = (tokens_in(post(trial + path, BODIES[path]).json()) for _ in range(2))
-    seen = httpx2.get(f"{trial}/seen", trust_env=False).json()
+    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
 
     assert read == 0
     assert again == (created, 0)
@@ -172,7 +173,7 @@ def test_the_size_of_a_prompt_can_be_asked_for_and_is_no_request(trial: str) -> 
     counted = post(f"{trial}{GEMINI}countTokens", body).json()
     answered = post(f"{trial}{GEMINI}generateContent", body).json()
     assert counted == {"totalTokens": tokens_in(answered)[1]}
-    assert httpx2.get(f"{trial}/seen", trust_env=False).json()["requests"] == 2
+    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["requests"] == 2
 
 
 def test_agents_that_ask_at_once_are_kept_apart(plain: str) -> None:
@@ -200,16 +201,24 @@ def test_agents_that_ask_at_once_are_kept_apart(plain: str) -> None:
 def test_what_programs_look_for_is_answered(
     method: str, path: str, status: int, trial: str
 ) -> None:
-    answer = httpx2.request(method, trial + path, trust_env=False)
+    answer = httpx2.request(method, trial + path, **PLAIN)
     assert answer.status_code == status
     if method != "HEAD":
         assert ("error" in answer.json()) == (status == 404)
 
 
+def test_a_body_of_any_depth_is_answered(trial: str) -> None:
+    for depth in (100, 400, 900, 100_000):
+        deep = b'{"model": "m", "messages": [{"role": "user", "content": [' + b'{"x":' * depth
+        deep += b"1" + b"}" * depth + b"]}]}"
+        answer = httpx2.post(f"{trial}/v1/messages", content=deep, **PLAIN)
+        assert answer.status_code in (200, 400)
+
+
 @apis
 @pytest.mark.parametrize("body", [b"", b"no", b"[]", b"{}", b"[" * 100_000, b'{"model": "m"}'])
 def test_what_is_no_request_is_refused(path: str, body: bytes, trial: str) -> None:
-    answer = httpx2.post(trial + path, content=body, trust_env=False)
+    answer = httpx2.post(trial + path, content=body, **PLAIN)
     assert answer.status_code == 400
     assert answer.json()["error"]["message"]
 
@@ -227,7 +236,7 @@ def test_failures_have_the_status_and_the_error_of_the_provider(path: str, fault
     assert [each.status_code for each in answers] == [429, 429, 500, overloaded, 401, 400]
     assert [each.headers.get("retry-after") for each in answers[:2]] == [None, "1"]
     assert all(each.json()["error"]["message"] for each in answers)
-    seen = httpx2.get(f"{trial}/seen", trust_env=False).json()
+    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
     assert (seen["requests"], seen["faults"]) == (6, 6)
     assert seen["tools"].keys() == {"Grep"}
 
@@ -240,7 +249,7 @@ def test_a_broken_stream_breaks_off_in_the_middle(
     trial = meet("broken-stream", path)
     path, body = streamed(path, BODIES[path]) if is_stream else (path, BODIES[path])
     with (
-        httpx2.Client(trust_env=False) as client,
+        httpx2.Client(**PLAIN) as client,
         client.stream("POST", trial + path, json=body) as answer,
     ):
         assert answer.status_code == 200
@@ -261,10 +270,13 @@ def test_an_answer_can_be_refused_or_empty(path: str, meet: Callable[[str, str],
 def test_a_slow_first_token_lets_wait(meet: Callable[[str, str], str]) -> None:
     path = "/v1/messages"
     trial = meet("slow-first-token", path)
-    began = time.monotonic()
-    answer = post(trial + path, BODIES[path])
-    assert time.monotonic() - began >= 5
-    assert answer.json()["stop_reason"] == "tool_use"
+    with (
+        httpx2.Client(**PLAIN, timeout=1) as client,
+        client.stream("POST", trial + path, json=BODIES[path]) as answer,
+    ):
+        assert answer.status_code == 200
+        with pytest.raises(httpx2.ReadTimeout):
+            answer.read()
 
 
 @pytest.mark.parametrize("words", [["--fault", "flood"], ["--port", "70000"]])
