@@ -26,8 +26,17 @@ _WORKSPACE = re.compile(
     r"(/[^\n<]*)"
 )
 _HINT = re.compile(r"directory: /|<cwd>|Workspace Directories")
-_GO_ON = re.compile(r"\A.{0,80}\b(?:continue|go on|proceed)\b.{0,80}\Z", re.DOTALL | re.IGNORECASE)
+_GO_ON = re.compile(
+    r"\A.{0,120}\b(?:continue|go on|proceed)\b.{0,120}\Z", re.DOTALL | re.IGNORECASE
+)
 _TAG = re.compile(r"<(summary|state_snapshot)>")
+_LAST_WORD = re.compile(
+    r"^\[Assistant\]: (.*?)(?=\n\n\[|\n</conversation>)", re.DOTALL | re.MULTILINE
+)
+_CUT_SHORT = (
+    "The conversation was summed up before the work was done, and what was found until then was "
+    "not handed over in a form that fixed rules can read. So nothing is cited."
+)
 _SUM_UP = re.compile(r"summar|state_snapshot|compact|checkpoint|hand-?off", re.IGNORECASE)
 
 
@@ -70,6 +79,15 @@ def wants_summary(aside: str) -> bool:
     return _SUM_UP.search(aside) is not None
 
 
+def last_word_in(transcript: str) -> str | None:
+    """What we said last in a conversation that opencode writes down as one text to have it summed
+    up; `None` when the text is not of that kind."""
+    if "<conversation>" not in transcript or not wants_summary(transcript):
+        return None
+    found = _LAST_WORD.findall(transcript)
+    return found[-1].strip() if found else _CUT_SHORT
+
+
 def summary(findings: str, aside: str) -> str:
     """A summary in the form that the program asks for."""
     text = f"{_BEGIN}\n\n{findings.strip()}\n\n{_END}"
@@ -79,7 +97,7 @@ def summary(findings: str, aside: str) -> str:
 
 def summary_in(messages: Sequence[Message]) -> str | None:
     """The findings in our last summary, when the conversation goes on from one."""
-    texts = [message.text for message in messages if message.role == "user"]
+    texts = [message.text for message in messages]
     last = next((text for text in reversed(texts) if _BEGIN in text), None)
     return None if last is None else last.partition(_BEGIN)[2].partition(_END)[0].strip()
 

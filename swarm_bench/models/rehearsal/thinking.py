@@ -32,6 +32,8 @@ def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
         return _say(prompts.summary(_findings(asked, task, steps), aside))
+    if not asked.tools and (said := prompts.last_word_in(task)) is not None:
+        return _say(prompts.summary(said, task))
     if (findings := prompts.summary_in(asked.messages)) is not None:
         return _answer(asked, findings)
     if steps and (not asked.tools or asked.messages[-1].role == "assistant"):

@@ -80,3 +80,33 @@ def test_a_summary_is_known_again(aside: str, begin: str) -> None:
     text = prompts.summary("a </b> c", aside)
     assert text.startswith(begin)
     assert prompts.summary_in([Message(role="user", text=f"So far: {text} Go on.")]) == "a </b> c"
+
+
+@pytest.mark.parametrize(
+    ("talk", "word"),
+    [
+        (
+            "[User]: Find it.\n\n[Assistant]: ## Found\n\nIn [a].\n\n[User]: Go on.",
+            "## Found\n\nIn [a].",
+        ),
+        ("[User]: Find it.\n\n[Assistant]: Found it.", "Found it."),
+    ],
+)
+def test_the_last_word_in_a_conversation_that_was_written_down(talk: str, word: str) -> None:
+    text = f"Here it is:\n\n<conversation>\n{talk}\n</conversation>\n\nWrite the summary."
+    assert prompts.last_word_in(text) == word
+
+
+def test_a_conversation_that_was_written_down_before_the_answer() -> None:
+    text = "<conversation>\n[User]: Find it.\n</conversation>\n\nWrite the summary."
+    assert "nothing is cited" in (prompts.last_word_in(text) or "")
+    assert prompts.last_word_in("Generate a title for this conversation.") is None
+
+
+def test_a_summary_may_be_told_as_our_own_message() -> None:
+    messages = [
+        Message(role="user", text="What did we do so far?"),
+        Message(role="assistant", text=prompts.summary("Found it.", "")),
+        Message(role="user", text="Continue if you have next steps, or stop and ask."),
+    ]
+    assert prompts.summary_in(messages) == "Found it."
