@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from swarm_bench.models.rehearsal.faults import CHANGES, FAILURES
+from swarm_bench.models.rehearsal.faults import ABOUT, CHANGES, FAILURES
 from swarm_bench.models.tokens import count
 
 COMMAND = [sys.executable, "-I", "-m", "swarm_bench.models.rehearsal"]
@@ -224,7 +224,7 @@ def test_what_is_no_request_is_refused(path: str, body: bytes, trial: str) -> No
 
 
 def test_the_faults_tried_here_are_all() -> None:
-    assert set(FAULTS) == {*FAILURES, *CHANGES}
+    assert set(FAULTS) == {*FAILURES, *CHANGES} == set(ABOUT)
 
 
 @apis
