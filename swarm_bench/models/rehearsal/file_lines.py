@@ -4,16 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from swarm_bench.models.rehearsal.prompts import without_reminders
+
 _NUMBERED = re.compile(r"^(?:Output: )?\s*(\d+)(?:\t|→|\| |: |:$|\|$)(.*)$")
 _SHOWN = re.compile(r"\bshowing lines (\d+)-(\d+) of", re.IGNORECASE)
 _BODY = re.compile(r"^--- FILE CONTENT \(truncated\) ---\n|^---\n\n", re.MULTILINE)
-_REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*\Z", re.DOTALL)
 
 
 def window(text: str, arguments: Mapping[str, Any]) -> str:
     """The lines asked for, `number<tab>text` each; empty when the text has none of them."""
     first, limit = arguments.get("offset", 1), arguments.get("limit", 200)
-    text = _REMINDER.sub("", text)
+    text = without_reminders(text)
     found = _numbered(text.split("\n"), first) or _plain(text)
     # Behind the last line break of a file some programs see one more line.
     if found and not found[-1][1] and found[-1][0] < first + limit - 1:

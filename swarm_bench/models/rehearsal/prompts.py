@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.core.ports import Message
+from swarm_bench.models.rehearsal.api import Asked
 
 _BEGIN, _END = "Findings of the work so far:", "(End of the findings.)"
 """Around our summary of a conversation, so that we know it again when the program goes on."""
@@ -25,7 +26,7 @@ _WORKSPACE = re.compile(
     r"(?:[Ww]orking directory: |working in the directory: |<cwd>|Workspace Directories:\**\n\s*- )"
     r"(/[^\n<]*)"
 )
-_HINT = re.compile(r"directory: /|<cwd>|Workspace Directories")
+_TALKING = frozenset({"user", "assistant", "model", "tool"})
 _GO_ON = re.compile(
     r"\A.{0,120}\b(?:continue|go on|proceed)\b.{0,120}\Z", re.DOTALL | re.IGNORECASE
 )
@@ -47,6 +48,14 @@ def request_in(text: str) -> str:
     if quoted := _QUOTED.match(plain):
         plain = quoted[1].replace('\\"', '"')
     return plain.strip()
+
+
+def without_reminders(result: str) -> str:
+    """A tool's result without what Claude Code adds at its end."""
+    text = result
+    while text.rstrip().endswith("</system-reminder>") and "<system-reminder>" in text:
+        text = text[: text.rindex("<system-reminder>")]
+    return text if text is result else text.rstrip()
 
 
 def task_in(messages: Sequence[Message]) -> str:
@@ -99,16 +108,23 @@ def summary_in(messages: Sequence[Message]) -> str | None:
     """The findings in our last summary, when the conversation goes on from one."""
     texts = [message.text for message in messages]
     last = next((text for text in reversed(texts) if _BEGIN in text), None)
-    return None if last is None else last.partition(_BEGIN)[2].partition(_END)[0].strip()
+    return None if last is None else last.partition(_BEGIN)[2].rpartition(_END)[0].strip()
 
 
-def workspace_in(parts: Sequence[str]) -> str | None:
-    """The folder that the program says it works in. `parts` are JSON texts."""
-    for part in parts:
-        for text in _strings(json.loads(part)) if _HINT.search(part) else ():
-            if found := _WORKSPACE.search(text):
-                return found[1].strip().rstrip("/")
-    return None
+def told_in(asked: Asked) -> Iterator[str]:
+    """What a program tells by itself: everything before the conversation, and the texts of the
+    user. Results of tools are no part of it: a file may say anything."""
+    for part in map(json.loads, asked.parts):
+        if isinstance(part, dict) and part.get("role") in _TALKING:
+            break
+        yield from _strings(part)
+    yield from (message.text for message in asked.messages if message.role == "user")
+
+
+def workspace_in(told: Iterable[str]) -> str | None:
+    """The folder that the program says it works in."""
+    found = next(filter(None, map(_WORKSPACE.search, told)), None)
+    return found and found[1].strip().rstrip("/")
 
 
 def _strings(value: object) -> Iterator[str]:

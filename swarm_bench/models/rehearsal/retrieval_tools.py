@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal import tool_kinds
+from swarm_bench.models.rehearsal.prompts import without_reminders
 
 _RETRIEVAL = re.compile(r"(?:^|_)(canopy_[a-z_]+)$")
-# In a JSON text a new line ends with a letter.
-_NAMED = re.compile(r"(?:(?<=\\n)|\b)mcp_\w*canopy_(?:evidence_pack|expand)\b")
+_NAMED = re.compile(r"\bmcp_\w{0,64}canopy_(?:evidence_pack|expand)\b")
 _WRAPPED = re.compile(r"\A\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _TIMED = re.compile(r"\AWall time: [\d.]+ seconds\s+Output:\s*")
-_REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +38,10 @@ def offered(tools: Sequence[ToolSpec]) -> dict[str, Route]:
     return {_known(tool.name): Route(name=tool.name) for tool in tools if _is_canopys(tool.name)}
 
 
-def hidden(parts: Sequence[str]) -> list[str]:
-    """Names of canopy's tools that a program only tells about in its prompt."""
-    return sorted({name for part in parts for name in _NAMED.findall(part)})
+def hidden(told: Iterable[str]) -> list[str]:
+    """Names of canopy's tools that a program only tells about. `told` must not have results of
+    tools in it: a file that names the tools makes none."""
+    return sorted({name for text in told for name in _NAMED.findall(text)})
 
 
 def behind(door: ToolSpec, names: Sequence[str]) -> dict[str, Route]:
@@ -75,7 +75,7 @@ def finding(tool: ToolSpec, names: Sequence[str]) -> dict[str, object]:
 
 def text_of(result: str) -> str:
     """What the server said, without what the program wrote around it."""
-    text = _REMINDER.sub("", result)
+    text = without_reminders(result)
     if wrapped := _WRAPPED.match(text):
         text = wrapped[1]
     text = _TIMED.sub("", text)

@@ -27,7 +27,7 @@ def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
     task = prompts.task_in(asked.messages)
-    workspace = prompts.workspace_in(asked.parts)
+    workspace = prompts.workspace_in(prompts.told_in(asked))
     steps = history.taken(asked.messages, made, workspace)
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
@@ -89,7 +89,7 @@ def _finding(asked: Asked, steps: Sequence[Taken]) -> Asking | None:
     finder = retrieval_tools.finder(asked.tools)
     if finder is None or retrieval_tools.offered(asked.tools):
         return None
-    names = retrieval_tools.hidden(asked.parts)
+    names = retrieval_tools.hidden(prompts.told_in(asked))
     if not names or any(step.tool == finder.name for step in steps):
         return None
     return finder.name, retrieval_tools.finding(finder, names)
@@ -101,7 +101,7 @@ def _routes(asked: Asked, steps: Sequence[Taken]) -> Mapping[str, Route]:
     door, finder = retrieval_tools.door(asked.tools), retrieval_tools.finder(asked.tools)
     if door is None or finder is None:
         return {}
-    return retrieval_tools.behind(door, retrieval_tools.hidden(asked.parts))
+    return retrieval_tools.behind(door, retrieval_tools.hidden(prompts.told_in(asked)))
 
 
 def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:

@@ -43,3 +43,7 @@ def test_the_line_behind_the_last_line_break_is_none() -> None:
 )
 def test_no_lines(text: str) -> None:
     assert file_lines.window(text, {"offset": 5001, "limit": 60}) == ""
+
+
+def test_a_file_full_of_blanks_is_read_at_once() -> None:
+    assert file_lines.window(" " * 200_000 + "x", {"offset": 1, "limit": 1}).endswith("x")

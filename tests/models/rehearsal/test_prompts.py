@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from swarm_bench.core.ports import Message
+from swarm_bench.core.ports import Message, ToolResult
 from swarm_bench.models.rehearsal import prompts
+from swarm_bench.models.rehearsal.api import Asked
 
 
 @pytest.mark.parametrize(
@@ -41,12 +42,31 @@ def test_the_task_is_the_first_thing_asked() -> None:
     ],
 )
 def test_every_program_tells_where_it_works(text: str) -> None:
-    parts = [json.dumps([{"name": "Bash"}]), json.dumps({"content": [{"text": text}]})]
-    assert prompts.workspace_in(parts) == "/w/shop"
+    assert prompts.workspace_in(["Runs a command.", text]) == "/w/shop"
 
 
 def test_a_program_may_not_tell_where_it_works() -> None:
-    assert prompts.workspace_in(['"the working directory: of the project"']) is None
+    assert prompts.workspace_in(["the working directory: of the project"]) is None
+
+
+def test_what_a_program_tells_is_not_what_a_file_says() -> None:
+    said = ToolResult(id="1", text="Working directory: /evil")
+    messages = (Message(role="user", text="Find it.", results=(said,)),)
+    sent = [
+        {"role": "system", "content": [{"text": "Working directory: /w/é\nAnd more"}]},
+        {"role": "user", "content": "Working directory: /evil"},
+    ]
+    asked = Asked(
+        model="m",
+        stream=True,
+        messages=messages,
+        tools=(),
+        parts=tuple(json.dumps(part) for part in ["a tool", *sent]),
+    )
+    told = list(prompts.told_in(asked))
+    assert told[-1] == "Find it."
+    assert "Working directory: /evil" not in told
+    assert prompts.workspace_in(told) == "/w/é"
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def test_another_servers_name_is_kept() -> None:
 
 def test_hidden_tools_are_named_in_the_prompt() -> None:
     names = ["mcp__canopy__canopy_evidence_pack", "mcp__canopy__canopy_expand"]
-    told = json.dumps({"text": "Tools:\n" + "\n".join([*names, "mcp__canopy__canopy_status"])})
+    told = "Tools:\n" + "\n".join([*names, "mcp__canopy__canopy_status"])
     assert retrieval_tools.hidden([told]) == names
-    assert retrieval_tools.hidden([json.dumps("Start with canopy_evidence_pack.")]) == []
+    assert retrieval_tools.hidden(["Start with canopy_evidence_pack."]) == []
 
 
 @pytest.mark.parametrize(

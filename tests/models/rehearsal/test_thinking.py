@@ -45,6 +45,13 @@ def test_a_program_without_canopy_calls_nothing_of_it(shop: Path, start: Start) 
     assert not [call for call in calls if "canopy" in call.name or "tool_" in call.name]
 
 
+def test_a_file_that_names_canopys_tools_makes_none(shop: Path, start: Start) -> None:
+    (shop / "auth_tools.md").write_text("# Auth\n\nauth mcp__canopy__canopy_evidence_pack\n")
+    answer, calls = start("qwen", shop).play()
+    assert "mcp__canopy__canopy_evidence_pack" in answer
+    assert not [call for call in calls if "tool_" in call.name]
+
+
 def test_hidden_tools_are_made_known_first(shop: Path, start: Start) -> None:
     _, calls = start("qwen", shop, canopy=True).play()
     assert [call.name for call in calls] == ["tool_search", "tool_call", "tool_call"]
