@@ -24,7 +24,8 @@ class Agent(Protocol):
         ...
 
     def activity(self, line: bytes) -> Activity | None:
-        """What a line of standard output says for the live view, if anything."""
+        """What a line of its output says for the live view and the budget of turns, if anything.
+        Lines of standard error come here too."""
         ...
 
     def outcome(self, exit: AgentExit) -> Outcome:

@@ -65,8 +65,8 @@ async def run(
         sink = Sink(output)
         try:
             async with anyio.create_task_group() as readers:
-                readers.start_soon(sink.drain, process.stdout, out, True)
-                readers.start_soon(sink.drain, process.stderr, err, False)
+                readers.start_soon(sink.drain, process.stdout, out)
+                readers.start_soon(sink.drain, process.stderr, err)
                 stopped = await _wait(process, sink, timeout)
                 await stop_tree(process, command, grace)  # closes the pipes: readers end
                 readers.cancel_scope.deadline = anyio.current_time() + grace

@@ -2,7 +2,7 @@
 whoever watches."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -29,13 +29,13 @@ class Output:
     limit: int
     """Bytes of both together; the tree is stopped at the one that would exceed it."""
     on_line: OnLine | None = None
-    """Called with every complete line of standard output, without its end."""
+    """Called with every complete line of either stream, without its end."""
     secrets: tuple[str, ...] = ()
     """Texts that are replaced wherever they appear: an agent can print the keys it was given."""
 
 
 class Sink:
-    """Writes both streams to their files, and cuts one of them into lines."""
+    """Writes both streams to their files, and cuts them into lines."""
 
     def __init__(self, output: Output) -> None:
         self.full = anyio.Event()
@@ -44,39 +44,47 @@ class Sink:
         self._left = output.limit
         self._on_line = output.on_line
         self._secrets = [secret.encode() for secret in output.secrets if secret]
-        self._partial = bytearray()
-        self._too_long = False
 
-    async def drain(self, stream: ByteReceiveStream | None, file: FileIO, lines: bool) -> None:
-        """Read `stream` to its end. `lines` says that it is the one to cut into lines."""
+    async def drain(self, stream: ByteReceiveStream | None, file: FileIO) -> None:
+        """Read one of the streams to its end."""
         assert stream is not None
-        cleaner = _Cleaner(self._secrets)
+        cleaner, lines = _Cleaner(self._secrets), _Lines()
         try:
             async for chunk in stream:
                 self._take(cleaner.clean(chunk), file, lines)
         finally:
             self._take(cleaner.rest(), file, lines)
 
-    def _take(self, chunk: bytes, file: FileIO, lines: bool) -> None:
+    def _take(self, chunk: bytes, file: FileIO, lines: "_Lines") -> None:
         kept = chunk[: self._left]
         self._left -= len(kept)
         _write(file, kept)
         if len(kept) < len(chunk):
             self._stop("output-limit")  # and read on: a full pipe would keep it from ending
-        if lines and self._on_line:
-            self._cut(kept, self._on_line)
+        if self._on_line:
+            for line in lines.cut(kept):
+                if (reason := self._on_line(line)) is not None:
+                    self._stop(reason)
 
     def _stop(self, reason: StopReason) -> None:
         self.reason = self.reason or reason
         self.full.set()
 
-    def _cut(self, chunk: bytes, on_line: OnLine) -> None:
+
+class _Lines:
+    """Cuts a stream that comes in pieces into lines."""
+
+    def __init__(self) -> None:
+        self._partial = bytearray()
+        self._too_long = False
+
+    def cut(self, chunk: bytes) -> Iterator[bytes]:
+        """The lines that end in the chunk."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             self._grow(end)
-            reason = None if self._too_long else on_line(bytes(self._partial))
-            if reason is not None:
-                self._stop(reason)
+            if not self._too_long:
+                yield bytes(self._partial)
             self._partial.clear()
             self._too_long = False
         self._grow(rest)

@@ -39,7 +39,7 @@ async def drained(
         stdout=stdout, stderr=folder / "err", limit=10**6, on_line=on_line, secrets=secrets
     )
     with stdout.open("wb", buffering=0) as file:
-        await Sink(output).drain(Chunks(chunks), file, True)
+        await Sink(output).drain(Chunks(chunks), file)
     return stdout.read_bytes()
 
 
