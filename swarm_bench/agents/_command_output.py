@@ -11,7 +11,7 @@ from swarm_bench.agents._command_places import JsonPath, Pattern, Places
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _FILE = re.compile(r"\{\{\s*home\s*\}\}/(?P<path>.+)")
-_CAUSES = {
+CAUSES = {
     str(cause): cause
     for cause, consequence in CONSEQUENCES.items()
     if consequence.status in (Status.AGENT_FAILED, Status.PROVIDER_LIMITED)
@@ -21,9 +21,9 @@ _CAUSES = {
 
 
 def _cause(given: Any) -> Any:
-    if given not in _CAUSES:
-        raise ValueError(f"cannot be {given!r}; known are {', '.join(_CAUSES)}")
-    return _CAUSES[given]
+    if given not in CAUSES:
+        raise ValueError(f"cannot be {given!r}; known are {', '.join(CAUSES)}")
+    return CAUSES[given]
 
 
 def inside(given: Any) -> Any:
