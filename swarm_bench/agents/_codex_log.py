@@ -16,7 +16,7 @@ FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 names the servers."""
 
 _MAX_LINE = 16_384
-_EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): event\.name="([\w.]+)" ')
+_EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.name="([\w.]+)" ')
 _FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
 _MODEL = re.compile(r"\bmodel=([^\s\"]+)")
@@ -36,7 +36,9 @@ class Log:
     status: int | None = None
     """HTTP status of the last request."""
     servers: tuple[str, ...] | None = None
-    """As they were configured; all are required."""
+    """As they were configured."""
+    catalogs: int = 0
+    """Servers whose list of tools has come."""
     model: str | None = None
     version: str | None = None
     unstarted: str | None = None
@@ -57,6 +59,8 @@ class Log:
         match found.group(1):
             case "codex.conversation_starts":
                 self._servers(rest)
+            case "mcp.binding_catalog":
+                self.catalogs += 1
             case "codex.api_request":
                 self._request(dict(_FIGURES.findall(rest)))
             case "codex.sse_event":

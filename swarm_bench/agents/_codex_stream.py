@@ -174,10 +174,12 @@ def _sum(requests: list[Usage]) -> Usage:
 
 
 def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
-    """Codex starts no conversation before every required server is connected."""
+    """The log says how many servers have connected, and of all of them the names: with settings of
+    the user's own, not all may have."""
     if log.servers is None or not transcript.started:
         return None
-    return dict.fromkeys(log.servers, "connected")
+    all_connected = log.catalogs >= len(log.servers)
+    return dict.fromkeys(log.servers, "connected" if all_connected else "unknown")
 
 
 def _counted(names: dict[str, str]) -> dict[str, int]:

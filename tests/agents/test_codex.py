@@ -150,6 +150,15 @@ def test_the_log_has_turns_servers_and_model(tmp_path: Path) -> None:
     assert found.retries == 0
 
 
+def test_a_server_of_the_users_own_may_not_have_connected(tmp_path: Path) -> None:
+    log = (SAMPLES / "log_mcp_success.stderr.txt").read_text(encoding="utf-8")
+    stderr = tmp_path / "stderr"
+    stderr.write_text(log.replace('"canopy"', '"canopy, mine"'), encoding="utf-8")
+    stdout = SAMPLES / "log_mcp_success.jsonl"
+    exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
+    assert Codex().outcome(exit).servers == {"canopy": "unknown", "mine": "unknown"}
+
+
 def test_the_treatment_shows(tmp_path: Path) -> None:
     baseline, used = outcome("log_turn_limit", tmp_path), outcome("log_mcp_success", tmp_path)
     assert treatment([], baseline) == "not-given"
