@@ -5,7 +5,7 @@ import pytest
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import Treatment
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.treatment import mcp_calls, treatment
+from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 
 QUERY = "mcp__canopy__canopy_query"
 CONNECTED = {"canopy": "connected"}
@@ -47,3 +47,22 @@ def test_calls_that_nobody_shows_are_missing() -> None:
     assert mcp_calls(Outcome(cause=Cause.FINISHED)) is None
     assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={"Read": 2})) == 0
     assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={QUERY: 2, "Read": 1})) == 2
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "mcp__my_server__search",
+        "mcp_my_server_search",
+        "mcp_my--server_search",
+        "my_server_search",
+    ],
+)
+def test_a_tool_is_known_by_its_server_however_it_is_spelt(tool: str) -> None:
+    assert is_of_server(tool, ["other", "my_server"])
+
+
+@pytest.mark.parametrize("tool", ["Read", "search", "my_file", "mcp__other__search", "my"])
+def test_other_tools_are_of_no_server(tool: str) -> None:
+    assert not is_of_server(tool, ["my_server"])
+    assert not is_of_server(tool, [])

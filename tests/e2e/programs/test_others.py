@@ -10,6 +10,10 @@ from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
 pytestmark = [pytest.mark.programs, pytest.mark.timeout(300)]
 
 
+READ_ANYWAY = {"gemini": ("GEMINI.md", ".gemini/GEMINI.md")}
+"""Memory files of the repository that no setting keeps out; docs/agents.md says so."""
+
+
 def traps(trap: Trap) -> dict[str, str]:
     """Settings and memory files that the programs look for, in a home and in a repository."""
     server = trap.server
@@ -38,7 +42,9 @@ def traps(trap: Trap) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode", "qwen"])
 def test_the_main_job(name: str, real_program: MakeProgram, trap: Trap) -> None:
     program = real_program(name)
-    program.commit(traps(trap))
+    program.commit(
+        {file: text for file, text in traps(trap).items() if file not in READ_ANYWAY.get(name, ())}
+    )
     program.write_home(traps(trap))
     before = program.home_tree()
     modes = ("--modes", "baseline", "canopy", "canopy-service")
