@@ -94,7 +94,7 @@ class Turns(Strict):
 
     limit: Literal["program", "counted", "none"] = "program"
     ends: Pattern | None = None
-    """Found in every line of standard output that ends a turn with another to follow."""
+    """Found in every line of its output that ends a turn with another to follow."""
 
     @model_validator(mode="after")
     def _can_count(self) -> "Turns":

@@ -2,15 +2,16 @@
 
 import json
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from swarm_bench.agents._claude_json import in_line
+from swarm_bench.agents._command_output import FILE
 from swarm_bench.agents._command_places import Material, Stream
 from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import AgentExit
+from swarm_bench.runtime.inside import read_inside
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an output; parsed JSON takes many times as much memory."""
@@ -61,11 +62,11 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
             return "standard output", _read(exit.stdout)
         case "stderr":
             return "standard error", _read(exit.stderr)
-    inner = source.removeprefix("file:")
+    inner = source.removeprefix(FILE)
     name = f"file {inner!r} in the agent's folder"
     if exit.home is None:
         return name, None
-    data = _read_written(exit.home, inner)
+    data = read_inside(exit.home, inner, LARGEST + 1)
     for secret in exit.secrets if data else ():
         data = data and data.replace(secret.encode(), NOT_STORED.encode())
     return name, data
@@ -73,23 +74,6 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(LARGEST + 1)
-
-
-def _read_written(home: Path, inner: str) -> bytes | None:
-    """A file that the agent wrote. It may have made a link out of it, or something that is no
-    file, so that we give away what it cannot read or wait for ever."""
-    try:
-        whole = home.resolve(strict=True) / inner
-        if whole.resolve() != whole:
-            return None
-        descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, RuntimeError):  # RuntimeError: links in a ring
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as file:
         return file.read(LARGEST + 1)
 
 

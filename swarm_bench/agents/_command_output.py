@@ -10,6 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from swarm_bench.agents._command_places import JsonPath, Pattern, Places
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
+FILE = "file:"
+"""Before the path of a file that the program writes, as a source."""
 _FILE = re.compile(r"\{\{\s*home\s*\}\}/(?P<path>.+)")
 CAUSES = {
     str(cause): cause
@@ -40,7 +42,7 @@ def _source(given: Any) -> Any:
     found = _FILE.fullmatch(given) if isinstance(given, str) else None
     if found is None:
         raise ValueError("must be stdout, stderr, or a file '{{ home }}/…' that the program writes")
-    return "file:" + inside(found["path"])
+    return FILE + inside(found["path"])
 
 
 class Strict(BaseModel):
@@ -102,7 +104,12 @@ class OutputOf(Strict):
     compactions: Places = ()
     subagents: Places = ()
     activity: Pattern | None = None
-    """What of a line of standard output is shown while the agent works."""
+    """What of a line of its output is shown while the agent works."""
+
+    @property
+    def written(self) -> str | None:
+        """The file that the program writes, by its path in the agent's folder."""
+        return self.source.removeprefix(FILE) if self.source.startswith(FILE) else None
 
     @model_validator(mode="after")
     def _text_has_no_paths(self) -> "OutputOf":

@@ -56,7 +56,7 @@ class Command:
         file = self._file
         own = {} if request.inherit_settings else {"HOME": str(request.home)}
         added = self._rehearsal.environment if rehearsal else {}
-        written = file.output.source.removeprefix("file:")
+        written = file.output.written
         return Launch(
             argv=(shutil.which(argv[0]) or argv[0], *argv[1:]),
             env={**fill_all({**file.environment, **added}, values), **own},
@@ -64,7 +64,7 @@ class Command:
             inherit=() if rehearsal else (*file.inherit, *PROXIES),
             stop_signal=signal.Signals[file.stop_signal],
             turn_limit=request.max_turns if file.turns.limit == "counted" else None,
-            leaves=(written,) if file.output.source.startswith("file:") else (),
+            leaves=(written,) if written else (),
         )
 
     def activity(self, line: bytes) -> Activity | None:

@@ -11,7 +11,6 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.testing.contracts import check_agent
 from tests.agents.command_files import agent, read, request
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "mini-swe-agent.yaml"
 REHEARSAL = "http://127.0.0.1:9/trial/t"
 RESULT = {"path": "$[?@.type == 'result'].result"}
 EVERYWHERE = [
@@ -85,6 +84,12 @@ def test_files_are_written_below_the_home(tmp_path: Path) -> None:
     text = (wanted.home / "conf" / "agent.json").read_text("utf-8")
     assert text == '{"servers": {"canopy": {"command": "c"}}}'
     assert (wanted.home / "page.j2").read_text("utf-8") == "{{ task }}"
+
+
+def test_the_file_that_is_read_can_be_recorded(tmp_path: Path) -> None:
+    output = {"source": "{{ home }}/runs/out.json", "format": "json", "answer": "$.answer"}
+    assert agent(tmp_path, output=output).launch(request(tmp_path)).leaves == ("runs/out.json",)
+    assert agent(tmp_path).launch(request(tmp_path)).leaves == ()
 
 
 def test_settings_of_the_user_are_let_in_by_leaving_their_home(tmp_path: Path) -> None:
