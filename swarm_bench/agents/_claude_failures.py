@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.agents._claude_transcript import Transcript
+from swarm_bench.agents._json_lines import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._claude_transcript import usage_of
+from swarm_bench.agents._json_lines import (
     Json,
     amount_of,
     count_of,
@@ -13,7 +14,6 @@ from swarm_bench.agents._claude_json import (
     object_of,
     text_of,
 )
-from swarm_bench.agents._claude_transcript import usage_of
 from swarm_bench.core.outcome import Usage
 
 _Figure = TypeVar("_Figure", int, float)

@@ -5,9 +5,9 @@ type is missing, and text that is no JSON is passed over.
 """
 
 from collections import Counter
+from typing import Any
 
 from swarm_bench.agents._claude_failures import cause_of
-from swarm_bench.agents._claude_json import Json, clause_of, in_line, object_of, objects, text_of
 from swarm_bench.agents._claude_result import figures_of, total
 from swarm_bench.agents._claude_transcript import (
     Transcript,
@@ -16,6 +16,7 @@ from swarm_bench.agents._claude_transcript import (
     tools_of,
     usage_of,
 )
+from swarm_bench.agents._json_lines import Json, clause_of, in_line, object_of, objects, text_of
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 
 OURS = "swarm_bench"
@@ -37,8 +38,6 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     figures = figures_of(results)
     cause, detail = cause_of(exit, transcript)
     result = results[-1] if results else {}
-    init = transcript.init or {}
-    ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
     known = transcript.known
     turn_usage = _turn_usage(transcript, output_is_counted)
     return Outcome(
@@ -53,22 +52,31 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         duration_ms=figures.duration_ms,
         api_ms=figures.api_ms,
         cost=figures.cost,
-        cost_estimated=True if ours.get("cost_estimated") is True else None,
         cost_unreliable=figures.cost_unreliable,
-        price_table=clause_of(ours.get("price_table")),
-        token_counter=clause_of(ours.get("token_counter")),
-        model=clause_of(init.get("model")) or transcript.model,
-        program_version=clause_of(init.get("claude_code_version")),
         tool_calls=dict(Counter(transcript.calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
         permission_denials=figures.denials,
         retries=transcript.retries if known else None,
         compactions=transcript.compactions if known else None,
         subagents=_subagents(transcript, figures.subagents),
-        servers=servers_of(init),
-        tools_offered=tools_of(init),
         payload=transcript.last.raw if transcript.last else None,
+        **_start(transcript, result),
     )
+
+
+def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
+    """What the program says of itself, most of it at its start."""
+    init = transcript.init or {}
+    ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
+    return {
+        "cost_estimated": True if ours.get("cost_estimated") is True else None,
+        "price_table": clause_of(ours.get("price_table")),
+        "token_counter": clause_of(ours.get("token_counter")),
+        "model": clause_of(init.get("model")) or transcript.model,
+        "program_version": clause_of(init.get("claude_code_version")),
+        "servers": servers_of(init),
+        "tools_offered": tools_of(init),
+    }
 
 
 def activity_of(line: bytes) -> Activity | None:

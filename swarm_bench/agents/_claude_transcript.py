@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._json_lines import (
     Found,
     Json,
     count_of,

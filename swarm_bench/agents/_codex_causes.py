@@ -2,8 +2,8 @@
 
 import re
 
-from swarm_bench.agents._claude_json import Found, clause_of
 from swarm_bench.agents._codex_log import Log
+from swarm_bench.agents._json_lines import Found, clause_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import MAX_FIGURE, clause_of
+from swarm_bench.agents._json_lines import MAX_FIGURE, clause_of
 from swarm_bench.core.outcome import Usage
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
@@ -89,6 +89,11 @@ class Log:
             self.last = words
         found = _UNSTARTED.search(_TYPES.sub("", line))
         self.unstarted = self.unstarted or (clause_of(found.group()) if found else None)
+
+
+def is_accepted_request(line: bytes) -> bool:
+    """Whether a line of the log says that the provider has begun to answer a request."""
+    return b'event.name="codex.api_request"' in line and b"status_code=200" in line
 
 
 def read_log(path: Path) -> Log:

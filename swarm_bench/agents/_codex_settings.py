@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import Json, list_of, object_of, text_of
+from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
 
 CONNECT_SECONDS = 60
 """A server that needs longer is broken: Codex ends without asking its model."""

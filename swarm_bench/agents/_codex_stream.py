@@ -3,7 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._codex_causes import cause_of
+from swarm_bench.agents._codex_log import Log, is_accepted_request, read_log, split
+from swarm_bench.agents._json_lines import (
     Found,
     Json,
     clause_of,
@@ -13,8 +15,6 @@ from swarm_bench.agents._claude_json import (
     objects,
     text_of,
 )
-from swarm_bench.agents._codex_causes import cause_of
-from swarm_bench.agents._codex_log import Log, read_log, split
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -111,8 +111,10 @@ def outcome_of(exit: AgentExit) -> Outcome:
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """What an event says for the live view. A tool that has run is a turn: Codex says neither when
-    it asks its model nor which calls came together."""
+    """What an event, or a line of the log, says for the live view and the budget of turns. The
+    events do not tell when Codex asks its model, nor which calls came together; the log does."""
+    if is_accepted_request(line):
+        return Activity(doing="thinking", turns=1)
     event = next((found.value for found in in_line(line)), {})
     kind = event.get("type")
     if kind == "turn.completed":
@@ -127,7 +129,7 @@ def activity_of(line: bytes) -> Activity | None:
         return None
     shown = text_of(item.get("command")) or text_of(item.get("query")) or ""
     doing = clause_of(f"{name} {shown}", 120) or name
-    return Activity(doing=doing, turns=int(kind == "item.completed"))
+    return Activity(doing=doing)
 
 
 def usage_of(given: Json) -> Usage:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.agents._claude_json import in_line
 from swarm_bench.agents._command_output import FILE
 from swarm_bench.agents._command_places import Material, Stream
+from swarm_bench.agents._json_lines import in_line
 from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.runtime.inside import read_inside

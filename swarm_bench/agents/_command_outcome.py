@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import regex
 
-from swarm_bench.agents._claude_json import clause_of, count_of, text_of
 from swarm_bench.agents._command_file import CommandFile
 from swarm_bench.agents._command_material import Left, read_left
 from swarm_bench.agents._command_output import Failure, Tokens, Tools
@@ -19,6 +18,7 @@ from swarm_bench.agents._command_places import (
     first_text,
     first_texts,
 )
+from swarm_bench.agents._json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 

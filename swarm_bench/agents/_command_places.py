@@ -9,7 +9,7 @@ import regex
 from jsonpath import JSONPathEnvironment, JSONPathError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from swarm_bench.agents._claude_json import MAX_FIGURE, amount_of, count_of, text_of
+from swarm_bench.agents._json_lines import MAX_FIGURE, amount_of, count_of, text_of
 
 PATIENCE = 1.0
 """Seconds for one pattern on one text: a text can be made to keep a pattern busy for ever."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from swarm_bench.agents._api_errors import api_error
-from swarm_bench.agents._claude_json import Json, clause_of, object_of, text_of
+from swarm_bench.agents._json_lines import Json, clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 

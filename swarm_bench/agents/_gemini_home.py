@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import Json, count_of, in_line, object_of, text_of
 from swarm_bench.agents._gemini_names import server_name
+from swarm_bench.agents._json_lines import Json, count_of, in_line, object_of, text_of
 from swarm_bench.core.outcome import Usage
 from swarm_bench.runtime.inside import read_inside
 

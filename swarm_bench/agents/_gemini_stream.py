@@ -9,7 +9,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._gemini_causes import cause_of
+from swarm_bench.agents._gemini_home import Left, left_in, usage_of
+from swarm_bench.agents._gemini_names import treatment_name
+from swarm_bench.agents._json_lines import (
     Found,
     Json,
     clause_of,
@@ -20,9 +23,6 @@ from swarm_bench.agents._claude_json import (
     objects,
     text_of,
 )
-from swarm_bench.agents._gemini_causes import cause_of
-from swarm_bench.agents._gemini_home import Left, left_in, usage_of
-from swarm_bench.agents._gemini_names import treatment_name
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 
 _STDERR_BYTES = 1024 * 1024

@@ -5,7 +5,9 @@ import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,37 +52,61 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
 
 def _ask(path: str) -> tuple[str | None, str]:
     """The version, or else a clause that says what happened instead."""
-    with TemporaryDirectory(prefix="swarm-bench-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        try:
-            code = _run(path, home)
-        except OSError as error:
-            return None, f"could not be started ({error.strerror})"
-        if code is None:
-            return None, f"did not end within {PATIENCE:.0f} seconds"
-        stdout, stderr = _text(home / "stdout"), _text(home / "stderr")
-    found = _VERSION.search(stdout)
-    if code != 0 or found is None:
-        lines = [line.strip() for line in (stderr + stdout).splitlines() if line.strip()]
-        return None, f"ended with exit code {code} and printed {(lines or ['nothing'])[0]!r:.200}"
+    said = ask([path, "--version"], PATIENCE)
+    found = _VERSION.search(said.stdout)
+    if said.code != 0 or found is None:
+        return None, said.story
     return found.group(), ""
 
 
-def _run(path: str, home: Path) -> int | None:
-    """The exit code; `None` when the program was stopped. What it started is stopped with it."""
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """How a program ended that was asked for something short, in an empty home."""
+
+    code: int | None
+    """`None` when it could not be started or was stopped."""
+    stdout: str
+    stderr: str
+    story: str
+    """What happened, as a clause after the command."""
+
+
+def ask(argv: Sequence[str], patience: float) -> Said:
+    """Run a program for its answer, at most `patience` seconds. It writes nothing into the user's
+    home, and reads nothing there; what it started is stopped with it."""
+    with TemporaryDirectory(prefix="swarm-bench-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        try:
+            code = _run(argv, home, patience)
+        except OSError as error:
+            story = f"could not be started ({error.strerror})"
+            return Said(code=None, stdout="", stderr="", story=story)
+        stdout, stderr = _text(home / "stdout"), _text(home / "stderr")
+    if code is None:
+        story = f"did not end within {patience:.0f} seconds"
+    else:
+        lines = [line.strip() for line in (stderr + stdout).splitlines() if line.strip()]
+        first = (lines or ["nothing"])[0]
+        story = f"ended with exit code {code} and printed {first!r:.200}"
+    return Said(code=code, stdout=stdout, stderr=stderr, story=story)
+
+
+def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
+    """The exit code; `None` when the program was stopped."""
+    own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
     # Files and no pipes: what the program leaves running may hold a pipe open for ever.
     with (home / "stdout").open("wb") as stdout, (home / "stderr").open("wb") as stderr:
         process = subprocess.Popen(
-            [path, "--version"],
+            argv,
             cwd=home,
-            env=_empty_home(home),
+            env={**small_environment(os.environ), **dict.fromkeys(own, str(home))},
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
             start_new_session=True,
         )
     try:
-        return process.wait(PATIENCE)
+        return process.wait(patience)
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -92,9 +118,3 @@ def _run(path: str, home: Path) -> int | None:
 def _text(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(10_000).decode("utf-8", "replace")
-
-
-def _empty_home(home: Path) -> dict[str, str]:
-    """So that asking writes nothing into the user's home, and reads nothing there."""
-    own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    return {**small_environment(os.environ), **dict.fromkeys(own, str(home))}

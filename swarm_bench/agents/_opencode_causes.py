@@ -2,7 +2,7 @@
 
 import re
 
-from swarm_bench.agents._claude_json import Json, clause_of, count_of, object_of
+from swarm_bench.agents._json_lines import Json, clause_of, count_of, object_of
 from swarm_bench.agents._opencode_log import Log
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause

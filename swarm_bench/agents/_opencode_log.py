@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import clause_of
+from swarm_bench.agents._json_lines import clause_of
 
 _MAX_LINE = 16_384
 _LOGGED = re.compile(r"^timestamp=\S+ level=\w+ run=\w+ message=(?:\"([^\"]*)\"|(\S+))(.*)")

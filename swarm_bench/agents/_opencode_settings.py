@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import Json, list_of, object_of, text_of
+from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
 
 CONNECT_MILLISECONDS = 60_000
 """For a server to connect and to list its tools."""

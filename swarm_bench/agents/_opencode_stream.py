@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._json_lines import (
     Found,
     Json,
     amount_of,

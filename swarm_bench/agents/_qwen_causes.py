@@ -4,8 +4,8 @@ of the answer and exit code 0; a used-up turn budget has no result event in any 
 import re
 
 from swarm_bench.agents._api_errors import api_error
-from swarm_bench.agents._claude_json import clause_of, object_of, text_of
 from swarm_bench.agents._claude_transcript import Transcript
+from swarm_bench.agents._json_lines import clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 

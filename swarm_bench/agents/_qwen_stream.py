@@ -6,7 +6,9 @@ Its events are like Claude Code's, but for what a prompt's tokens include and ho
 from collections import Counter
 from collections.abc import Iterable
 
-from swarm_bench.agents._claude_json import (
+from swarm_bench.agents._claude_transcript import Transcript, servers_of, tools_of
+from swarm_bench.agents._claude_transcript import usage_of as claude_usage_of
+from swarm_bench.agents._json_lines import (
     Json,
     amount_of,
     clause_of,
@@ -16,8 +18,6 @@ from swarm_bench.agents._claude_json import (
     objects,
     text_of,
 )
-from swarm_bench.agents._claude_transcript import Transcript, servers_of, tools_of
-from swarm_bench.agents._claude_transcript import usage_of as claude_usage_of
 from swarm_bench.agents._qwen_causes import cause_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause

@@ -24,14 +24,16 @@ CREDENTIALS = ("CODEX_API_KEY", "CODEX_CA_CERTIFICATE")
 
 ABILITIES = Abilities(
     tested_version="0.169.0",
-    turn_limit="kept by swarm-bench, which counts finished tool calls and stops the program",
+    turn_limit="kept by swarm-bench, which counts requests in its log and stops the program",
     cost=None,
     cache_tokens="read and written; written is 0 when the provider does not say it",
     tool_calls="by name, with failures and refused calls",
     compactions=None,
     isolation="own home; no memory files, skills, hooks, plugins or servers of user or workspace",
     limits=(
-        "It has no turn limit: of several calls in one turn each counts as a turn of the budget.",
+        "It has no turn limit: it is stopped when it has made one request more than the budget "
+        "has; requests of sub-agents count too.",
+        "A rate limit ends it at once: it does not ask again.",
         "It gives no cost and no count of compactions.",
         "Turns, tokens per turn, retries, model and servers are read from its log; without the log "
         "they are missing.",
@@ -84,7 +86,8 @@ class Codex:
             argv=(PROGRAM, "exec", *options, *request.arguments, "--", request.prompt),
             env=env,
             inherit=() if rehearsed else (*CREDENTIALS, *PROXIES),
-            turn_limit=request.max_turns,
+            # The request after the last one of the budget shows that it is used up.
+            turn_limit=request.max_turns + 1,
         )
 
     def activity(self, line: bytes) -> Activity | None:

@@ -1,13 +1,17 @@
-"""From the word after `--agent` to an agent."""
+"""From the word after `--agent` to an agent, with what the user gives it."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
-from swarm_bench.core.experiment import Program
+from swarm_bench.core.experiment import NOT_STORED, REHEARSAL, Mode, Program
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.settings import Settings
 from swarm_bench.core.shipped import is_path
+from swarm_bench.models.rehearsal.faults import parse_faults
 
 YAML = (".yaml", ".yml")
 COMMAND = "command"
@@ -47,6 +51,39 @@ def identify(agent: Agent, word: str, model: str | None) -> Program:
     program = agent.program(model)
     own = ":" in word or is_path(word, YAML[0])
     return program.model_copy(update={"name": word}) if own else program
+
+
+def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
+    """Raises `UsageError` for what the agent cannot do in this experiment: refused now rather than
+    in every trial."""
+    if settings.fault and settings.model != REHEARSAL:
+        raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
+    parse_faults(settings.fault)
+    environment(settings)
+    with_tool = [mode.name for mode in modes if mode.servers]
+    if with_tool and not getattr(agent, "takes_mcp", True):
+        raise UsageError(
+            f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
+            "it some; leave the mode away with --modes, or say in its file how it takes them"
+        )
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The variables that the user gives the agents: set, or let through by name.
+
+    Raises `UsageError` for one that has no value here.
+    """
+    given = {}
+    for word in settings.agent_env:
+        name, sets, value = word.partition("=")
+        if not sets and name not in os.environ:
+            raise UsageError(f"--agent-env {name}: it is not set here; set it, or leave it away")
+        if value == NOT_STORED:
+            raise UsageError(
+                f"--agent-env {name}: its value was not stored with the session; give it again"
+            )
+        given[name] = value if sets else os.environ[name]
+    return given
 
 
 def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:

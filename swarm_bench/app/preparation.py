@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from swarm_bench.app.agents import find_agent, identify
+from swarm_bench.app.agents import check, find_agent, identify
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import check_same_kind, replay_prepared
@@ -16,8 +17,6 @@ from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import (
-    NOT_STORED,
-    REHEARSAL,
     Experiment,
     Limits,
     Mode,
@@ -31,7 +30,6 @@ from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import extend
-from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval import backends
 from swarm_bench.retrieval.backends import find_program, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
@@ -83,15 +81,7 @@ async def prepared(
             yield ready
         return
     chosen = _choose(resolved, agent, old)
-    if settings.require_retrieval and not any(mode.servers for mode in chosen.modes):
-        raise UsageError(
-            "--require-retrieval asks for a tool, and none of the modes gives a tool; "
-            "add one with --modes"
-        )
-    _check_rehearsal(settings)
-    if settings.service_url and emit:
-        async with running_service(settings.service_url):
-            pass  # refused now rather than after the other modes have run
+    await _check(chosen, resolved.settings, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, place) as work:
@@ -111,28 +101,18 @@ async def prepared(
         )
 
 
-def _check_rehearsal(settings: Settings) -> None:
-    if settings.fault and settings.model != REHEARSAL:
-        raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
-    parse_faults(settings.fault)
-
-
-def agent_environment(settings: Settings) -> dict[str, str]:
-    """The variables that the user gives the agents: set, or let through by name.
-
-    Raises `UsageError` for one that has no value here.
-    """
-    given = {}
-    for word in settings.agent_env:
-        name, sets, value = word.partition("=")
-        if not sets and name not in os.environ:
-            raise UsageError(f"--agent-env {name}: it is not set here; set it, or leave it away")
-        if value == NOT_STORED:
-            raise UsageError(
-                f"--agent-env {name}: its value was not stored with the session; give it again"
-            )
-        given[name] = value if sets else os.environ[name]
-    return given
+async def _check(chosen: _Chosen, settings: Settings, emit: Emit | None) -> None:
+    """Refuses now what would be refused after the other modes have run. Raises `UsageError`, and
+    `ServiceFailed`."""
+    if settings.require_retrieval and not any(mode.servers for mode in chosen.modes):
+        raise UsageError(
+            "--require-retrieval asks for a tool, and none of the modes gives a tool; "
+            "add one with --modes"
+        )
+    check(chosen.agent, chosen.modes, settings)
+    if settings.service_url and emit:
+        async with running_service(settings.service_url):
+            pass
 
 
 def _recorded(continued: SessionFolder) -> set[str]:
@@ -198,11 +178,6 @@ async def _experiment(
         tasks=chosen.suite.tasks,
         answer_format=chosen.suite.answer_format,
         agent=chosen.program,
-        model=settings.model,
-        agent_args=tuple(settings.agent_arg),
-        agent_env=tuple(word.partition("=")[0] for word in settings.agent_env),
-        inherit_settings=settings.inherit_settings,
-        faults=tuple(settings.fault),
         agents=agents,
         concurrency=concurrency,
         all_tasks=settings.all_tasks or benchmark == "ab",
@@ -219,7 +194,18 @@ async def _experiment(
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),
+        **_about_agents(settings),
     )
+
+
+def _about_agents(settings: Settings) -> dict[str, Any]:
+    return {
+        "model": settings.model,
+        "agent_args": tuple(settings.agent_arg),
+        "agent_env": tuple(word.partition("=")[0] for word in settings.agent_env),
+        "inherit_settings": settings.inherit_settings,
+        "faults": tuple(settings.fault),
+    }
 
 
 def _numbers(settings: Settings, benchmark: Benchmark) -> tuple[int, int]:

@@ -10,8 +10,9 @@ from typing import Any
 
 import anyio
 
+from swarm_bench.app import agents
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
-from swarm_bench.app.preparation import agent_environment, prepared
+from swarm_bench.app.preparation import prepared
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
@@ -227,7 +228,7 @@ def _kit(
         page=render_page,
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
-        agent_env={} if ready.recorded else agent_environment(settings),
+        agent_env={} if ready.recorded else agents.environment(settings),
         rehearsal=rehearsal,
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,

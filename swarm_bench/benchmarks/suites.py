@@ -1,16 +1,15 @@
 """Task suites: YAML files that say what agents are asked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.located import Located, read_located
 from swarm_bench.core.validation import first_error, place_of, words_of
 
 FOLDER, SUFFIX = "tasks", ".yaml"
@@ -58,16 +57,16 @@ def find_suite(name: str) -> Suite:
 
 def read_suite(path: Path) -> Suite:
     """The suite that a file defines. Raises `ConfigError` naming file and line."""
-    content, root = _parse(path)
+    located = read_located(path, "task file")
     try:
-        suite = _SuiteFile.model_validate(content)
+        suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
         first = first_error(error)
-        line = _line_of(root, first["loc"])
+        line = located.line(first["loc"])
         raise ConfigError(
             f"{path}:{line}: {place_of(first)} {words_of(first)}; mend the file"
         ) from error
-    _check_ids(path, root, suite)
+    _check_ids(path, located, suite)
     return Suite(
         name=path.stem,
         source=str(path),
@@ -88,46 +87,10 @@ def _listing(path: Path) -> Listing:
     return Listing(name=suite.name, about=about, source=suite.source)
 
 
-def _parse(path: Path) -> tuple[object, yaml.Node | None]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
-    except OSError as error:
-        raise ConfigError(
-            f"The task file {path} cannot be read: {error.strerror}; "
-            "'swarm-bench tasks' lists what is there"
-        ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-99-99
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or error
-        raise ConfigError(f"{path}{line}: not YAML: {problem}; mend the file") from error
-
-
-def _check_ids(path: Path, root: yaml.Node | None, suite: _SuiteFile) -> None:
+def _check_ids(path: Path, located: Located, suite: _SuiteFile) -> None:
     seen = set[str]()
     for number, task in enumerate(suite.tasks):
         if task.id in seen:
-            line = _line_of(root, ("tasks", number, "id"))
+            line = located.line(("tasks", number, "id"))
             raise ConfigError(f"{path}:{line}: the id {task.id!r} is taken; give each task its own")
         seen.add(task.id)
-
-
-def _line_of(root: yaml.Node | None, place: Sequence[int | str]) -> int:
-    """The line of the node at `place`, or of the nearest one around it that exists."""
-    node = root
-    line = 1
-    for part in place:
-        node = _child(node, part)
-        if node is None:
-            break
-        line = node.start_mark.line + 1
-    return line
-
-
-def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-        return node.value[part] if part < len(node.value) else None
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == part), None)
-    return None

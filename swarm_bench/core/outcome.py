@@ -74,8 +74,8 @@ class Launch:
     stop_signal: signal.Signals = signal.SIGTERM
     """What the program is asked to end with; some print their figures so far on SIGINT only."""
     turn_limit: int | None = None
-    """Turns after which we stop the program, because it keeps no budget itself: counted from
-    `Activity.turns`. `None` when the program keeps the budget."""
+    """The sum of `Activity.turns` at which we stop the program, because it keeps no budget itself.
+    `None` when the program keeps the budget."""
     leaves: tuple[str, ...] = ()
     """Paths below `home` of the files that `outcome` reads there, so that they can be recorded; or
     patterns of them, as `Path.glob` takes them."""
@@ -108,7 +108,7 @@ class Activity:
     request: str | None = None
     """Id of that request; several lines can carry the usage of one."""
     turns: int = 0
-    """Turns that this line shows to be over, with another to follow: their tools have run."""
+    """What the line adds to the count that `Launch.turn_limit` is about."""
 
 
 @dataclass(frozen=True, kw_only=True)

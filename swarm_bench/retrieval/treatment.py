@@ -38,7 +38,7 @@ def mcp_calls(outcome: Outcome) -> int | None:
 def is_of_server(tool: str, servers: Collection[str]) -> bool:
     """Whether a tool, as a model sees its name, belongs to one of the servers: programs put the
     server before the tool, with `mcp` before that or without it."""
-    # Gemini CLI's adapter has `--` for `_`, since that program ends a server's name at the first `_`.
+    # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
     names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
     return bool(names) and re.match(rf"(mcp_{{1,2}})?({names})_", tool) is not None
 

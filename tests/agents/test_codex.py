@@ -206,14 +206,24 @@ def test_words_before_a_tool_call_are_no_answer(tmp_path: Path) -> None:
     assert (found.cause, found.text) == (Cause.EMPTY_ANSWER, None)
 
 
-def test_every_tool_that_has_run_is_a_turn_of_the_budget() -> None:
+def test_the_live_view_has_the_calls_and_the_tokens() -> None:
     lines = (SAMPLES / "log_parallel_calls.jsonl").read_bytes().splitlines()
     seen = [activity for line in lines if (activity := Codex().activity(line)) is not None]
-    assert sum(activity.turns for activity in seen) == 2
+    assert sum(activity.turns for activity in seen) == 0
     assert "shell /bin/bash -lc 'echo hi'" in [activity.doing for activity in seen]
     assert [activity.usage for activity in seen if activity.usage] == [
         Usage(input=46, cache_read=120, cache_create=34, output=100)
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("log_parallel_calls", 2), ("log_conn_refused", 0), ("log_turn_limit", 3)],
+)
+def test_every_request_that_is_answered_counts_for_the_budget(name: str, turns: int) -> None:
+    lines = (SAMPLES / f"{name}.stderr.txt").read_bytes().splitlines()
+    seen = [activity for line in lines if (activity := Codex().activity(line)) is not None]
+    assert sum(activity.turns for activity in seen) == turns
 
 
 def test_the_launch(request_: AgentRequest) -> None:
@@ -221,7 +231,7 @@ def test_the_launch(request_: AgentRequest) -> None:
     assert launch.argv[:2] == ("codex", "exec")
     assert launch.argv[-3:] == ("--oss", "--", "--What is here?")
     assert launch.argv[launch.argv.index("--model") + 1] == "gpt-x"
-    assert launch.turn_limit == 7
+    assert launch.turn_limit == 8
     assert "CODEX_API_KEY" in launch.inherit
     assert "--model" not in Codex().launch(request_).argv
 

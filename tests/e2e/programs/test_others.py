@@ -100,8 +100,18 @@ def test_a_fault_of_the_provider_has_its_status_and_cause(
     assert processes_of(record["session"]) == []
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
-@pytest.mark.parametrize("fault", ["rate-limit:2", "server-error:2", "broken-stream:2"])
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("claude", "rate-limit:2"),
+        ("claude", "server-error:2"),
+        ("claude", "broken-stream:2"),
+        # Codex gives up at a rate limit that does not say when to come back.
+        ("codex", "rate-limit-retry-after:2"),
+        ("codex", "server-error:2"),
+        ("codex", "broken-stream:2"),
+    ],
+)
 def test_a_fault_that_passes_is_no_failure(
     name: str, fault: str, real_program: MakeProgram
 ) -> None:
