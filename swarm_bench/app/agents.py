@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from swarm_bench.core import registry
@@ -42,7 +43,8 @@ def agent_names() -> list[str]:
 
 def list_agents() -> list[Listing]:
     """Every registered agent, with its version or why it cannot be used."""
-    return [_listing(plugin) for plugin in registry.plugins("agents")]
+    with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
+        return list(threads.map(_listing, registry.plugins("agents")))
 
 
 def identify(agent: Agent, word: str, model: str | None) -> Program:

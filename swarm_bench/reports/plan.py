@@ -21,6 +21,7 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
         f"Repository: {plain(repository.path)} ({repository.files} files, "
         f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
+        f"Model:      {experiment.model or 'the default of the agent'}",
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
         f"{experiment.concurrency} at the same time",

@@ -64,6 +64,28 @@ def _npm_install(package: str, target: Path) -> None:
         raise NotInstalled(f"npm could not install {package}: {' '.join(last)}")
 
 
+def install_python_program(name: str, *packages: str) -> Path:
+    """The folder with the executables of packages from the index. Raises `NotInstalled`."""
+    target = cache_folder() / name
+    target.mkdir(parents=True, exist_ok=True)
+    with (target / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = target / "done"
+        if not done.exists():
+            _pip_install(packages, target / "venv")
+            done.touch()
+    return target / "venv" / "bin"
+
+
+def _pip_install(packages: tuple[str, ...], venv: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
+    words = [str(venv / "bin" / "pip"), "install", "--quiet", *packages]
+    done = subprocess.run(words, capture_output=True, check=False, timeout=600)
+    if done.returncode != 0:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise NotInstalled(f"pip could not install {packages[0]}: {' '.join(last)}")
+
+
 @cache
 def namespace() -> tuple[str, ...]:
     """Words that start a command where only loopback is; none where the machine has no such place,
@@ -87,20 +109,22 @@ class RealProgram:
     """A program that is installed, and a user's home and repository full of traps."""
 
     name: str
+    """The word for `--agent`."""
     executables: Path
     home: Path
     bench: Bench
 
-    def compare(self, *options: str, env: Mapping[str, str] | None = None) -> Done:
+    def compare(self, *options: str) -> Done:
         """`swarm-bench compare` with it, against the rehearsal server."""
         words = ["compare", "--repo", str(self.bench.repo), "--output", "out", "--quiet"]
         words += ["--agent", self.name, "--model", "rehearsal", *options]
-        # The small PATH has what the program needs: itself, node, and the tools of the system.
         given = {"HOME": str(self.home), "PATH": f"{self.executables}:{os.environ['PATH']}"}
-        return self.bench.call(*words, env={**given, **(env or {})}, inside=namespace())
+        return self.bench.call(*words, env=given, inside=namespace())
 
-    def records(self, mode: str | None = None) -> list[dict[str, Any]]:
-        return [record for record in self.bench.records("out") if mode in (None, record["mode"])]
+    def records(self, session: str = "out") -> list[dict[str, Any]]:
+        """In the order of the plan."""
+        found = self.bench.records(session)
+        return sorted(found, key=lambda one: (one["run"], one["mode"], one["agent"]))
 
     def home_tree(self) -> dict[str, bytes]:
         """Every file of the user's home, with its content."""

@@ -69,6 +69,24 @@ def test_the_main_job(name: str, real_program: MakeProgram, trap: Trap) -> None:
     assert processes_of(records[0]["session"]) == []
 
 
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode", "qwen"])
+def test_what_a_program_printed_is_replayed_without_it(
+    name: str, real_program: MakeProgram
+) -> None:
+    program = real_program(name)
+    program.compare("--modes", "baseline", "canopy", "--agents", "1", "--runs", "1", "--record")
+
+    replay = ("compare", "--agent", "replay:out", "--output", "again", "--quiet")
+    done = program.bench.call(*replay)  # with the PATH of the test, where the program is not
+
+    assert done.code == 0, done.err
+    pairs = zip(program.records(), program.records("again"), strict=True)
+    assert {key for one, other in pairs for key in one if one[key] != other[key]} == {
+        "session",
+        "replayed",
+    }
+
+
 FAULTS = {
     "rate-limit": ("provider-limited", "rate-limited"),
     "rate-limit-retry-after": ("provider-limited", "rate-limited"),
