@@ -45,7 +45,7 @@ ABILITIES = Abilities(
         "With an MCP server it offers three more tools of its own, for MCP resources.",
         "Without a log-in of its own it takes its key from CODEX_API_KEY only, and no base URL "
         "from the environment.",
-        "A refusal by the model leaves no message, and is an empty answer.",
+        "A refusal that the provider words as part of a message is an empty answer.",
         "With --inherit-settings, servers in the user's config.toml are started as well.",
         "Settings of the machine below /etc/codex are read.",
     ),
