@@ -2,19 +2,11 @@
 
 import re
 
+from swarm_bench.agents._endings import Words, by_status, by_words
 from swarm_bench.core.status import Cause
 
 _STATUS = re.compile(r"""(?:\bstatus(?:\ code)?:?|"code":|API\ Error:)\s*(\d{3})\b""", re.X | re.I)
-_STATUSES = {
-    401: Cause.NOT_AUTHORIZED,
-    402: Cause.NOT_AUTHORIZED,
-    403: Cause.NOT_AUTHORIZED,
-    404: Cause.UNKNOWN_MODEL,
-    408: Cause.PROVIDER_FAILED,
-    413: Cause.CONTEXT_OVERFLOW,
-    429: Cause.RATE_LIMITED,
-}
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (
         r"token count\b.{0,60}\bexceeds|context.?(length|window)|maximum context|prompt is too long"
         r"|input tokens exceed",
@@ -40,15 +32,7 @@ _WORDS: tuple[tuple[str, Cause], ...] = (
 def api_error(words: str) -> Cause | None:
     """The cause that the words name; `None` when they are about something else."""
     # Everything can be wrong with a request (400), and a context that is too long has several.
-    too_long, overflow = _WORDS[0]
-    if re.search(too_long, words, re.IGNORECASE):
+    if (overflow := by_words(_WORDS[:1], words)) is not None:
         return overflow
-    for code in map(int, _STATUS.findall(words)):
-        if code in _STATUSES:
-            return _STATUSES[code]
-        if 500 <= code < 600:
-            return Cause.PROVIDER_FAILED
-    for pattern, cause in _WORDS[1:]:
-        if re.search(pattern, words, re.IGNORECASE):
-            return cause
-    return None
+    causes = (by_status(int(code)) for code in _STATUS.findall(words))
+    return next(filter(None, causes), None) or by_words(_WORDS[1:], words)

@@ -2,11 +2,11 @@
 refused is a `success` with `is_error`, and an interrupted run ends with exit code 0.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from swarm_bench.agents._claude_transcript import Transcript
+from swarm_bench.agents._endings import STOPPED, Words, by_status, by_words, ending, tail
 from swarm_bench.agents._json_lines import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
@@ -45,17 +45,6 @@ _FIELDS: tuple[tuple[str, Mapping[str, Cause]], ...] = (
 )
 """Fields of a result that name the cause, first come first served."""
 
-_STATUSES: Mapping[int, Cause] = {
-    401: Cause.NOT_AUTHORIZED,
-    402: Cause.NOT_AUTHORIZED,
-    403: Cause.NOT_AUTHORIZED,
-    404: Cause.UNKNOWN_MODEL,
-    408: Cause.PROVIDER_FAILED,
-    413: Cause.CONTEXT_OVERFLOW,
-    429: Cause.RATE_LIMITED,
-}
-"""HTTP status of the provider's last answer; from 500 on it is the provider that failed."""
-
 _ERRORS: Mapping[str, Cause] = {
     "authentication_failed": Cause.NOT_AUTHORIZED,
     "oauth_org_not_allowed": Cause.NOT_AUTHORIZED,
@@ -71,7 +60,7 @@ _ERRORS: Mapping[str, Cause] = {
 }
 """The program's own names for why it gave up. `invalid_request` and `unknown` can be anything."""
 
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (r"prompt is too long|context (window|limit)", Cause.CONTEXT_OVERFLOW),
     (r"credit balance|billing", Cause.NOT_AUTHORIZED),
     (r"not logged in|invalid api key|/login|authenticat|oauth token", Cause.NOT_AUTHORIZED),
@@ -92,13 +81,9 @@ _OUTPUT_BYTES = 8192
 
 def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
     """Why it ended, and one sentence on a failure."""
-    match exit.stopped:
-        case "timeout":
-            return Cause.TIMEOUT, _waiting(transcript.retrying)
-        case "output-limit":
-            return Cause.OUTPUT_LIMIT, None
-        case "turn-limit":
-            return Cause.MAX_TURNS, None
+    if exit.stopped is not None:
+        waiting = _waiting(transcript.retrying) if exit.stopped == "timeout" else None
+        return STOPPED[exit.stopped], waiting
     if transcript.last is None:
         return _without_result(exit, transcript)
     result = transcript.last.value
@@ -107,7 +92,12 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
     named = _named(result)
     if failed:
         words = _words(result)
-        cause = named or _status(result) or _ERRORS.get(transcript.error or "") or _said(words)
+        cause = (
+            named
+            or by_status(count_of(result.get("api_error_status")))
+            or _ERRORS.get(transcript.error or "")
+            or by_words(_WORDS, words)
+        )
         return cause or Cause.ERROR_RESULT, words
     if not isinstance(answer, str):
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
@@ -123,7 +113,7 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
 def _without_result(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
     printed = _head(exit.stdout)
     if not transcript.known:
-        said = _said(f"{printed} {_tail(exit.stderr)}")
+        said = by_words(_WORDS, f"{printed} {tail(exit.stderr, _OUTPUT_BYTES)}")
         if said is not None:
             return said, clause_of(printed) or _ending(exit)
     if not printed:
@@ -136,20 +126,6 @@ def _without_result(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str
 def _named(result: Json) -> Cause | None:
     for field, causes in _FIELDS:
         if (cause := causes.get(text_of(result.get(field)) or "")) is not None:
-            return cause
-    return None
-
-
-def _status(result: Json) -> Cause | None:
-    status = count_of(result.get("api_error_status"))
-    if status is None or status == 400:  # anything can be wrong with a request; its words tell
-        return None
-    return Cause.PROVIDER_FAILED if 500 <= status < 600 else _STATUSES.get(status)
-
-
-def _said(words: str | None) -> Cause | None:
-    for pattern, cause in _WORDS:
-        if re.search(pattern, words or "", re.IGNORECASE):
             return cause
     return None
 
@@ -172,17 +148,7 @@ def _waiting(retry: Json | None) -> str | None:
 
 def _ending(exit: AgentExit) -> str:
     """Exit code and the last line of standard error."""
-    code = "unknown" if exit.returncode is None else exit.returncode
-    last = next(iter(reversed(_tail(exit.stderr).split("\n"))), "")
-    words = clause_of(last)
-    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
-
-
-def _tail(path: Path) -> str:
-    with path.open("rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - _OUTPUT_BYTES))
-        return file.read().decode("utf-8", "replace").strip()
+    return ending(exit.returncode, tail(exit.stderr, _OUTPUT_BYTES).strip().rpartition("\n")[2])
 
 
 def _head(path: Path) -> str:

@@ -1,18 +1,12 @@
 """Why Codex ended: from how it was stopped, its last event, and the words of its errors."""
 
-import re
-
 from swarm_bench.agents._codex_log import Log
+from swarm_bench.agents._endings import STOPPED, Words, by_status, by_words, ending
 from swarm_bench.agents._json_lines import Found, clause_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
-_STOPPED = {
-    "timeout": Cause.TIMEOUT,
-    "output-limit": Cause.OUTPUT_LIMIT,
-    "turn-limit": Cause.MAX_TURNS,
-}
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (r"model's context window|context_length_exceeded", Cause.CONTEXT_OVERFLOW),
     (r"reason: max_output_tokens", Cause.ANSWER_CUT),
     (r"reason: content_filter|flagged", Cause.REFUSED),
@@ -32,37 +26,27 @@ def cause_of(
 ) -> tuple[Cause, str | None]:
     """The cause, and one sentence on a failure. That an answer is empty is not seen from here."""
     if exit.stopped is not None:
-        return _STOPPED[exit.stopped], _last_error(error, log)
+        return STOPPED[exit.stopped], _last_error(error, log)
     if end is not None and end.value.get("type") == "turn.completed":
         return (
             (Cause.FINISHED, None)
             if exit.returncode == 0
-            else (Cause.EXIT_CODE, _ending(exit, log))
+            else (Cause.EXIT_CODE, ending(exit.returncode, log.last))
         )
     if end is not None:
         return _failure(error, log), _last_error(error, log)
     if log.unstarted is not None:
         return Cause.NOT_STARTED, f"Codex did not start: {log.unstarted}"
     if exit.stdout.stat().st_size == 0:
-        return Cause.NO_OUTPUT, _ending(exit, log)
+        return Cause.NO_OUTPUT, ending(exit.returncode, log.last)
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, _ending(exit, log)
+        return Cause.EXIT_CODE, ending(exit.returncode, log.last)
     return Cause.UNREADABLE_OUTPUT, "There is no end of a turn in the output"
 
 
 def _failure(error: str | None, log: Log) -> Cause:
     """Words first: one status can mean several things."""
-    for pattern, cause in _WORDS:
-        if re.search(pattern, error or "", re.IGNORECASE):
-            return cause
-    match log.status:
-        case 401 | 403:
-            return Cause.NOT_AUTHORIZED
-        case 429:
-            return Cause.RATE_LIMITED
-        case int(status) if status >= 500:
-            return Cause.PROVIDER_FAILED
-    return Cause.ERROR_RESULT
+    return by_words(_WORDS, error) or by_status(log.status) or Cause.ERROR_RESULT
 
 
 def _last_error(error: str | None, log: Log) -> str | None:
@@ -70,9 +54,3 @@ def _last_error(error: str | None, log: Log) -> str | None:
     if error is None or not failed or str(log.status) in error:
         return error
     return clause_of(f"{error} (HTTP status {log.status})")
-
-
-def _ending(exit: AgentExit, log: Log) -> str:
-    """Exit code and the last line of standard error."""
-    code = "unknown" if exit.returncode is None else exit.returncode
-    return f"Exit code {code}: {log.last}" if log.last else f"Exit code {code}"

@@ -1,13 +1,13 @@
 """Reads what a program left: its streams, or a file that it wrote into its folder."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from swarm_bench.agents._command_output import FILE
 from swarm_bench.agents._command_places import Material, Stream
+from swarm_bench.agents._endings import tail
 from swarm_bench.agents._json_lines import in_line
 from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import AgentExit
@@ -34,7 +34,10 @@ class Left:
 def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]) -> Left:
     """`source` is `stdout`, `stderr` or `file:` with a path in the agent's folder. Never raises on
     content."""
-    streams: dict[Stream, str] = {"stdout": _tail(exit.stdout), "stderr": _tail(exit.stderr)}
+    streams: dict[Stream, str] = {
+        "stdout": tail(exit.stdout, TAIL),
+        "stderr": tail(exit.stderr, TAIL),
+    }
     name, data = _data(exit, source)
     if data is None:
         return _unreadable(streams, f"There is no {name}", empty=True)
@@ -75,13 +78,6 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(LARGEST + 1)
-
-
-def _tail(path: Path) -> str:
-    with path.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - TAIL))
-        return file.read(TAIL).decode("utf-8", "replace")
 
 
 def _whole(data: bytes) -> object:

@@ -18,15 +18,10 @@ from swarm_bench.agents._command_places import (
     first_text,
     first_texts,
 )
+from swarm_bench.agents._endings import STOPPED, ending
 from swarm_bench.agents._json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
-
-_STOPPED = {
-    "timeout": Cause.TIMEOUT,
-    "output-limit": Cause.OUTPUT_LIMIT,
-    "turn-limit": Cause.MAX_TURNS,
-}
 
 
 def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
@@ -94,7 +89,7 @@ def _cause(
 ) -> tuple[Cause, str | None]:
     """Why it ended, and one sentence on a failure."""
     if exit.stopped is not None:
-        return _STOPPED[exit.stopped], None
+        return STOPPED[exit.stopped], None
     error = clause_of(first_text(file.output.error, left.material))
     for failure in file.failures:
         if _fits(failure, exit, left.material):
@@ -128,10 +123,7 @@ def _sign(failure: Failure, material: Material) -> str | None:
 
 def _ending(exit: AgentExit, material: Material) -> str:
     """Exit code and the last line of standard error."""
-    code = "unknown" if exit.returncode is None else exit.returncode
-    last = material.texts["stderr"].rstrip().rpartition("\n")[2]
-    words = clause_of(last)
-    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
+    return ending(exit.returncode, material.texts["stderr"].rstrip().rpartition("\n")[2])
 
 
 def _missing(material: Material) -> str:

@@ -4,19 +4,15 @@ import re
 from collections.abc import Sequence
 
 from swarm_bench.agents._api_errors import api_error
+from swarm_bench.agents._endings import STOPPED, Words, by_words, ending
 from swarm_bench.agents._json_lines import Json, clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
 Ending = tuple[Cause, str | None]
 
-_STOPPED = {
-    "timeout": Cause.TIMEOUT,
-    "output-limit": Cause.OUTPUT_LIMIT,
-    "turn-limit": Cause.MAX_TURNS,
-}
 _NO_LOGIN_CODE, _TURN_LIMIT_CODE = 41, 53
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (r"max(imum)? session turns", Cause.MAX_TURNS),
     (r"truncated because it exceeded the token limit", Cause.ANSWER_CUT),
     (r"response was blocked|safety|recitation", Cause.REFUSED),
@@ -33,7 +29,7 @@ def cause_of(
     """The cause, and one sentence on a failure. `result` is empty when there was none; `errors`
     are the events with something to complain about, `text` is the answer."""
     if exit.stopped is not None:
-        return _STOPPED[exit.stopped], _waiting(stderr) if exit.stopped == "timeout" else None
+        return STOPPED[exit.stopped], _waiting(stderr) if exit.stopped == "timeout" else None
     complaints = [text_of(error.get("message")) or "" for error in errors]
     match result.get("status"):
         case "success" if complaints:
@@ -68,10 +64,7 @@ def _failure(words: str) -> Cause:
 
 
 def _said(words: str) -> Cause | None:
-    for pattern, cause in _WORDS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return cause
-    return None
+    return by_words(_WORDS, words)
 
 
 def _waiting(stderr: str) -> str | None:
@@ -81,8 +74,6 @@ def _waiting(stderr: str) -> str | None:
 
 def _ending(exit: AgentExit, stderr: str) -> str:
     """Exit code, and the last line of standard error that says something."""
-    code = "unknown" if exit.returncode is None else exit.returncode
     lines = [line for line in stderr.split("\n") if not _NOISE.match(line)]
     messages = [line for line in lines if '"message":' in line] or lines
-    words = clause_of(next(reversed(messages), ""))
-    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
+    return ending(exit.returncode, next(reversed(messages), None))

@@ -7,8 +7,8 @@ passed over.
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from swarm_bench.agents._endings import tail
 from swarm_bench.agents._gemini_causes import cause_of
 from swarm_bench.agents._gemini_home import Left, left_in, usage_of
 from swarm_bench.agents._gemini_names import treatment_name
@@ -88,7 +88,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     transcript = _Transcript()
     for found in objects(exit.stdout):
         transcript.add(found)
-    stderr = _tail(exit.stderr)
+    stderr = tail(exit.stderr, _STDERR_BYTES).strip()
     if transcript.result is None and transcript.whole is not None:
         return _outcome_of_whole(exit, transcript.whole, stderr)
     result = transcript.result.value if transcript.result else {}
@@ -215,10 +215,3 @@ def _model(init: Json | None) -> str | None:
 def _by_name(tools: Json, key: str) -> dict[str, int]:
     counts = {treatment_name(name): count_of(object_of(tools[name]).get(key)) for name in tools}
     return {name: count for name, count in counts.items() if count}
-
-
-def _tail(path: Path) -> str:
-    with path.open("rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - _STDERR_BYTES))
-        return file.read().decode("utf-8", "replace").strip()

@@ -1,17 +1,11 @@
 """Why OpenCode ended: from how it was stopped, its errors, and the reason of its last step."""
 
-import re
-
+from swarm_bench.agents._endings import STOPPED, Words, by_status, by_words, ending
 from swarm_bench.agents._json_lines import Json, clause_of, count_of, object_of
 from swarm_bench.agents._opencode_log import Log
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
-_STOPPED = {
-    "timeout": Cause.TIMEOUT,
-    "output-limit": Cause.OUTPUT_LIMIT,
-    "turn-limit": Cause.MAX_TURNS,
-}
 _NAMES = {
     "ContextOverflowError": Cause.CONTEXT_OVERFLOW,
     "ProviderAuthError": Cause.NOT_AUTHORIZED,
@@ -19,7 +13,7 @@ _NAMES = {
     "ContentFilterError": Cause.REFUSED,
     "ProviderModelNotFoundError": Cause.UNKNOWN_MODEL,
 }
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (r"model not found|model.* (does not exist|is not supported)", Cause.UNKNOWN_MODEL),
     (r"content.?filter|refus(ed|al) by|blocked by", Cause.REFUSED),
     (r"api key|unauthori[sz]ed|authentication", Cause.NOT_AUTHORIZED),
@@ -41,7 +35,7 @@ def cause_of(
     followed by anything, `reason` that of the last step. That an answer is empty is not seen from
     here."""
     if exit.stopped is not None:
-        return _STOPPED[exit.stopped], _words(error) or log.error
+        return STOPPED[exit.stopped], _words(error) or log.error
     if error is not None and error.get("name") == "UnknownError" and log.error:
         return _by_words(log.error), log.error
     if error is not None:
@@ -57,23 +51,12 @@ def _failure(error: Json) -> Cause:
     name, data = str(error.get("name")), object_of(error.get("data"))
     if name in _NAMES:
         return _NAMES[name]
-    match count_of(data.get("statusCode")):
-        case 401 | 403:
-            return Cause.NOT_AUTHORIZED
-        case 404:
-            return Cause.UNKNOWN_MODEL
-        case 429:
-            return Cause.RATE_LIMITED
-        case int(status) if status >= 500:
-            return Cause.PROVIDER_FAILED
-    return _by_words(f"{name} {data.get('message')}")
+    status = by_status(count_of(data.get("statusCode")))
+    return status or _by_words(f"{name} {data.get('message')}")
 
 
 def _by_words(words: str) -> Cause:
-    for pattern, cause in _WORDS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return cause
-    return Cause.ERROR_RESULT
+    return by_words(_WORDS, words) or Cause.ERROR_RESULT
 
 
 def _words(error: Json | None) -> str | None:
@@ -86,10 +69,9 @@ def _words(error: Json | None) -> str | None:
 
 
 def _without_end(exit: AgentExit, log: Log) -> tuple[Cause, str | None]:
-    code = "unknown" if exit.returncode is None else exit.returncode
-    ending = f"Exit code {code}: {log.last}" if log.last else f"Exit code {code}"
+    words = ending(exit.returncode, log.last)
     if exit.stdout.stat().st_size == 0:
-        return Cause.NO_OUTPUT, ending
+        return Cause.NO_OUTPUT, words
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, ending
+        return Cause.EXIT_CODE, words
     return Cause.UNREADABLE_OUTPUT, "There is no end of a step in the output"

@@ -5,21 +5,17 @@ import re
 
 from swarm_bench.agents._api_errors import api_error
 from swarm_bench.agents._claude_transcript import Transcript
+from swarm_bench.agents._endings import STOPPED, Words, by_words, ending, tail
 from swarm_bench.agents._json_lines import clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
 Ending = tuple[Cause, str | None]
 
-_STOPPED = {
-    "timeout": Cause.TIMEOUT,
-    "output-limit": Cause.OUTPUT_LIMIT,
-    "turn-limit": Cause.MAX_TURNS,
-}
 _TURN_LIMIT_CODE = 53
 _ERROR_ANSWER = re.compile(r"\[API Error: [^\n]*\](\n(Please wait|Possible quota)[^\n]*)?\s*")
 """The whole of an answer that is none: older versions call it a success."""
-_WORDS: tuple[tuple[str, Cause], ...] = (
+_WORDS: Words = (
     (r"max(imum)? session turns", Cause.MAX_TURNS),
     (r"empty response text|no finish reason", Cause.EMPTY_ANSWER),
 )
@@ -30,7 +26,7 @@ _STDERR_BYTES = 64 * 1024
 def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     """The cause, and one sentence on a failure."""
     if exit.stopped is not None:
-        return _STOPPED[exit.stopped], None
+        return STOPPED[exit.stopped], None
     if transcript.last is None:
         return _without_result(exit)
     result = transcript.last.value
@@ -61,22 +57,14 @@ def _without_result(exit: AgentExit) -> Ending:
 
 
 def _failure(words: str) -> Cause:
-    for pattern, cause in _WORDS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return cause
-    return api_error(words) or Cause.ERROR_RESULT
+    return by_words(_WORDS, words) or api_error(words) or Cause.ERROR_RESULT
 
 
 def _ending(exit: AgentExit) -> str:
     """Exit code, and the last line of standard error that says something."""
-    code = "unknown" if exit.returncode is None else exit.returncode
-    words = clause_of(next(reversed(_stderr(exit)), ""))
-    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
+    return ending(exit.returncode, next(reversed(_stderr(exit)), None))
 
 
 def _stderr(exit: AgentExit) -> list[str]:
-    with exit.stderr.open("rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - _STDERR_BYTES))
-        lines = file.read().decode("utf-8", "replace").splitlines()
+    lines = tail(exit.stderr, _STDERR_BYTES).splitlines()
     return [line for line in lines if line.strip() and not line.startswith(_NOISE)]
