@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
-from swarm_bench.core.errors import UnknownName
+from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.models.catalogue import DEFAULT, MODELS
@@ -23,6 +23,9 @@ class Scout:
         options = ["--output-format", "stream-json", "--verbose", "--strict-mcp-config"]
         options += ["--max-turns", str(request.max_turns), "--model", model]
         options += ["--mcp-config", str(request.mcp_config), "--seed", str(request.seed)]
+        options += request.arguments
+        if request.inherit_settings:
+            raise UsageError("scout has no settings to inherit; leave --inherit-settings away")
         # -I: the working folder is not ours, and may hold a json.py or a swarm_bench of its own.
         return Launch(
             argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt)

@@ -23,6 +23,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
         *_contaminated(selection),
+        *_unasked(selection),
         *_not_exercised(selection),
         *_swarm_failures(selection),
         *_causes(selection),
@@ -31,6 +32,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_lost_counters(selection),
         *_counted_twice(selection),
         *_mixed(selection),
+        *_unknown_prices(selection),
         *selection.data.warnings,
     )
 
@@ -143,6 +145,22 @@ def _labels(selection: Selection) -> Iterator[str]:
                 )
 
 
+def _unasked(selection: Selection) -> Iterator[str]:
+    """Who answered, if not the rehearsal server?"""
+    for mode in selection.modes:
+        so = [
+            trial
+            for trial in selection.of(mode)
+            if trial.rehearsal and trial.cause is Cause.FINISHED and not trial.rehearsal_requests
+        ]
+        if so:
+            yield (
+                f"{mode}: {len(so)} of {_trials(len(selection.of(mode)))} gave an answer without "
+                f"asking the rehearsal server{_where(so, selection)}: look whether they asked a "
+                "provider, who may have billed it."
+            )
+
+
 def _lost_counters(selection: Selection) -> Iterator[str]:
     for mode in filter(selection.has_tool, selection.modes):
         swarms = [swarm for swarm in selection.swarms_of(mode) if not swarm.failure]
@@ -177,6 +195,16 @@ def _mixed(selection: Selection) -> Iterator[str]:
         if len(found) > 1:
             listed = ", ".join(f"{name} ({number} trials)" for name, number in found.items())
             yield f"The trials differ in their {what}: {listed}."
+
+
+def _unknown_prices(selection: Selection) -> Iterator[str]:
+    so = [trial for trial in selection.trials if trial.cost_unreliable]
+    if so:
+        models = ", ".join(sorted({trial.model or "unknown" for trial in so}))
+        yield (
+            f"The cost of {_trials(len(so))} is unreliable: the agent's program has no price of the "
+            f"model ({models}) and took that of another."
+        )
 
 
 def _where(trials: Iterable[TrialRecord], selection: Selection) -> str:

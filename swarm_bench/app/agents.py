@@ -1,18 +1,22 @@
 """From the word after `--agent` to an agent, with what the user gives it."""
 
+import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, REHEARSAL, Mode, Program
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.outcome import AgentRequest
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Settings
-from swarm_bench.core.shipped import is_path
 from swarm_bench.models.rehearsal.faults import parse_faults
+from swarm_bench.retrieval.modes import PLACEHOLDERS, render_servers
 
 YAML = (".yaml", ".yml")
 COMMAND = "command"
@@ -25,9 +29,9 @@ def find_agent(word: str) -> Agent:
 
     Raises `UnknownName`, and `ConfigError` for what is no agent.
     """
-    if word.endswith(YAML):
-        word = f"{COMMAND}:{word}"
     name, colon, argument = word.partition(":")
+    if not (colon and name in agent_names()) and word.endswith(YAML):
+        name, colon, argument = COMMAND, ":", word
     if not colon or name not in agent_names():
         return _made(registry.load("agents", word), word, ())
     made = registry.load("agents", name)
@@ -51,7 +55,7 @@ def identify(agent: Agent, word: str, model: str | None) -> Program:
     """The agent's program. One of the user's own goes by the word they gave: it may have the name
     of another."""
     program = agent.program(model)
-    own = ":" in word or is_path(word, YAML[0])
+    own = ":" in word or word.endswith(YAML)
     return program.model_copy(update={"name": word}) if own else program
 
 
@@ -62,12 +66,44 @@ def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
         raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
     parse_faults(settings.fault)
     environment(settings)
+    for mode in modes:
+        _try_launch(agent, mode, settings)
     with_tool = [mode.name for mode in modes if mode.servers]
     if with_tool and not getattr(agent, "takes_mcp", True):
         raise UsageError(
             f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
             "it some; leave the mode away with --modes, or say in its file how it takes them"
         )
+
+
+def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
+    """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
+    may raise is recorded with the trial."""
+    with TemporaryDirectory(prefix="swarm-bench-") as folder:
+        workspace, home = Path(folder, "workspace"), Path(folder, "home")
+        workspace.mkdir()
+        home.mkdir()
+        servers = render_servers(mode, dict.fromkeys(PLACEHOLDERS, "x"))
+        config = home / "mcp.json"
+        config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        request = AgentRequest(
+            prompt="What is here?",
+            workspace=workspace,
+            home=home,
+            mcp_config=config,
+            max_turns=settings.max_turns,
+            model=settings.model,
+            seed=settings.seed,
+            arguments=tuple(settings.agent_arg),
+            inherit_settings=settings.inherit_settings,
+            rehearsal="http://127.0.0.1:1" if settings.model == REHEARSAL else None,
+        )
+        try:
+            agent.launch(request)
+        except UsageError:
+            raise
+        except Exception:  # noqa: BLE001  # an adapter may raise anything
+            return
 
 
 def environment(settings: Settings) -> dict[str, str]:

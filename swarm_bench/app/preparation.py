@@ -70,7 +70,8 @@ async def prepared(
 ) -> AsyncIterator[Prepared]:
     """Everything resolved, the repository copied. The copy goes away with the block.
 
-    Without `emit` it is only to be looked at: nothing is started, and nobody is asked.
+    Without `emit` it is only to be looked at: nothing is started but the agent's program, for its
+    version.
     """
     old = continued.read_experiment() if continued else None
     settings = resolved.settings
@@ -202,7 +203,7 @@ def _about_agents(settings: Settings) -> dict[str, Any]:
     return {
         "model": settings.model,
         "agent_args": tuple(settings.agent_arg),
-        "agent_env": tuple(word.partition("=")[0] for word in settings.agent_env),
+        "agent_env": tuple(sorted({word.partition("=")[0] for word in settings.agent_env})),
         "inherit_settings": settings.inherit_settings,
         "faults": tuple(settings.fault),
     }

@@ -117,7 +117,7 @@ def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
-    """What `run` would do. No agent and no service is started, and nothing stays."""
+    """What `run` would do. No agent gets a task, no service is started, and nothing stays."""
     return anyio.run(_show_plan, resolved, benchmark)
 
 

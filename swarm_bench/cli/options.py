@@ -116,7 +116,7 @@ Fault = Annotated[
     list[str] | None,
     typer.Option(
         "--fault",
-        help="What the rehearsal's provider does wrong, in requests N to M: docs/rehearsal.md.",
+        help="What the rehearsal's provider does wrong, in requests N to M: docs/agents.md.",
         metavar="NAME[:N[-M]]",
         show_default=False,
     ),

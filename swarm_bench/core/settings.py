@@ -263,4 +263,7 @@ def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageErr
     option = "--" + name.replace("_", "-").replace("resume", "continue")
     place = sources.get(name, "default")
     where = "" if place == "command line" else f" (from {place})"
-    return UsageError(f"{option} {first['input']!r}{where}: it {words_of(first)}")
+    given = first["input"]
+    if name == "agent_env" and isinstance(given, list):
+        given = [_without_value(str(word)) for word in given]
+    return UsageError(f"{option} {given!r}{where}: it {words_of(first)}")

@@ -1,6 +1,5 @@
 """What the engine is given to run an experiment: data, and the parts that the caller chose."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +12,10 @@ from swarm_bench.core.recording import Recorded
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.recorder import Recorder
+from swarm_bench.engine.secrets import secrets
 from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
-
-SHORTEST_SECRET = 8
-"""Characters; a shorter value would be found in ordinary words."""
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +63,6 @@ class Kit:
         return {**self.environment(launch.env, launch.inherit), **self.agent_env}
 
     def secrets(self, mode: Mode, launch: Launch) -> tuple[str, ...]:
-        """Values that must not reach a file: of keys let through, and of the mode's servers."""
+        """Values that must not reach a file."""
         inherited = {name: self.user_environment.get(name, "") for name in launch.inherit}
-        given = [inherited, self.agent_env]
-        for server in mode.servers.values():
-            given += [
-                server[key] for key in ("env", "headers") if isinstance(server.get(key), dict)
-            ]
-        found = {
-            value for values in given for name, value in values.items() if _SECRET.search(name)
-        }
-        return tuple(sorted(value for value in found if len(value) >= SHORTEST_SECRET))
+        return secrets(inherited, self.agent_env, mode)

@@ -32,7 +32,12 @@ class Measured:
     """True when we kept the turn budget; `None` when no process ran."""
 
 
-_REHEARSED = {"model": REHEARSAL, "cost_estimated": True, "token_counter": COUNTER}
+_REHEARSED = {
+    "rehearsal": True,
+    "model": REHEARSAL,
+    "cost_estimated": True,
+    "token_counter": COUNTER,
+}
 """No model was asked, nobody was billed, and no provider counted."""
 
 
@@ -89,9 +94,8 @@ def rehearsed(seen: Seen | None, servers: Collection[str]) -> dict[str, Any]:
     """What the rehearsal server saw of an agent in a mode with these MCP servers, as keys of the
     record."""
     if seen is None:
-        return {"rehearsal": True}
+        return {}
     return {
-        "rehearsal": True,
         "rehearsal_requests": seen.requests,
         "rehearsal_faults": seen.faults,
         "rehearsal_request_tokens": seen.request_tokens,

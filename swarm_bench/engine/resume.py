@@ -14,8 +14,11 @@ _FIXED = (
     "model",
     "faults",
     "agent_args",
+    "agent_env",
     "inherit_settings",
 )
+_OPTIONS = {"agent_args": "--agent-arg", "faults": "--fault"}
+"""Where an option is not called as its key is."""
 _FIXED_LIMITS = ("max_turns", "timeout")
 
 
@@ -123,7 +126,7 @@ def _keep_records(grown: Experiment, recorded: Collection[str]) -> None:
 
 def _same(name: str, old: object, new: object) -> None:
     if old != new:
-        option = "--" + name.replace("_", "-")
+        option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
             f"{option} was {old!r} when the session began and cannot be {new!r} now; "
             "leave it away, or begin a new session"

@@ -190,9 +190,14 @@ def without_secrets(mode: Mode) -> Mode:
     return mode.model_copy(update={"servers": servers})
 
 
+def names_one(value: str) -> bool:
+    """Whether the value of a server's variable only names another one, and is no secret."""
+    return _NAMES_ONE.fullmatch(value) is not None
+
+
 def _hidden(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: value if isinstance(value, str) and _NAMES_ONE.fullmatch(value) else NOT_STORED
+        name: value if isinstance(value, str) and names_one(value) else NOT_STORED
         for name, value in values.items()
     }
 

@@ -36,11 +36,11 @@ def mcp_calls(outcome: Outcome) -> int | None:
 
 
 def is_of_server(tool: str, servers: Collection[str]) -> bool:
-    """Whether a tool, as a model sees its name, belongs to one of the servers: programs put the
-    server before the tool, with `mcp` before that or without it."""
+    """Whether a tool, as a model sees its name, belongs to one of the servers: most programs write
+    `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
     # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
     names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
-    return bool(names) and re.match(rf"(mcp_{{1,2}})?({names})_", tool) is not None
+    return bool(names) and re.match(rf"(mcp__({names})__|mcp_(?!_)({names})_)", tool) is not None
 
 
 def _mcp(tools: Iterable[str]) -> list[str]:

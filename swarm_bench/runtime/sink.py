@@ -2,7 +2,7 @@
 whoever watches."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -43,7 +43,7 @@ class Sink:
         self.reason: StopReason | None = None
         self._left = output.limit
         self._on_line = output.on_line
-        self._secrets = [secret.encode() for secret in output.secrets if secret]
+        self._secrets = output.secrets
 
     async def drain(self, stream: ByteReceiveStream | None, file: FileIO) -> None:
         """Read one of the streams to its end."""
@@ -97,11 +97,17 @@ class _Lines:
             self._partial += part
 
 
+def without_secrets(data: bytes, secrets: Collection[str]) -> bytes:
+    """The data with every secret replaced; of two that begin alike, the longer one goes whole."""
+    cleaner = _Cleaner(secrets)
+    return cleaner.clean(data) + cleaner.rest()
+
+
 class _Cleaner:
     """Replaces secrets in a stream that comes in pieces."""
 
-    def __init__(self, secrets: list[bytes]) -> None:
-        longest_first = sorted(secrets, key=len, reverse=True)
+    def __init__(self, secrets: Collection[str]) -> None:
+        longest_first = sorted((one.encode() for one in secrets if one), key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
         self._secrets = longest_first
         self._held = b""
@@ -110,14 +116,23 @@ class _Cleaner:
         """What can be given on; an end that may be the beginning of a secret is held back."""
         if not self._secrets:
             return chunk
-        text = self._pattern.sub(NOT_STORED.encode(), self._held + chunk)
-        keep = max((_overlap(text, secret) for secret in self._secrets), default=0)
-        self._held = text[len(text) - keep :]
-        return text[: len(text) - keep]
+        text = self._held + chunk
+        keep = max(_overlap(text, secret) for secret in self._secrets)
+        done, end = bytearray(), 0
+        for match in self._pattern.finditer(text):
+            # What is held back may turn out to be a longer secret that begins here or earlier.
+            if match.end() > len(text) - keep and match.start() >= len(text) - keep:
+                break
+            done += text[end : match.start()] + NOT_STORED.encode()
+            end = match.end()
+        keep = max(end, len(text) - keep)
+        done += text[end:keep]
+        self._held = text[keep:]
+        return bytes(done)
 
     def rest(self) -> bytes:
         held, self._held = self._held, b""
-        return held
+        return self._pattern.sub(NOT_STORED.encode(), held) if self._secrets else held
 
 
 def _overlap(text: bytes, secret: bytes) -> int:

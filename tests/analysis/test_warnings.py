@@ -137,3 +137,29 @@ def test_without_counters_the_transcripts_tell(
 
 def test_without_a_tool_there_is_nothing_to_exercise(trial: Trial, session: Session) -> None:
     assert summarise(session(trial())).retrieval_exercised is None
+
+
+def test_answers_that_the_rehearsal_server_did_not_give_are_said(
+    trial: Trial, session: Session
+) -> None:
+    asked = trial(agent=1, rehearsal=True, rehearsal_requests=4, model="rehearsal")
+    data = session(asked, trial(agent=2, rehearsal=True, model="rehearsal"))
+    (said,) = [one for one in warnings(data) if "rehearsal server" in one]
+    assert said.startswith("baseline: 1 of 2 trials gave an answer without asking")
+    assert "(agent 2)" in said
+
+
+def test_prices_that_nobody_knows_are_said(trial: Trial, session: Session) -> None:
+    data = session(trial(agent=1, cost_unreliable=True, model="gpt-x"), trial(agent=2))
+    assert any(
+        "The cost of 1 trial is unreliable" in one and "gpt-x" in one for one in warnings(data)
+    )
+
+
+def test_a_trial_that_the_provider_cut_off_is_not_said_to_have_ignored_its_tool(
+    failed: Trial, session: Session
+) -> None:
+    limited = failed("canopy", "rate-limited", "provider-limited", retrieval="unused")
+    said = warnings(session(limited))
+    assert any("were turned away by the provider's rate limit" in one for one in said)
+    assert not any("never called" in one for one in said)

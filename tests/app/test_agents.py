@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.scout import Scout
-from swarm_bench.app.agents import agent_names, find_agent, identify, list_agents
+from swarm_bench.app.agents import agent_names, check, find_agent, identify, list_agents
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.settings import load
 
 SCRIPTED = "swarm_bench.agents.scripted:Scripted"
 
@@ -43,3 +45,25 @@ def test_agents_that_take_something_are_listed_with_it() -> None:
     names = [listing.name for listing in list_agents()]
     assert {"scout", "replay:DIR", "command:FILE.yaml"} <= set(names)
     assert {"claude", "codex", "gemini", "opencode", "qwen"} <= set(agent_names())
+
+
+def test_a_file_of_ones_own_goes_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yml"
+    path.write_text(
+        "name: claude\ncommand: [sh, -c, 'echo {{ prompt }}']\nmcp: none\n"
+        "turns: {limit: none}\noutput: {format: text, answer: {pattern: '.+'}}\n"
+    )
+    word = str(path)
+    assert identify(find_agent(word), word, None).name == word
+
+
+def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Path) -> None:
+    mode = Mode(name="baseline", source="baseline.json")
+    with pytest.raises(UsageError, match="scout has no settings to inherit"):
+        check(Scout(), [mode], load({"inherit_settings": True}).settings)
+    with pytest.raises(UsageError, match="--fault is played by the rehearsal server"):
+        check(Scout(), [mode], load({"fault": ["rate-limit"]}).settings)
+    with pytest.raises(UsageError, match="its value was not stored with the session"):
+        check(Scout(), [mode], load({"agent_env": ["A_KEY=(not stored)"]}).settings)
+    with pytest.raises(UsageError, match="it is not set here"):
+        check(Scout(), [mode], load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings)

@@ -174,3 +174,9 @@ def test_words_for_the_agent_are_cut_as_a_shell_cuts_them(monkeypatch: pytest.Mo
 def test_a_variable_needs_a_name() -> None:
     with pytest.raises(UsageError, match="--agent-env .*: it must be NAME or NAME=VALUE"):
         load({"agent_env": ["=x"]})
+
+
+def test_a_mistake_in_a_variable_does_not_show_its_value() -> None:
+    with pytest.raises(UsageError) as caught:
+        load({"agent_env": ["MY-KEY=sk-secret-value"]})
+    assert "sk-secret" not in str(caught.value)

@@ -55,14 +55,16 @@ def test_calls_that_nobody_shows_are_missing() -> None:
         "mcp__my_server__search",
         "mcp_my_server_search",
         "mcp_my--server_search",
-        "my_server_search",
     ],
 )
 def test_a_tool_is_known_by_its_server_however_it_is_spelt(tool: str) -> None:
     assert is_of_server(tool, ["other", "my_server"])
 
 
-@pytest.mark.parametrize("tool", ["Read", "search", "my_file", "mcp__other__search", "my"])
+@pytest.mark.parametrize(
+    "tool",
+    ["Read", "my_server_search", "mcp__my_server_2__find", "mcp__other__search", "my_server"],
+)
 def test_other_tools_are_of_no_server(tool: str) -> None:
     assert not is_of_server(tool, ["my_server"])
     assert not is_of_server(tool, [])

@@ -7,7 +7,7 @@ import pytest
 from anyio.abc import ByteReceiveStream
 
 from swarm_bench.core.outcome import StopReason
-from swarm_bench.runtime.sink import Output, Sink
+from swarm_bench.runtime.sink import Output, Sink, without_secrets
 
 pytestmark = pytest.mark.anyio
 
@@ -53,11 +53,15 @@ async def test_a_secret_reaches_neither_file_nor_watcher(tmp_path: Path, size: i
     assert lines == [b"key=(not stored) sk-abc-12 and (not stored)"]
 
 
-async def test_the_longer_of_two_secrets_goes_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", range(1, 40))
+async def test_the_longer_of_two_secrets_goes_whole(tmp_path: Path, size: int) -> None:
     lines: list[bytes] = []
-    chunks = [b"a sk-short-and-long, a sk-short.\n"]
-    written = await drained(tmp_path, chunks, ("sk-short", "sk-short-and-long"), lines)
-    assert written == b"a (not stored), a (not stored).\n"
+    secrets = ("sk-short", "sk-short-and-long", "rt-and-x")
+    text = b"a sk-short-and-long, a sk-short. sk-short-and-x b sk-short"
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    written = await drained(tmp_path, chunks, secrets, lines)
+    assert written == b"a (not stored), a (not stored). (not stored)-and-x b (not stored)"
+    assert without_secrets(text, secrets) == written
 
 
 async def test_without_secrets_nothing_waits(tmp_path: Path) -> None:

@@ -1,0 +1,93 @@
+"""What the record says beyond what the agent said."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.core.outcome import Outcome, Usage
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import plan
+from swarm_bench.engine.recording import Measured, make_record, rehearsed
+from swarm_bench.models.rehearsal.start import Seen
+
+SERVERS = {"canopy": {"command": "canopy-mcp"}}
+MEASURED = Measured(
+    started_at=None,
+    ended_at=datetime(2026, 1, 1, tzinfo=UTC),
+    wall_seconds=None,
+    exit_code=None,
+    peak_memory_bytes=None,
+    cpu_seconds=None,
+    attempt=1,
+    turns_counted=None,
+)
+
+
+def experiment(model: str | None) -> Experiment:
+    return Experiment(
+        session="s",
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        benchmark="swarm",
+        repository=Repository(path="r", kind="folder", tree="t", files=1, bytes=1),
+        modes=(Mode(name="canopy", source="canopy.json", servers=SERVERS),),
+        suite="one",
+        tasks=(Task(id="a", title="A", prompt="What is here?"),),
+        agent=Program(name="claude"),
+        model=model,
+        agents=1,
+        concurrency=1,
+        runs=1,
+        limits=Limits(max_turns=5, timeout=1, index_timeout=1),
+        seed=0,
+        order=(("canopy",),),
+    )
+
+
+def record(model: str | None, outcome: Outcome, seen: Seen | None = None) -> TrialRecord:
+    about = experiment(model)
+    trial = plan(about)[0].swarms[0].trials[0]
+    return make_record(about, trial, outcome, MEASURED, rehearsed(seen, SERVERS))
+
+
+def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began() -> None:
+    lost = record("rehearsal", Outcome(cause=Cause.SERVICE_FAILED))
+    assert (lost.rehearsal, lost.model, lost.cost_estimated) == (True, "rehearsal", True)
+    assert lost.token_counter is not None
+    assert lost.rehearsal_requests is None
+
+
+def test_a_rehearsal_is_not_called_by_the_model_that_the_program_believes_to_ask() -> None:
+    outcome = Outcome(cause=Cause.FINISHED, model="claude-opus-5-5", cost=1.0)
+    assert record("rehearsal", outcome).model == "rehearsal"
+    real = record(None, outcome)
+    assert (real.rehearsal, real.model, real.cost_estimated) == (None, "claude-opus-5-5", None)
+
+
+def test_what_the_server_saw_is_sorted_by_whose_tools_it_were() -> None:
+    tools = {"Read": 100, "mcp__canopy__canopy_query": 30, "mcp__other__find": 5}
+    seen = Seen(requests=3, faults=1, request_tokens=1000, tools=tools)
+    found = record("rehearsal", Outcome(cause=Cause.FINISHED), seen)
+    assert (found.rehearsal_tool_tokens, found.rehearsal_mcp_tokens) == (135, 30)
+    assert (found.rehearsal_requests, found.rehearsal_faults) == (3, 1)
+    assert found.rehearsal_tools == sorted(tools)
+
+
+@pytest.mark.parametrize(
+    ("turns", "requests", "compacted"), [(20, 4, 0), (5, None, 1), (4, 5, 1), (None, None, None)]
+)
+def test_the_budget_is_compared_with_requests(
+    turns: int | None, requests: int | None, compacted: int | None
+) -> None:
+    found = record(None, Outcome(cause=Cause.FINISHED, turns=turns, requests=requests))
+    assert found.compacted == compacted
+
+
+def test_figures_per_request_and_all_in_are_stored() -> None:
+    usage = Usage(input=1, cache_read=2, cache_create=3, output=None)
+    whole = Usage(input=1, cache_read=2, cache_create=3, output=4)
+    found = record(None, Outcome(cause=Cause.FINISHED, turn_usage=(usage,), all_in=whole))
+    assert found.turn_usage == [{"input": 1, "cache_read": 2, "cache_create": 3, "output": None}]
+    assert found.all_in_tokens == 10
+    assert found.effective_tokens is None

@@ -1,0 +1,32 @@
+import pytest
+
+from swarm_bench.core.experiment import Mode
+from swarm_bench.engine.secrets import secrets
+
+EMPTY = Mode(name="canopy", source="canopy.json")
+
+
+@pytest.mark.parametrize(
+    ("inherited", "given", "found"),
+    [
+        ({"ANTHROPIC_API_KEY": "sk-abcdefgh"}, {}, {"sk-abcdefgh"}),
+        ({"AWS_REGION": "eu-central-1"}, {}, set()),
+        ({"HTTPS_PROXY": "http://me:pw-of-mine@proxy:80"}, {}, {"pw-of-mine"}),
+        ({"ANTHROPIC_BASE_URL": "https://token-of-mine@host/x"}, {}, {"token-of-mine"}),
+        ({}, {"DATABASE_URL": "postgres://host/x"}, {"postgres://host/x"}),
+        ({}, {"LEVEL": "low"}, set()),
+        ({"API_KEY": "short"}, {}, set()),
+    ],
+)
+def test_of_the_users_variables(
+    inherited: dict[str, str], given: dict[str, str], found: set[str]
+) -> None:
+    assert set(secrets(inherited, given, EMPTY)) == found
+
+
+def test_of_the_servers_of_a_mode() -> None:
+    env = {"LICENCE": "licence-1234", "OTHER": "${OTHER_KEY}", "ROOT": "{{ workspace }}"}
+    headers = {"Authorization": "Bearer abc.def-123"}
+    servers = {"one": {"command": "x", "env": env}, "two": {"url": "http://x", "headers": headers}}
+    mode = EMPTY.model_copy(update={"servers": servers})
+    assert set(secrets({}, {}, mode)) == {"licence-1234", "Bearer abc.def-123", "abc.def-123"}
