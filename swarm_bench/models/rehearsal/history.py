@@ -1,12 +1,34 @@
 """What was asked and answered so far, told in the terms of `rules`."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
 from swarm_bench.models.rehearsal import file_lines, grep_lines, retrieval_tools
 from swarm_bench.models.rehearsal.grep_lines import Place
+
+MAX_TURNS = 16
+"""Turns of one conversation: more than the rules ever take, with every tool failing once."""
+MAX_TASK_TURNS = 3 * MAX_TURNS
+"""Turns of one trial for one task: a program that keeps only the last messages of a conversation
+shows few of them each time, and one that was cut off begins anew."""
+
+_OURS = re.compile(r"call_\d{4,9}_\d{2,9}")
+
+
+@dataclass(kw_only=True)
+class Memory:
+    """What is remembered of one trial between requests."""
+
+    made: dict[str, ToolCall] = field(default_factory=dict)
+    """What `rules` wished for, in scout's terms, by the id under which the program was asked."""
+    turns: Counter[str] = field(default_factory=Counter)
+    """Turns in which the program was asked for calls, by task."""
+    is_lost: bool = False
+    """Whether results came back under ids that nobody gave out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +58,17 @@ def new_id(turn: int, index: int) -> str:
 def turn_of(id: str) -> str:
     """Programs split the calls of one turn over several messages; their ids keep them together."""
     return id.rpartition("_")[0]
+
+
+def turns_asked(messages: Sequence[Message]) -> int:
+    """Turns of a conversation in which the assistant called tools, whoever made up the ids."""
+    return len(
+        {
+            turn_of(call.id) if _OURS.fullmatch(call.id) else f"message {at}"
+            for at, message in enumerate(messages)
+            for call in message.calls
+        }
+    )
 
 
 def taken(

@@ -128,7 +128,7 @@ class Server:
         stop: Stop = "refusal" if fault == "refusal" else "end"
         message = Message(role="assistant")
         if fault not in ("refusal", "empty-answer"):
-            message = await to_thread.run_sync(think, asked, trial.made, limiter=self._thinkers)
+            message = await to_thread.run_sync(think, asked, trial.memory, limiter=self._thinkers)
             stop = "tools" if message.calls else "end"
         return Reply(
             id=f"rehearsal{next(self._ids):06}",

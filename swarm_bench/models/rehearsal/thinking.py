@@ -1,12 +1,13 @@
 """Lets `rules` think for a foreign agent program: with its tools, in its words."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal import history, prompts, retrieval_tools
 from swarm_bench.models.rehearsal.api import Asked
-from swarm_bench.models.rehearsal.history import Taken
+from swarm_bench.models.rehearsal.history import Memory, Taken
 from swarm_bench.models.rehearsal.retrieval_tools import Route
 from swarm_bench.models.rehearsal.schema_answer import smallest
 from swarm_bench.models.rehearsal.toolbox import Asking, Toolbox
@@ -14,21 +15,21 @@ from swarm_bench.models.rules.model import OWN_TOOLS, Rules
 
 SHORT = "Rehearsal"
 """What a request that is not about the task is answered with: for a title, a topic, a memory."""
-_MAX_TURNS = 20
-"""More than the rules ever take, so that looking for their last word has an end."""
+
+_Wish = tuple[Asking, ToolCall]
+"""A call in the program's terms, and in scout's."""
+
+_log = logging.getLogger(__name__)
 
 
-def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
-    """The next message of the assistant, in the program's own terms.
-
-    `made` is the memory of one trial: what `rules` wished for, in scout's terms, by the id under
-    which the program was asked for it. Calls of this turn are added.
-    """
+def think(asked: Asked, memory: Memory) -> Message:
+    """The next message of the assistant, in the program's own terms. Calls of this turn are added
+    to the memory."""
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
     task = prompts.task_in(asked.messages)
     workspace = prompts.workspace_in(prompts.told_in(asked))
-    steps = history.taken(asked.messages, made, workspace)
+    steps = history.taken(asked.messages, memory.made, workspace)
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
         return _say(prompts.summary(_findings(asked, task, steps), aside))
@@ -40,33 +41,44 @@ def think(asked: Asked, made: dict[str, ToolCall]) -> Message:
         return _answer(asked, _findings(asked, task, steps))
     if not asked.tools or not task or (aside and prompts.has_answered(asked.messages)):
         return _say(SHORT)
-    if (finding := _finding(asked, steps)) is not None:
-        return _ask([finding], [ToolCall(id="", name=finding[0], arguments=finding[1])], made)
-    return _next(asked, made, task, steps, workspace)
+    if _is_enough(asked, memory, task, steps):
+        return _answer(asked, _findings(asked, task, steps))
+    wished = _finding(asked, steps) or _next(asked, task, steps, workspace)
+    if isinstance(wished, str):
+        return _answer(asked, wished)
+    memory.turns[task] += 1
+    return _ask(wished, memory.made)
+
+
+def _is_enough(asked: Asked, memory: Memory, task: str, steps: Sequence[Taken]) -> bool:
+    """Whether asking for more calls would go on without end: the rules decide by what came back,
+    and a program may forget that, or tell it in a way in which it cannot be known again."""
+    if memory.turns[task] and not steps and any(message.results for message in asked.messages):
+        if not memory.is_lost:
+            _log.warning("results came back under ids that were never given out: no more is asked")
+        memory.is_lost = True
+        return True
+    return (
+        history.turns_asked(asked.messages) >= history.MAX_TURNS
+        or memory.turns[task] >= history.MAX_TASK_TURNS
+    )
 
 
 def _next(
-    asked: Asked,
-    made: dict[str, ToolCall],
-    task: str,
-    steps: Sequence[Taken],
-    workspace: str | None,
-) -> Message:
-    """What the rules wish for, or once more what a tool could not do, by other means."""
+    asked: Asked, task: str, steps: Sequence[Taken], workspace: str | None
+) -> list[_Wish] | str:
+    """What the rules wish for, or once more what a tool could not do, by other means; a text when
+    it is time to answer."""
     routes = _routes(asked, steps)
     failing = history.failing(steps)
     toolbox = Toolbox.of(asked.tools, workspace, routes, failing)
     if again := _failed_last(steps, toolbox):
         broken = failing | {step.tool for step in again}
         toolbox = Toolbox.of(asked.tools, workspace, routes, broken)
-        wished = [step.own for step in again]
-    else:
-        conversation = history.conversation(task, history.turns(steps))
-        message = Rules().complete(conversation, toolbox.offered())
-        if not message.calls:
-            return _answer(asked, message.text)
-        wished = list(message.calls)
-    return _ask([toolbox.asking(call) for call in wished], wished, made)
+        return [(toolbox.asking(step.own), step.own) for step in again]
+    conversation = history.conversation(task, history.turns(steps))
+    message = Rules().complete(conversation, toolbox.offered())
+    return [(toolbox.asking(call), call) for call in message.calls] or message.text
 
 
 def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
@@ -83,7 +95,7 @@ def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
     ]
 
 
-def _finding(asked: Asked, steps: Sequence[Taken]) -> Asking | None:
+def _finding(asked: Asked, steps: Sequence[Taken]) -> list[_Wish] | None:
     """The call that makes canopy's tools known, where a program hides them and it was not made
     yet."""
     finder = retrieval_tools.finder(asked.tools)
@@ -92,7 +104,8 @@ def _finding(asked: Asked, steps: Sequence[Taken]) -> Asking | None:
     names = retrieval_tools.hidden(prompts.told_in(asked))
     if not names or any(step.tool == finder.name for step in steps):
         return None
-    return finder.name, retrieval_tools.finding(finder, names)
+    arguments = retrieval_tools.finding(finder, names)
+    return [((finder.name, arguments), ToolCall(id="", name=finder.name, arguments=arguments))]
 
 
 def _routes(asked: Asked, steps: Sequence[Taken]) -> Mapping[str, Route]:
@@ -112,7 +125,7 @@ def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
     tools += [
         ToolSpec(name=name, description="") for name in _routes(asked, steps) if name not in names
     ]
-    for _ in range(_MAX_TURNS):
+    for _ in range(history.MAX_TURNS):
         message = Rules().complete(messages, tools)
         if not message.calls:
             return message.text
@@ -123,16 +136,14 @@ def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
     return SHORT
 
 
-def _ask(
-    askings: Sequence[Asking], wished: Sequence[ToolCall], made: dict[str, ToolCall]
-) -> Message:
+def _ask(wished: Sequence[_Wish], made: dict[str, ToolCall]) -> Message:
     """A message with calls, each remembered under a new id."""
     turn = len(made) + 1
     calls: list[ToolCall] = []
-    for index, (asking, own) in enumerate(zip(askings, wished, strict=True), start=1):
+    for index, ((name, arguments), own) in enumerate(wished, start=1):
         id = history.new_id(turn, index)
         made[id] = ToolCall(id=id, name=own.name, arguments=own.arguments)
-        calls.append(ToolCall(id=id, name=asking[0], arguments=asking[1]))
+        calls.append(ToolCall(id=id, name=name, arguments=arguments))
     return Message(role="assistant", calls=tuple(calls))
 
 

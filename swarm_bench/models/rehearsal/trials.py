@@ -6,10 +6,10 @@ from typing import Any
 import anyio
 
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.ports import ToolCall
 from swarm_bench.models.rehearsal.api import Asked
 from swarm_bench.models.rehearsal.caching import PromptCache
 from swarm_bench.models.rehearsal.faults import Fault, fault_of
+from swarm_bench.models.rehearsal.history import Memory
 from swarm_bench.models.tokens import count, of_tool
 
 
@@ -17,8 +17,7 @@ class Trial:
     """One agent's requests so far."""
 
     def __init__(self) -> None:
-        self.made: dict[str, ToolCall] = {}
-        """What `rules` wished for, by the id of the call that the program was asked for."""
+        self.memory = Memory()
         self.lock = anyio.Lock()
         """Held while thinking: a program and its sub-agents ask at the same time."""
         self._cache = PromptCache()

@@ -14,6 +14,7 @@ import pytest
 from swarm_bench.agents.scout_program.tools import SPECS, OwnTools
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.api import Asked
+from swarm_bench.models.rehearsal.history import Memory
 from swarm_bench.models.rehearsal.thinking import think
 from swarm_bench.models.rules.model import Rules
 
@@ -33,12 +34,12 @@ class Program:
     broken: frozenset[str] = frozenset()
     """Tools that fail at everything."""
 
-    def play(self, made: dict[str, ToolCall] | None = None) -> tuple[str, list[ToolCall]]:
+    def play(self, memory: Memory | None = None) -> tuple[str, list[ToolCall]]:
         """The answer, and every call in the program's own terms."""
-        made = {} if made is None else made
+        memory = memory or Memory()
         messages, calls = list(self.opening), list[ToolCall]()
         for _ in range(12):
-            message = think(self.asked(messages), made)
+            message = think(self.asked(messages), memory)
             messages.append(message)
             if not message.calls:
                 return message.text, calls

@@ -10,6 +10,7 @@ import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.api import Asked
+from swarm_bench.models.rehearsal.history import MAX_TURNS, Memory
 from swarm_bench.models.rehearsal.thinking import SHORT, think
 
 Start = Callable[..., Any]
@@ -77,9 +78,9 @@ def test_what_a_tool_cannot_do_is_done_with_the_shell(
 
 
 def test_calls_of_two_conversations_of_a_trial_have_different_ids(shop: Path, start: Start) -> None:
-    made: dict[str, ToolCall] = {}
-    _, first = start("claude", shop).play(made)
-    _, second = start("claude", shop).play(made)
+    memory = Memory()
+    _, first = start("claude", shop).play(memory)
+    _, second = start("claude", shop).play(memory)
     assert not {call.id for call in first} & {call.id for call in second}
 
 
@@ -99,10 +100,10 @@ def test_calls_that_a_program_splits_over_messages_are_one_turn(
     shop: Path, start: Start, scouts_answer: str
 ) -> None:
     program = start("codex", shop)
-    made: dict[str, ToolCall] = {}
+    memory = Memory()
     messages = list(program.opening)
     for _ in range(12):
-        message = think(program.asked(messages), made)
+        message = think(program.asked(messages), memory)
         if not message.calls:
             break
         for call in message.calls:
@@ -115,21 +116,67 @@ def test_a_summary_holds_the_findings_and_ends_the_conversation_after_it(
     shop: Path, start: Start
 ) -> None:
     program = start("claude", shop)
-    made: dict[str, ToolCall] = {}
+    memory = Memory()
     messages = list(program.opening)
     for _ in range(3):
-        message = think(program.asked(messages), made)
+        message = think(program.asked(messages), memory)
         results = tuple(program.result(call) for call in message.calls)
         messages += [message, Message(role="user", results=results)]
     ask = "Create a detailed summary. Write an <analysis> block followed by a <summary> block."
-    summary = think(program.asked([*messages, Message(role="user", text=ask)]), made)
+    summary = think(program.asked([*messages, Message(role="user", text=ask)]), memory)
     assert summary.text.startswith("<summary>")
     assert not summary.calls
     went_on = f"This session is being continued. {summary.text}\nContinue the conversation."
-    answer = think(program.asked([Message(role="user", text=went_on)]), made)
+    answer = think(program.asked([Message(role="user", text=went_on)]), memory)
     assert "`auth.go:16` defines func `Authorize`" in answer.text
     assert not answer.calls
     assert "continue" not in answer.text.lower()
+
+
+def _as_told(messages: list[Message], way: str) -> list[Message]:
+    """A conversation as a program tells it that does not tell it as it was."""
+    if way == "window":
+        return [messages[0], *messages[1:][-2:]]
+    return [
+        replace(
+            message,
+            calls=tuple(replace(call, id=f"own-{at}-{call.id}") for call in message.calls),
+            results=tuple(replace(one, id=f"own-{at - 1}-{one.id}") for one in message.results),
+        )
+        for at, message in enumerate(messages)
+    ]
+
+
+@pytest.mark.parametrize(("way", "most"), [("window", 3 * MAX_TURNS), ("own ids", 1)])
+def test_a_conversation_that_is_not_told_as_it_was_has_an_end(
+    way: str, most: int, shop: Path, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    program, memory = start("claude-search", shop), Memory()
+    messages = list(program.opening)
+    turns = 0
+    while turns < 100:
+        message = think(program.asked(_as_told(messages, way)), memory)
+        if not message.calls:
+            break
+        turns += 1
+        results = tuple(program.result(call) for call in message.calls)
+        messages += [message, Message(role="user", results=results)]
+    assert message.text
+    assert turns <= most
+    if way == "own ids":
+        think(program.asked(_as_told(messages, way)), memory)
+        assert caplog.text.count("never given out") == 1
+
+
+def test_a_conversation_of_many_turns_is_answered(shop: Path, start: Start) -> None:
+    program = start("codex", shop)
+    messages = list(program.opening)
+    for number in range(MAX_TURNS):
+        call = ToolCall(id=f"x{number}", name="exec_command", arguments={"cmd": "ls"})
+        messages.append(Message(role="assistant", calls=(call,)))
+        messages.append(Message(role="user", results=(ToolResult(id=call.id, text="a.go"),)))
+    assert think(program.asked(messages[:-2]), Memory()).calls
+    assert not think(program.asked(messages), Memory()).calls
 
 
 def test_what_is_asked_after_the_answer_gets_a_short_text(shop: Path, start: Start) -> None:
@@ -139,24 +186,24 @@ def test_what_is_asked_after_the_answer_gets_a_short_text(shop: Path, start: Sta
         Message(role="assistant", text="The answer."),
         Message(role="user", text="Scan the recent history and update durable managed memory."),
     )
-    assert think(program.asked(list(later)), {}).text == SHORT
+    assert think(program.asked(list(later)), Memory()).text == SHORT
 
 
 def test_an_empty_answer_and_a_nudge_do_not_end_the_work(shop: Path, start: Start) -> None:
     program = start("gemini", shop)
     later = [*program.opening, Message(role="assistant"), Message(role="user", text="Continue.")]
-    assert think(program.asked(later), {}).calls
+    assert think(program.asked(later), Memory()).calls
 
 
 def test_when_tools_are_taken_away_the_answer_is_what_was_found(shop: Path, start: Start) -> None:
     program = start("opencode", shop)
-    made: dict[str, ToolCall] = {}
+    memory = Memory()
     messages = list(program.opening)
     for _ in range(2):
-        message = think(program.asked(messages), made)
+        message = think(program.asked(messages), memory)
         results = tuple(program.result(call) for call in message.calls)
         messages += [message, Message(role="user", results=results)]
-    answer = think(replace(program.asked(messages), tools=()), made)
+    answer = think(replace(program.asked(messages), tools=()), memory)
     assert "`auth.go:" in answer.text
     assert not answer.calls
 
@@ -164,13 +211,13 @@ def test_when_tools_are_taken_away_the_answer_is_what_was_found(shop: Path, star
 @pytest.mark.parametrize("text", ["", "<environment_context>\n<cwd>/x</cwd></environment_context>"])
 def test_a_conversation_without_a_task_is_answered(text: str, shop: Path, start: Start) -> None:
     program = start("codex", shop)
-    assert think(program.asked([Message(role="user", text=text)]), {}).text == SHORT
-    assert think(program.asked([]), {}).text == SHORT
+    assert think(program.asked([Message(role="user", text=text)]), Memory()).text == SHORT
+    assert think(program.asked([]), Memory()).text == SHORT
 
 
 def test_a_title_is_a_short_text() -> None:
     asked = _asked("Generate a title for this conversation:\n")
-    assert think(asked, {}).text == SHORT
+    assert think(asked, Memory()).text == SHORT
 
 
 def test_a_check_of_the_next_speaker_is_answered_as_its_schema_says() -> None:
@@ -182,19 +229,19 @@ def test_a_check_of_the_next_speaker_is_answered_as_its_schema_says() -> None:
         },
         "required": ["reasoning", "next_speaker"],
     }
-    said = json.loads(think(replace(_asked("Who is next?"), schema=schema), {}).text)
+    said = json.loads(think(replace(_asked("Who is next?"), schema=schema), Memory()).text)
     assert said["next_speaker"] == "user"
 
 
 def test_a_schema_for_the_answer_does_not_stop_the_work(shop: Path, start: Start) -> None:
     program = start("codex", shop)
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    assert think(replace(program.asked(list(program.opening)), schema=schema), {}).calls
+    assert think(replace(program.asked(list(program.opening)), schema=schema), Memory()).calls
 
 
 def test_tools_that_are_good_for_nothing_lead_to_an_answer() -> None:
     tool = ToolSpec(name="set_color", description="Sets a colour.", schema={})
-    answer = think(replace(_asked("Where is authentication?"), tools=(tool,)), {})
+    answer = think(replace(_asked("Where is authentication?"), tools=(tool,)), Memory())
     assert "Nothing relevant was found" in answer.text
 
 
