@@ -67,3 +67,8 @@ def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Pat
         check(Scout(), [mode], load({"agent_env": ["A_KEY=(not stored)"]}).settings)
     with pytest.raises(UsageError, match="it is not set here"):
         check(Scout(), [mode], load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings)
+
+
+def test_the_agent_of_a_recording_may_be_a_file_of_ones_own() -> None:
+    with pytest.raises(UsageError, match="no-such-folder"):
+        find_agent("replay:no-such-folder@./mine.yaml")

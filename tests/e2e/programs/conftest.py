@@ -30,8 +30,12 @@ CANARY_BYTES = 400_000
 CANARY_TOKENS = CANARY_BYTES // 4
 
 
+UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
+"""What npm says when there is no network; whatever else goes wrong is a failure of the test."""
+
+
 class NotInstalled(Exception):
-    """npm could not be reached."""
+    """The index of packages could not be reached, or there is no program to ask it with."""
 
 
 def cache_folder() -> Path:
@@ -59,9 +63,10 @@ def _npm_install(package: str, target: Path) -> None:
         raise NotInstalled("there is no npm on the PATH")
     words = [npm, "install", "--prefix", str(target), "--no-audit", "--no-fund", package]
     done = subprocess.run(words, capture_output=True, check=False, timeout=240)
-    if done.returncode != 0:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise NotInstalled(f"npm could not install {package}: {' '.join(last)}")
+    said = done.stderr.decode("utf-8", "replace")
+    if any(code in said for code in UNREACHABLE):
+        raise NotInstalled(f"npm could not be reached for {package}")
+    assert done.returncode == 0, said
 
 
 def install_python_program(name: str, *packages: str) -> Path:
@@ -81,9 +86,10 @@ def _pip_install(packages: tuple[str, ...], venv: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
     words = [str(venv / "bin" / "pip"), "install", "--quiet", *packages]
     done = subprocess.run(words, capture_output=True, check=False, timeout=600)
-    if done.returncode != 0:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise NotInstalled(f"pip could not install {packages[0]}: {' '.join(last)}")
+    said = done.stderr.decode("utf-8", "replace")
+    if "Failed to establish a new connection" in said or "Temporary failure in name" in said:
+        raise NotInstalled(f"the package index could not be reached for {packages[0]}")
+    assert done.returncode == 0, said
 
 
 @cache

@@ -63,7 +63,10 @@ def test_the_main_job(name: str, real_program: MakeProgram, trap: Trap) -> None:
         assert bool(canopy) is bool(called) is with_tool
         assert 0 < record["rehearsal_request_tokens"] < CANARY_TOKENS
         assert (record["rehearsal_mcp_tokens"] > 0) is with_tool
-        assert record["retrieval"] == "used" if with_tool else record["retrieval"] != "used"
+        assert record["retrieval"] == ("used" if with_tool else "not-given")
+        servers = {"canopy": "connected"} if with_tool else {}
+        assert record["mcp_servers"] == servers
+        assert record["requests"] == record["rehearsal_requests"]
         assert record["rehearsal"] is True
     assert not trap.sprung
     assert program.home_tree() == before
