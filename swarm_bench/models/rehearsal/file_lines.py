@@ -6,8 +6,8 @@ from typing import Any
 
 from swarm_bench.models.rehearsal.prompts import without_reminders
 
-_NUMBERED = re.compile(r"^(?:Output: )?\s*(\d+)(?:\t|→|\| |: |:$|\|$)(.*)$")
-_SHOWN = re.compile(r"\bshowing lines (\d+)-(\d+) of", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:Output: )?\s*(\d{1,9})(?:\t|→|\| |: |:$|\|$)(.*)$")
+_SHOWN = re.compile(r"\bshowing lines (\d{1,9})-(\d{1,9}) of", re.IGNORECASE)
 _BODY = re.compile(r"^--- FILE CONTENT \(truncated\) ---\n|^---\n\n", re.MULTILINE)
 
 

@@ -15,9 +15,9 @@ NO_FILES = "No files found"
 _OUTPUT = re.compile(r"^Output: (?=\.?/)")
 _FILE = re.compile(r"^File: (.+)$")
 _HEADING = re.compile(r"^(/.+|[^\s:](?:[^:]*[^\s:])?):$")
-_NUMBERED = re.compile(r"^(?:\s*(?:L|[Ll]ine )(\d+): ?|(\d+):)(.*)$")
-_HIT = re.compile(r"^(.+?):(\d+):(.*)$")
-_COUNT = re.compile(r"^(.+):(\d+)$")
+_NUMBERED = re.compile(r"^(?:\s*(?:L|[Ll]ine )(\d{1,9}): ?|(\d{1,9}):)(.*)$")
+_HIT = re.compile(r"^(.+?):(\d{1,9}):(.*)$")
+_COUNT = re.compile(r"^(.+):(\d{1,9})$")
 _NOTE = re.compile(r"^(?:Found \d|No (?:files|matches)|---|[\[(<]|\s*$)|: \S|:$", re.IGNORECASE)
 _NONE = re.compile(
     r"\bno (?:matches|files|results)\b|\bfound 0\b|\(empty\)|no output", re.IGNORECASE

@@ -1,11 +1,16 @@
 """The smallest answer that keeps a JSON schema."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 WORD = "rehearsal"
 """What stands where a schema wants text."""
 _MAX_DEPTH = 12
+_MAX_NODES = 1000
+"""Values in one answer. A schema of a few lines can ask for more than there is memory."""
+_MAX_LETTERS = 100_000
+_MAX_NUMBER = 1e300
 _FORMATS = {"date": "2000-01-01", "date-time": "2000-01-01T00:00:00Z", "uri": "http://localhost/"}
 
 _Schema = Mapping[str, Any]
@@ -13,31 +18,50 @@ _Schema = Mapping[str, Any]
 
 def smallest(schema: _Schema) -> Any:
     """A value that the schema allows: required properties only, first of what is listed, and no
-    more items or letters than it asks for."""
-    return _value(schema, schema, 0)
+    more items or letters than it asks for. One that asks for very much gets less."""
+    return _value(schema, _Whole(schema), 0)
 
 
-def _value(schema: object, root: _Schema, depth: int) -> Any:
-    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+class _Whole:
+    """What the parts of one answer share."""
+
+    def __init__(self, root: _Schema) -> None:
+        self.root = root
+        self.nodes = _MAX_NODES
+        """Values that may still be made."""
+        self.letters = _MAX_LETTERS
+
+
+def _value(schema: object, whole: _Whole, depth: int) -> Any:
+    whole.nodes -= 1
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH or whole.nodes < 0:
         return WORD
     if "const" in schema:
-        return schema["const"]
+        return _given(schema["const"], whole)
     if listed := _list(schema.get("enum")):
-        return listed[0]
-    if (other := _other(schema, root)) is not None:
-        return _value(other, root, depth + 1)
+        return _given(listed[0], whole)
+    if (other := _other(schema, whole.root)) is not None:
+        return _value(other, whole, depth + 1)
     match _kind(schema):
         case "object":
-            return _object(schema, root, depth)
+            return _object(schema, whole, depth)
         case "array":
-            return _array(schema, root, depth)
+            return _array(schema, whole, depth)
         case "integer" | "number" as kind:
             return _number(schema, 1 if kind == "integer" else 0.001)
         case "boolean":
             return False
         case "null":
             return None
-    return _string(schema)
+    return _string(schema, whole)
+
+
+def _given(value: object, whole: _Whole) -> object:
+    """A value that stands in the schema."""
+    if whole.letters < 0:
+        return WORD
+    whole.letters -= len(json.dumps(value))
+    return value
 
 
 def _other(schema: _Schema, root: _Schema) -> _Schema | None:
@@ -61,25 +85,34 @@ def _kind(schema: _Schema) -> str:
     return "object" if "properties" in schema else "array" if "items" in schema else "string"
 
 
-def _object(schema: _Schema, root: _Schema, depth: int) -> dict[str, Any]:
+def _object(schema: _Schema, whole: _Whole, depth: int) -> dict[str, Any]:
     properties = _mapping(schema.get("properties"))
     names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
-    return {name: _value(properties.get(name, {}), root, depth + 1) for name in names}
+    made: dict[str, Any] = {}
+    for name in names:
+        if whole.nodes > 0 and whole.letters > 0:
+            whole.letters -= len(name)
+            made[name] = _value(properties.get(name, {}), whole, depth + 1)
+    return made
 
 
-def _array(schema: _Schema, root: _Schema, depth: int) -> list[Any]:
-    least = _whole(schema.get("minItems"), 0)
-    items = _list(schema.get("prefixItems"))[:least]
-    items = [*items, *[schema.get("items", {})] * (least - len(items))]
-    return [_value(item, root, depth + 1) for item in items]
+def _array(schema: _Schema, whole: _Whole, depth: int) -> list[Any]:
+    least = _number_of(schema.get("minItems"), 0, _MAX_NODES)
+    first = _list(schema.get("prefixItems"))
+    made: list[Any] = []
+    while len(made) < least and whole.nodes > 0:
+        item = first[len(made)] if len(made) < len(first) else schema.get("items", {})
+        made.append(_value(item, whole, depth + 1))
+    return made
 
 
-def _string(schema: _Schema) -> str:
+def _string(schema: _Schema, whole: _Whole) -> str:
     if (form := schema.get("format")) in _FORMATS:
         return _FORMATS[form]
-    least = _whole(schema.get("minLength"), 0)
+    least = _number_of(schema.get("minLength"), 0, max(0, whole.letters))
     text = " ".join([WORD] * (1 + least // len(WORD)))
-    return text[: _whole(schema.get("maxLength"), len(text))]
+    whole.letters -= len(text)
+    return text[: _number_of(schema.get("maxLength"), len(text), len(text))]
 
 
 def _number(schema: _Schema, step: float) -> float:
@@ -97,7 +130,7 @@ def _number(schema: _Schema, step: float) -> float:
 def _joined(schema: _Schema, parts: list[Any], root: _Schema) -> _Schema:
     """One schema for several that hold at once."""
     joined: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
-    for part in map(_mapping, parts):
+    for part in map(_mapping, parts[:_MAX_NODES]):
         reference = part.get("$ref")
         whole = _target(reference, root) if isinstance(reference, str) else part
         for key, value in whole.items():
@@ -126,9 +159,14 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _whole(value: object, default: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+def _number_of(value: object, default: int, most: int) -> int:
+    """A whole number from 0 to `most`."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return default
+    return int(max(0, min(most, value)))
 
 
 def _limit(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) < _MAX_NUMBER else None

@@ -47,3 +47,8 @@ def test_no_lines(text: str) -> None:
 
 def test_a_file_full_of_blanks_is_read_at_once() -> None:
     assert file_lines.window(" " * 200_000 + "x", {"offset": 1, "limit": 1}).endswith("x")
+
+
+def test_a_number_that_is_too_long_is_none() -> None:
+    text = f"{'9' * 5000}\tx\n1\tone\n{'9' * 5000}: x"
+    assert file_lines.window(text, {"offset": 1, "limit": 9}) == "1\tone"

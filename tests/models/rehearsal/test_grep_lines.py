@@ -102,3 +102,9 @@ def test_names(text: str) -> None:
 def test_nothing_found_is_not_a_failure(text: str, nothing: bool) -> None:
     assert grep_lines.says_nothing(text) is nothing
     assert grep_lines.shown(text, {"pattern": "x"}, EVERYWHERE) == grep_lines.NOTHING
+
+
+def test_a_number_that_is_too_long_is_none() -> None:
+    text = f"src/a.txt:{'9' * 5000}:x\n{'9' * 5000}:x\nb.txt:{'9' * 5000}\nc.txt:1:x"
+    assert grep_lines.shown(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1:x"
+    assert grep_lines.counted(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1"

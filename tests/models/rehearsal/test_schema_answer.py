@@ -1,8 +1,11 @@
+import json
 from typing import Any
 
 import pytest
 
+from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal.schema_answer import WORD, smallest
+from swarm_bench.models.rehearsal.tool_kinds import filled
 
 CASES: list[tuple[dict[str, Any], Any]] = [
     ({"type": "string"}, WORD),
@@ -61,3 +64,42 @@ def test_what_a_model_router_asks() -> None:
         "required": ["complexity_reasoning", "complexity_score"],
     }
     assert smallest(schema) == {"complexity_reasoning": WORD, "complexity_score": 1}
+
+
+def _tree(depth: int, width: int) -> dict[str, Any]:
+    """A few definitions, each of which asks for several of the next."""
+    names = [f"n{at}" for at in range(width)]
+    nodes = {
+        f"d{at}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/$defs/d{at + 1}"} for name in names},
+            "required": names,
+        }
+        for at in range(depth)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**nodes, f"d{depth}": {"type": "string"}}}
+
+
+def _asks(schema: dict[str, Any], name: str = "a") -> dict[str, Any]:
+    return {"type": "object", "properties": {name: schema}, "required": [name]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 10**9},
+        {"type": "string", "minLength": 10**9},
+        {"type": "array", "minItems": 1e9, "items": {"type": "string", "minLength": 10**9}},
+        {"type": "array", "minItems": 999, "items": {"type": "array", "minItems": 999}},
+        {"type": "string", "minLength": -5, "maxLength": -1},
+        {"type": "array", "minItems": 900, "items": {"const": "x" * 100_000}},
+        {"type": "array", "minItems": 900, "items": _asks({}, "x" * 100_000)},
+        {"type": "array", "minItems": float("nan"), "maximum": 10**400},
+        {"type": "number", "exclusiveMinimum": 10**400},
+        _tree(5, 20),
+        {"type": "array", "minItems": 5, "items": {"$ref": "#"}},
+    ],
+)
+def test_what_asks_for_very_much_gets_less(schema: dict[str, Any]) -> None:
+    assert len(json.dumps(smallest(schema))) < 400_000
+    assert len(json.dumps(filled(ToolSpec(name="t", description="", schema=_asks(schema)), {}, "")))
