@@ -38,7 +38,7 @@ def _variable(given: Any) -> Any:
     return given
 
 
-def _program(word: str) -> str:
+def _fixed(word: str) -> str:
     """A word that must be known before an agent is started: it has no placeholder but one."""
     if other := placeholders(word) - {"folder"}:
         raise ValueError(f"has {{{{ {min(other)} }}}}, and can have only {{{{ folder }}}} here")
@@ -54,14 +54,14 @@ def _is_program(word: str) -> bool:
     )
 
 
-Program = Annotated[Template, AfterValidator(_program)]
+FixedWord = Annotated[Template, AfterValidator(_fixed)]
 Variable = Annotated[str, BeforeValidator(_variable)]
 
 
 class VersionOf(Strict):
     """How the program is asked for its version."""
 
-    command: list[Program] = Field(min_length=1)
+    command: list[FixedWord] = Field(min_length=1)
     pattern: Pattern = r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?"
 
 

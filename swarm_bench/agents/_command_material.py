@@ -9,9 +9,9 @@ from swarm_bench.agents._command_output import FILE
 from swarm_bench.agents._command_places import Material, Stream
 from swarm_bench.agents._endings import tail
 from swarm_bench.agents._json_lines import in_line
-from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.runtime.inside import read_inside
+from swarm_bench.runtime.sink import without_secrets
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an output; parsed JSON takes many times as much memory."""
@@ -70,9 +70,7 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
     if exit.home is None:
         return name, None
     data = read_inside(exit.home, inner, LARGEST + 1)
-    for secret in exit.secrets if data else ():
-        data = data and data.replace(secret.encode(), NOT_STORED.encode())
-    return name, data
+    return name, data and without_secrets(data, exit.secrets)
 
 
 def _read(path: Path) -> bytes:

@@ -23,6 +23,9 @@ from swarm_bench.agents._json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
+MOST_REQUESTS = 10_000
+"""Nodes of `each` that are looked at: no agent makes so many requests, whatever it prints."""
+
 
 def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     """The outcome of a finished process. Never raises on what it left."""
@@ -56,19 +59,19 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
 
 def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | None, Usage]:
     """Usage by request, where the file says how to tell requests apart, and all of it. A figure
-    that one request lacks is missing in the sum."""
+    that one request lacks is missing in the sum, and all are when there are too many requests."""
     if tokens.each is None:
         return None, _usage(tokens, material)
-    requests = tuple(
-        _usage(tokens, Material(texts={}, json=node, is_json=True))
-        for node in find_all(tokens.each, material)
-    )
-    return requests or None, Usage(
-        input=_sum(usage.input for usage in requests),
-        cache_read=_sum(usage.cache_read for usage in requests),
-        cache_create=_sum(usage.cache_create for usage in requests),
-        output=_sum(usage.output for usage in requests),
-    )
+    nodes = find_all(tokens.each, material, MOST_REQUESTS + 1)
+    if len(nodes) > MOST_REQUESTS:
+        return None, Usage()
+    requests = tuple(_usage(tokens, _one(node, material)) for node in nodes)
+    return requests or None, Usage.total(requests)
+
+
+def _one(node: object, material: Material) -> Material:
+    """What stands in one request; its patterns have no time of their own."""
+    return Material(texts={}, json=node, is_json=True, patience=material.patience)
 
 
 def _usage(tokens: Tokens, material: Material) -> Usage:
@@ -127,7 +130,7 @@ def _ending(exit: AgentExit, material: Material) -> str:
 
 
 def _missing(material: Material) -> str:
-    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.slow else ""
+    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.patience.given_up else ""
     return f"There is no answer in the output where the agent file looks for it{slow}"
 
 
@@ -147,19 +150,20 @@ def _servers(tools: Tools, material: Material) -> dict[str, str] | None:
 
 
 def _names(tools: Tools, places: Places, material: Material) -> list[str] | None:
-    """Names of tools; `None` when the file does not say where they stand, or nothing is there."""
+    """Names of tools; `None` when the file does not say where they stand, or nothing is there, or
+    it takes too long to tell which of them are a server's."""
     names = first_texts(places, material) if material.readable else None
-    return None if names is None else [_common_name(tools, name) for name in names]
+    if names is None or tools.mcp is None:
+        return names
+    common = [_common_name(tools.mcp, name, material) for name in names]
+    return None if tools.mcp in material.patience.given_up else common
 
 
-def _common_name(tools: Tools, name: str) -> str:
+def _common_name(mcp: str, name: str, material: Material) -> str:
     """`mcp__<server>__<tool>` for a tool that the file's pattern recognises."""
-    if tools.mcp is None:
-        return name
-    try:
-        found = regex.fullmatch(tools.mcp, name, timeout=PATIENCE, concurrent=True)
-    except TimeoutError:
-        return name
+    found = material.patience.look(
+        mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
+    )
     return f"mcp__{found['server']}__{found['tool']}" if found else name
 
 

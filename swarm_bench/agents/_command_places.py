@@ -1,18 +1,23 @@
 """Where a figure or an answer stands in what a program left: JSONPath, regular expression."""
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, Any, Literal
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Annotated, Any, Literal, TypeVar
 
 import regex
-from jsonpath import JSONPathEnvironment, JSONPathError
+from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment, JSONPathError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from swarm_bench.agents._json_lines import MAX_FIGURE, amount_of, count_of, text_of
 
 PATIENCE = 1.0
-"""Seconds for one pattern on one text: a text can be made to keep a pattern busy for ever."""
+"""Seconds of computing for one pattern in all that an agent left: a text can be made to keep a
+pattern busy for ever, and the number of texts is the agent's choice too."""
+
+Found = TypeVar("Found")
 
 _QUERIES = JSONPathEnvironment(strict=True)
 # They would run regular expressions without a limit of time; `pattern` is there for that.
@@ -42,6 +47,30 @@ Pattern = Annotated[str, AfterValidator(_check_pattern)]
 Stream = Literal["output", "stdout", "stderr"]
 
 
+class Patience:
+    """Looks for patterns in what one agent left, each for `PATIENCE` seconds in all."""
+
+    def __init__(self) -> None:
+        self.given_up = set[str]()
+        """Patterns whose time is over: nobody knows what else they would find."""
+        self._spent = dict[str, float]()
+
+    def look(self, pattern: str, find: Callable[[float], Found]) -> Found | None:
+        """What `find` finds in the seconds that it is given; `None` for a pattern given up."""
+        left = PATIENCE - self._spent.get(pattern, 0.0)
+        if pattern in self.given_up or left <= 0:
+            self.given_up.add(pattern)
+            return None
+        began = time.thread_time()
+        try:
+            return find(left)
+        except TimeoutError:
+            self.given_up.add(pattern)
+            return None
+        finally:
+            self._spent[pattern] = PATIENCE - left + time.thread_time() - began
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """What a program left, as far as it can be read."""
@@ -52,8 +81,7 @@ class Material:
     is_json: bool = False
     readable: bool = True
     """Whether the output is what it should be: what is not found in it is not there."""
-    slow: list[str] = field(default_factory=list)
-    """Patterns that were given up."""
+    patience: Patience = field(default_factory=Patience)
 
 
 class Place(BaseModel):
@@ -113,29 +141,32 @@ class Place(BaseModel):
 
     def _can_be_counted(self, material: Material) -> bool:
         """Nothing found in nothing is not 0."""
-        if self.path is not None:
-            return material.is_json
-        return bool(material.texts.get(self.stream)) and self.pattern not in material.slow
+        if self.given_up(material):
+            return False
+        return material.is_json if self.path else bool(material.texts.get(self.stream))
+
+    def given_up(self, material: Material) -> bool:
+        """Whether its pattern took too long, so that nothing is known of what stands there."""
+        return self.pattern in material.patience.given_up
 
     def values(self, material: Material) -> list[Any]:
-        """Everything that stands there, in order."""
+        """Everything that stands there, in order; nothing when its pattern was given up: a part
+        of it would be a wrong sum."""
         if self.path is None:
             return self._matches(material, material.texts.get(self.stream, ""))
         found = find_all(self.path, material)
         if self.pattern is None:
             return found
         texts = (text for value in found if (text := _words(value)) is not None)
-        return [match for text in texts for match in self._matches(material, text)]
+        matches = [match for text in texts for match in self._matches(material, text)]
+        return [] if self.given_up(material) else matches
 
     def _matches(self, material: Material, text: str) -> list[Any]:
-        if self.pattern is None or self.pattern in material.slow:
-            return []
-        try:
-            found = self._compiled.finditer(text, timeout=PATIENCE, concurrent=True)
+        def find(seconds: float) -> list[Any]:
+            found = self._compiled.finditer(text, timeout=seconds, concurrent=True)
             return [_group(match) for match in found]
-        except TimeoutError:
-            material.slow.append(self.pattern)
-            return []
+
+        return material.patience.look(self.pattern, find) or [] if self.pattern else []
 
     @cached_property
     def _compiled(self) -> "regex.Pattern[str]":
@@ -172,20 +203,28 @@ def first_amount(places: Iterable[Place], material: Material) -> float | None:
 
 
 def first_texts(places: Sequence[Place], material: Material) -> list[str] | None:
-    """All texts of the first place that has any; `None` when no place is given."""
-    if not places:
-        return None
-    return next(filter(None, (place.texts(material) for place in places)), [])
+    """All texts of the first place that has any; `None` when no place is given, or a pattern was
+    given up before anything was found."""
+    found = next(filter(None, (place.texts(material) for place in places)), [])
+    unknown = not places or any(place.given_up(material) for place in places)
+    return None if unknown and not found else found
 
 
-def find_all(query: str, material: Material) -> list[Any]:
-    """All nodes that the query selects; none when the output is no JSON, or nested too deeply."""
+def find_all(query: str, material: Material, most: int | None = None) -> list[Any]:
+    """All nodes that the query selects, or the first `most`; none when the output is no JSON, or
+    nested too deeply."""
     if not material.is_json:
         return []
     try:
-        return list(_QUERIES.findall(query, material.json))  # type: ignore[arg-type]  # any JSON
+        found = _query(query).finditer(material.json)  # type: ignore[arg-type]  # any JSON
+        return [node.value for node in islice(found, most)]
     except (JSONPathError, RecursionError):
         return []
+
+
+@lru_cache
+def _query(query: str) -> JSONPath | CompoundJSONPath:
+    return _QUERIES.compile(query)
 
 
 def found_in(pattern: str, text: str, patience: float) -> str | None:

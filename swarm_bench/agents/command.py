@@ -19,7 +19,7 @@ from swarm_bench.agents._command_words import (
     is_arguments,
 )
 from swarm_bench.agents._installed import PROXIES
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 
@@ -39,6 +39,7 @@ class Command:
         self._path = Path(path).expanduser()
         self._file = read_command_file(self._path)
         self.name = self._file.name
+        self._shows = self._file.output.activity
 
     @property
     def takes_mcp(self) -> bool:
@@ -68,11 +69,12 @@ class Command:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        shown, ends = self._file.output.activity, self._file.turns.ends
-        if shown is None and ends is None:
+        """Raises `ConfigError` when it cannot tell in time whether a turn is over: an agent whose
+        turns are not counted would have no budget."""
+        if self._shows is None and self._file.turns.ends is None:
             return None
         text = line[:LONGEST_LINE].decode("utf-8", "replace")
-        doing, over = _found(shown, text), _found(ends, text) is not None
+        doing, over = self._doing(text), self._ends_turn(text)
         if doing is None and not over:
             return None
         words = " ".join((doing or "").split())
@@ -96,6 +98,23 @@ class Command:
             )
         version = ask_version(file.version, self._path, self._here) if file.version else None
         return Program(name=file.name, version=version, path=path)
+
+    def _doing(self, text: str) -> str | None:
+        try:
+            return None if self._shows is None else found_in(self._shows, text, PATIENCE)
+        except TimeoutError:
+            self._shows = None  # the next line would take as long, and all agents wait meanwhile
+            return None
+
+    def _ends_turn(self, text: str) -> bool:
+        ends = self._file.turns.ends
+        try:
+            return ends is not None and found_in(ends, text, PATIENCE) is not None
+        except TimeoutError:
+            raise ConfigError(
+                f"{self._path}: the pattern 'ends' of 'turns' takes more than {PATIENCE:g} s on a "
+                "line, so turns cannot be counted; write a simpler one"
+            ) from None
 
     @property
     def _rehearsal(self) -> RehearsalOf:
@@ -171,11 +190,3 @@ class Command:
             path.parent.mkdir(parents=True, exist_ok=True)
             content = text.literal if text.template is None else fill(text.template, values)
             path.write_text(content or "", encoding="utf-8")
-
-
-def _found(pattern: str | None, text: str) -> str | None:
-    """What a pattern finds in a line; `None` when there is none, or it takes too long."""
-    try:
-        return None if pattern is None else found_in(pattern, text, PATIENCE)
-    except TimeoutError:
-        return None

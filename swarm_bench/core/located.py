@@ -1,6 +1,6 @@
 """YAML that a person wrote, read so that a mistake can be named with its line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from swarm_bench.core.errors import ConfigError
 
 LARGEST = 256 * 1024
 """Bytes of a file that a person writes by hand; a larger one was named by mistake."""
+LARGEST_CONTENT = 4 * LARGEST
+"""Characters and nodes once aliases are followed; a few lines of aliases can stand for terabytes.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,22 +36,19 @@ class Located:
 def read_located(path: Path, kind: str) -> Located:
     """The content of a YAML file; `kind` is what a person calls such a file.
 
-    Raises `ConfigError` naming the file, and the line where it is no YAML or says a key twice.
+    Raises `ConfigError` naming the file, and the line where it is no YAML, says a key twice, or has
+    an alias of what it stands in.
     """
     text = _text(path, kind)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
+        _check(path, root)
         content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-99-99
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or error
         raise ConfigError(f"{path}{line}: not YAML: {problem}; mend the file") from error
-    if (again := _said_twice(root)) is not None:
-        raise ConfigError(
-            f"{path}:{again.start_mark.line + 1}: the key {again.value!r} stands there a second "
-            "time; keep one of them"
-        )
     return Located(content=content, root=root)
 
 
@@ -67,21 +67,56 @@ def _text(path: Path, kind: str) -> str:
         raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; mend the file") from error
 
 
-def _said_twice(node: yaml.Node | None) -> yaml.ScalarNode | None:
+def _check(path: Path, root: yaml.Node | None) -> None:
+    """Raises `ConfigError` for what YAML takes and nobody means."""
+    sizes = dict[int, int | None]()
+    """Of the nodes that were visited, by their ids; `None` while one is being visited."""
+
+    def visit(node: yaml.Node) -> int:
+        if id(node) in sizes:
+            size = sizes[id(node)]
+            if size is None:
+                raise _wrong(
+                    path, node, "what begins here holds itself; write it without the alias"
+                )
+            return size
+        sizes[id(node)] = None
+        if (again := _said_twice(node)) is not None:
+            raise _wrong(
+                path, again, f"the key {again.value!r} stands there a second time; keep one of them"
+            )
+        size = 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
+        size += sum(map(visit, _children(node)))
+        if size > LARGEST_CONTENT:
+            raise _wrong(path, node, "the aliases here stand for far too much; use fewer")
+        sizes[id(node)] = size
+        return size
+
+    if root is not None:
+        visit(root)
+
+
+def _wrong(path: Path, node: yaml.Node, words: str) -> ConfigError:
+    return ConfigError(f"{path}:{node.start_mark.line + 1}: {words}")
+
+
+def _said_twice(node: yaml.Node) -> yaml.ScalarNode | None:
     """The first key that its mapping already has; YAML itself would take the later one."""
-    if isinstance(node, yaml.SequenceNode):
-        return next(filter(None, map(_said_twice, node.value)), None)
-    if not isinstance(node, yaml.MappingNode):
-        return None
     seen = set[str]()
-    for key, value in node.value:
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
             if key.value in seen:
                 return key
             seen.add(key.value)
-        if (deeper := _said_twice(value)) is not None:
-            return deeper
     return None
+
+
+def _children(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from node.value
+    elif isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
 
 
 def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:

@@ -49,7 +49,8 @@ class Recording(Stored):
     """The word that named the agent: a registered name, or something of the user's own, which is
     never loaded because a recording says so."""
     experiment: Experiment
-    """Without settings, addresses, paths of programs, and what servers are started with."""
+    """Without settings, and without what servers are started with; its fields for addresses and
+    for paths of programs are empty."""
     files: tuple[str, ...]
     """Paths of the files that the agents could see; the scorers ask for them."""
 

@@ -6,13 +6,13 @@ Each trial is written when it ends: a session that dies leaves a recording of wh
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
-from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
+from swarm_bench.core.experiment import Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import (
     RECORDING,
@@ -27,6 +27,7 @@ from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.runtime.files import append_line, store_errors, write_whole
 from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
+from swarm_bench.runtime.sink import without_secrets
 
 MOST_LEFT = 64 * 1024 * 1024
 """Bytes of all files that an agent left; what is beyond is cut off."""
@@ -90,15 +91,13 @@ class Recorder:
         return size
 
 
-def left_by(home: Path, launch: Launch | None, secrets: Iterable[str]) -> dict[str, bytes]:
+def left_by(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
     """The files that a program left for its adapter, without secrets."""
     found, room = dict[str, bytes](), MOST_LEFT
     for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
         if data is not None:
-            for secret in secrets:
-                data = data.replace(secret.encode(), NOT_STORED.encode())
-            found[inner] = data[:room]
+            found[inner] = without_secrets(data, secrets)[:room]
             room -= len(found[inner])
     return found
 
@@ -140,7 +139,8 @@ def recorded_trial(
 
 
 def shareable(experiment: Experiment) -> Experiment:
-    """The experiment in shape: what only this machine has, and what may be secret, is left out."""
+    """The experiment in shape: without settings, what servers are started with, and the fields that
+    hold an address or the path of a program. Names and sentences stay as they are."""
     return experiment.model_copy(
         update={
             "modes": tuple(_named(mode) for mode in experiment.modes),

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.recording import Recorded, RecordedTrial
 from swarm_bench.core.records import SwarmRecord
@@ -114,9 +114,15 @@ class ReplayedTrial(TrialRun):
             raise ProcessLost("what was recorded could not be printed again; try the replay again")
 
     def _put_what_it_left(self, then: RecordedTrial, home: Path) -> None:
+        """Raises `ProcessLost` for names that no files can have: other trials can be played."""
         for number, inner in enumerate(then.left, start=1):
             source = self._of.stream(then.trial, f"left-{number}")
-            write_whole(home / inner, source.read_bytes())
+            try:
+                write_whole(home / inner, source.read_bytes())
+            except (StoreError, OSError) as error:
+                raise ProcessLost(
+                    f"what the recorded agent left could not be put back: {error}"
+                ) from error
 
     def _measured(self, exit_code: int | None) -> Measured:
         now, then = super()._measured(exit_code), self._recorded

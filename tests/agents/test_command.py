@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.testing.contracts import check_agent
 from tests.agents.command_files import agent, read, request
 
 REHEARSAL = "http://127.0.0.1:9/trial/t"
+BUSY = "(x|xx)+y.*(x|xx)+y"
+"""A pattern that a line of `x` keeps busy for ever."""
 RESULT = {"path": "$[?@.type == 'result'].result"}
 EVERYWHERE = [
     "agent", "{{ prompt }}", "{{ max_turns }}", "{{ seed }}", "{{ workspace }}", "{{ home }}",
@@ -184,11 +186,21 @@ def test_what_it_does_is_shown(tmp_path: Path) -> None:
     assert (seen.doing, seen.turns) == ("ls -a \ufffd", 0)
 
 
-def test_a_line_that_keeps_a_pattern_busy_is_given_up(tmp_path: Path) -> None:
-    made = agent(tmp_path, turns={"limit": "counted", "ends": "(x|xx)+y.*(x|xx)+y"})
+def test_a_pattern_that_a_line_keeps_busy_is_not_looked_for_again(tmp_path: Path) -> None:
+    output = {"format": "text", "answer": {"pattern": "x"}, "activity": BUSY}
+    made = agent(tmp_path, output=output, turns={"limit": "counted", "ends": "^turn"})
     began = time.monotonic()
-    assert made.activity(b"x" * 60) is None
-    assert time.monotonic() - began < 2
+    assert [made.activity(b"x" * 60) for _ in range(200)] == [None] * 200
+    assert time.monotonic() - began < 5  # and not 200 times 0.05 s of computing
+    seen = made.activity(b"turn")
+    assert seen is not None
+    assert seen.turns == 1
+
+
+def test_turns_that_cannot_be_counted_in_time_are_an_error(tmp_path: Path) -> None:
+    made = agent(tmp_path, turns={"limit": "counted", "ends": BUSY})
+    with pytest.raises(ConfigError, match=r"mine.yaml: the pattern 'ends' .* write a simpler one"):
+        made.activity(b"x" * 60)
 
 
 def test_whether_it_takes_servers(tmp_path: Path) -> None:

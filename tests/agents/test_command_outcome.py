@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents._command_material import LARGEST
+from swarm_bench.agents._command_outcome import MOST_REQUESTS
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.status import Cause
 from tests.agents.command_files import agent, read
 
+BUSY = "(x|xx)+y.*(x|xx)+y"
+"""A pattern that a text of `x` keeps busy for ever."""
 ANSWERED = '{"answer": "See a.py", '
 TOKENS = {
     "each": "$.requests[*]",
@@ -285,10 +288,46 @@ def test_an_output_that_is_too_large(tmp_path: Path, home: Path) -> None:
 
 
 def test_a_text_that_keeps_a_pattern_busy_is_given_up(tmp_path: Path) -> None:
-    output = {"format": "text", "answer": {"pattern": "(x|xx)+y.*(x|xx)+y"}}
+    output = {"format": "text", "answer": {"pattern": BUSY}}
     began = time.monotonic()
     seen = read(tmp_path, agent(tmp_path, output=output), "x" * 80)
     assert time.monotonic() - began < 10
     assert seen.cause is Cause.UNREADABLE_OUTPUT
     assert seen.detail is not None
     assert seen.detail.endswith("a pattern was given up after 1 s")
+
+
+def test_a_pattern_has_its_time_once_for_all_requests(tmp_path: Path) -> None:
+    tokens = {**TOKENS, "output": {"path": "$.words", "pattern": BUSY}}
+    requests = [{"prompt": 7, "cached": 0, "words": "x" * 60}] * 30
+    began = time.monotonic()
+    seen = outcome(tmp_path, {"tokens": tokens}, {"answer": "a", "requests": requests})
+    assert time.monotonic() - began < 10  # and not 30 s
+    assert seen.usage == Usage(input=210, cache_read=0, cache_create=0)
+
+
+def test_a_pattern_has_its_time_once_for_all_tools(tmp_path: Path) -> None:
+    mcp = f"(?P<server>{BUSY})(?P<tool>)"
+    tools = {"calls": "$.calls[*]", "offered": "$.calls[*]", "mcp": mcp}
+    began = time.monotonic()
+    seen = outcome(tmp_path, {"tools": tools}, {"answer": "a", "calls": ["sh", *["x" * 60] * 30]})
+    assert time.monotonic() - began < 10
+    assert (seen.tool_calls, seen.tools_offered) == (None, None)
+
+
+def test_what_a_pattern_found_before_it_was_given_up_is_no_figure(tmp_path: Path) -> None:
+    place = {"path": "$.said[*]", "pattern": f"(?P<value>[0-9]+)|{BUSY}"}
+    output = {
+        "cost": {**place, "take": "sum"},
+        "turns": {**place, "take": "count"},
+        "tools": {"calls": place},
+    }
+    seen = outcome(tmp_path, output, {"answer": "a", "said": ["1", "x" * 60, "2"]})
+    assert seen.cause is Cause.FINISHED
+    assert (seen.cost, seen.turns, seen.tool_calls) == (None, None, None)
+
+
+def test_more_requests_than_an_agent_makes_are_not_added(tmp_path: Path) -> None:
+    requests = [{"prompt": 1, "cached": 0, "completion": 1}] * (MOST_REQUESTS + 1)
+    seen = outcome(tmp_path, {"tokens": TOKENS}, {"answer": "a", "requests": requests})
+    assert (seen.cause, seen.usage, seen.turn_usage) == (Cause.FINISHED, Usage(), None)

@@ -270,3 +270,28 @@ def test_real_streams_go_through_everything_without_their_program(bench: Bench) 
         ("canopy", "exit-code", "unused", False),
     ]
     assert "1 of 2 trials had no answer from the provider" in done.out
+
+
+NAMES: list[list[str]] = [["a.md", "a.md/b"], ["n" * 300], ["mcp.json/x"], ["n" * 253], ["a/b.md"]]
+
+
+def test_files_that_cannot_be_put_back_end_their_trial_only(bench: Bench) -> None:
+    answer = {"type": "result", "subtype": "success", "is_error": False, "result": "See a.py."}
+    sample = Sample(stdout=json.dumps(answer).encode() + b"\n")
+    sides = {"baseline": Side(samples=[sample] * len(NAMES))}
+    received = make_recording(bench.folder / "received", "scout", sides)
+    made = [json.loads(line) for line in (received / "trials.jsonl").read_text().splitlines()]
+    for line, names in zip(made, NAMES, strict=True):
+        line["left"] = dict.fromkeys(names, 1)
+        for number, _ in enumerate(names, start=1):
+            (received / "streams" / f"{line['trial']}.left-{number}").write_bytes(b"x")
+    (received / "trials.jsonl").write_text("\n".join(map(json.dumps, made)))
+
+    done = replay(bench)
+
+    assert done.code == 3, done.err
+    assert "could not be run to their own end: 4" in done.err
+    records = lines(bench.folder / "rep", "metrics.jsonl")
+    assert [one["cause"] for one in records] == ["not-started"] * 4 + ["finished"]
+    for record in records[:4]:
+        assert record["detail"].startswith("what the recorded agent left could not be put back")
