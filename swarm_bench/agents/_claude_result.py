@@ -42,7 +42,7 @@ class Figures:
 def figures_of(results: Sequence[Json]) -> Figures:
     """The figures of a program's results, in the order in which it numbered them."""
     last = results[-1] if results else {}
-    usage = total(_figures(usage_of(result.get("usage"))) for result in results)
+    usage = Usage.total(_figures(usage_of(result.get("usage"))) for result in results)
     models = last.get("modelUsage")
     all_in = _all_in(object_of(models))
     counted = usage != Usage() or all_in != Usage()
@@ -60,24 +60,13 @@ def figures_of(results: Sequence[Json]) -> Figures:
     )
 
 
-def total(usages: Iterable[Usage]) -> Usage:
-    """Sum; a figure that one of them lacks is missing in the sum."""
-    given = list(usages)
-    return Usage(
-        input=_sum(usage.input for usage in given),
-        cache_read=_sum(usage.cache_read for usage in given),
-        cache_create=_sum(usage.cache_create for usage in given),
-        output=_sum(usage.output for usage in given),
-    )
-
-
 def _figures(usage: Usage) -> Usage:
     """Zeros throughout are no figures: they stand there when no request was answered."""
     return Usage() if usage == _NOTHING else usage
 
 
 def _all_in(models: Json) -> Usage:
-    return total(
+    return Usage.total(
         Usage(
             input=count_of(model.get("inputTokens")),
             cache_read=count_of(model.get("cacheReadInputTokens")),

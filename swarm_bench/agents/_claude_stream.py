@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from swarm_bench.agents._claude_failures import cause_of
-from swarm_bench.agents._claude_result import figures_of, total
+from swarm_bench.agents._claude_result import figures_of
 from swarm_bench.agents._claude_transcript import (
     Transcript,
     blocks,
@@ -43,9 +43,8 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     return Outcome(
         cause=cause,
         detail=detail,
-        # With `is_error` it is a message, which `detail` has; it must not be scored as an answer.
-        text=None if result.get("is_error") is True else text_of(result.get("result")),
-        usage=figures.usage if results else total(turn_usage),
+        text=_answer(result),
+        usage=figures.usage if results else Usage.total(turn_usage),
         all_in=figures.all_in,
         turn_usage=turn_usage if known else None,
         turns=figures.turns,
@@ -62,6 +61,12 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         payload=transcript.last.raw if transcript.last else None,
         **_start(transcript, result),
     )
+
+
+def _answer(result: Json) -> str | None:
+    """With `is_error` it is a message, which `detail` has; it must not be scored as an answer."""
+    text = text_of(result.get("result")) or ""
+    return text if text.strip() and result.get("is_error") is not True else None
 
 
 def _start(transcript: Transcript, result: Json) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
+from swarm_bench.core.errors import UsageError
 
 CONNECT_SECONDS = 60
 """A server that needs longer is broken: Codex ends without asking its model."""
@@ -14,7 +16,8 @@ IDLE_MILLISECONDS = 60_000
 """Silence of the model's stream after which the request is made again."""
 RETRIES = 2
 
-REHEARSAL_KEY = "SWARM_BENCH_REHEARSAL_KEY"
+OURS = "SWARM_BENCH_"
+REHEARSAL_KEY = f"{OURS}REHEARSAL_KEY"
 """Variable with the key that the rehearsal server is given."""
 
 Settings = dict[str, object]
@@ -35,7 +38,7 @@ def common_settings() -> Settings:
         "check_for_update_on_startup": False,
         "web_search": "disabled",
         # What is for Codex alone must change nothing in the commands that its model runs.
-        "shell_environment_policy.exclude": ["RUST_LOG", "CODEX_API_KEY", REHEARSAL_KEY],
+        "shell_environment_policy.exclude": ["RUST_LOG", "CODEX_API_KEY", f"{OURS}*"],
         **{f"features.{name}": value for name, value in features.items()},
     }
 
@@ -73,6 +76,38 @@ def server_settings(mcp_config: Path) -> Settings:
     given = object_of(json.loads(mcp_config.read_text(encoding="utf-8")).get("mcpServers"))
     servers = {_name(name): _server(object_of(server)) for name, server in given.items()}
     return {"mcp_servers": servers} if servers else {}
+
+
+def hidden_settings(mcp_config: Path, home: Path) -> tuple[Settings, dict[str, str]]:
+    """Like `server_settings`, for the command line, which all of the machine can read: the
+    variables of a server are in a script below `home` that starts it, and its headers in variables
+    of Codex, which are given with the settings. Raises `UsageError` for a name that no shell can
+    set."""
+    servers = object_of(server_settings(mcp_config).get("mcp_servers"))
+    variables: dict[str, str] = {}
+    for number, (name, server) in enumerate(servers.items(), start=1):
+        if environment := server.pop("env", None):
+            script = home / f"server-{number}.sh"
+            script.write_text(_script(name, server, environment), encoding="utf-8")
+            server |= {"command": "sh", "args": [str(script)]}
+        headers = object_of(server.pop("http_headers", None))
+        known = {f"{OURS}HEADER_{number}_{place}": key for place, key in enumerate(headers)}
+        variables |= {variable: headers[key] for variable, key in known.items()}
+        if known:
+            server["env_http_headers"] = {key: variable for variable, key in known.items()}
+    return ({"mcp_servers": servers} if servers else {}), variables
+
+
+def _script(name: str, server: Json, environment: Json) -> str:
+    if bad := [key for key in environment if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key)]:
+        raise UsageError(
+            f"With --inherit-settings, Codex cannot be given the MCP server {name!r}, since its "
+            f"variable {bad[0]!r} has a name that a shell cannot set; rename it, or leave the "
+            "option out"
+        )
+    lines = [f"export {key}={shlex.quote(value)}" for key, value in environment.items()]
+    start = shlex.join([server["command"], *server["args"]])
+    return "\n".join([*lines, f"exec {start}", ""])
 
 
 def words(settings: Settings) -> list[str]:

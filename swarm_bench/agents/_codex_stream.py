@@ -85,18 +85,19 @@ def outcome_of(exit: AgentExit) -> Outcome:
         transcript.add(found)
     log = read_log(exit.stderr)
     cause, detail = cause_of(exit, transcript.end, transcript.error, log)
-    if cause is Cause.FINISHED and not (transcript.text or "").strip():
+    text = _answer(transcript, cause)
+    if cause is Cause.FINISHED and text is None:
         cause, detail = Cause.EMPTY_ANSWER, None
     usage = _usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
-    alone = bool(log.requests) and _sum(log.requests) == usage
+    alone = bool(log.requests) and Usage.total(log.requests) == usage
     known = transcript.started
     return Outcome(
         cause=cause,
         detail=detail,
-        text=transcript.text if cause is Cause.FINISHED else None,
+        text=text,
         usage=usage,
-        all_in=_sum(log.requests) if log.requests else Usage(),
+        all_in=Usage.total(log.requests),
         turn_usage=tuple(log.requests) if alone else None,
         turns=len(log.requests) if alone else None,
         model=clause_of(log.model),
@@ -154,25 +155,19 @@ def _was_denied(item: Json) -> bool:
     return item.get("status") == "declined" or "requires approval" in words
 
 
+def _answer(transcript: Transcript, cause: Cause) -> str | None:
+    """The last message: before the end of its turn it may be words on the way."""
+    ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
+    text = transcript.text or ""
+    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+
+
 def _usage(end: Found | None, log: Log) -> Usage:
     """As the end says it; of a run without an end, what its requests had used."""
     given = object_of(end.value.get("usage")) if end else {}
     if given:
         return usage_of(given)
-    return _sum(log.requests) if log.requests else Usage()
-
-
-def _sum(requests: list[Usage]) -> Usage:
-    def total(figures: list[int | None]) -> int | None:
-        known = [figure for figure in figures if figure is not None]
-        return sum(known) if len(known) == len(figures) else None
-
-    return Usage(
-        input=total([usage.input for usage in requests]),
-        cache_read=total([usage.cache_read for usage in requests]),
-        cache_create=total([usage.cache_create for usage in requests]),
-        output=total([usage.output for usage in requests]),
-    )
+    return Usage.total(log.requests)
 
 
 def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:

@@ -17,7 +17,12 @@ def server_alias(name: str) -> str:
             f"Gemini CLI cannot be given an MCP server called {name!r}, since '--' stands for "
             "'_' in its names; rename the server in the mode's file"
         )
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name).replace("_", "--")
+    return plain_name(name).replace("_", "--")
+
+
+def plain_name(name: str) -> str:
+    """A server's name as a record has it, without what the name of a tool cannot have."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 def server_name(alias: str) -> str:

@@ -24,6 +24,7 @@ from swarm_bench.agents._json_lines import (
     text_of,
 )
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
 
 _STDERR_BYTES = 1024 * 1024
 _RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)
@@ -97,12 +98,12 @@ def outcome_of(exit: AgentExit) -> Outcome:
     succeeded = result.get("status") == "success"
     cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
     begun = transcript.init is not None
-    left = left_in(exit.home) if begun else Left()
+    left = left_in(exit.home, exit.servers) if begun else Left()
     return Outcome(
         cause=cause,
         detail=detail,
-        text=text if succeeded and text else None,
-        usage=_usage_of_stream(stats) if stats else _total(left.turn_usage),
+        text=_answer(text, cause, finished=succeeded and not transcript.errors),
+        usage=_usage_of_stream(stats) if stats else Usage.total(left.turn_usage or ()),
         all_in=_usage_of_stream(stats),
         turn_usage=left.turn_usage,
         turns=transcript.turns if begun else None,
@@ -147,7 +148,7 @@ def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
     return Outcome(
         cause=cause,
         detail=detail,
-        text=text if result["status"] == "success" and text else None,
+        text=_answer(text, cause, finished=not said.get("error") and not warnings),
         usage=_usage_of_models(models),
         all_in=_usage_of_models(models),
         turns=_sum(
@@ -158,6 +159,11 @@ def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
         retries=len(_RETRY.findall(stderr)),
         payload=whole.raw,
     )
+
+
+def _answer(text: str, cause: Cause, *, finished: bool) -> str | None:
+    """Where it complained about something, it stopped, and what it had said is no answer."""
+    return text if text.strip() and (finished or cause is Cause.ANSWER_CUT) else None
 
 
 def _usage_of_stream(stats: Json) -> Usage:
@@ -185,17 +191,6 @@ def _usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
     return usage_of(prompt, cached, output) if prompt or output else Usage()
 
 
-def _total(requests: tuple[Usage, ...] | None) -> Usage:
-    """Of a run that was stopped, and could not say its figures."""
-    given = requests or ()
-    return Usage(
-        input=_sum([usage.input for usage in given]),
-        cache_read=_sum([usage.cache_read for usage in given]),
-        cache_create=_sum([usage.cache_create for usage in given]),
-        output=_sum([usage.output for usage in given]),
-    )
-
-
 def _sum(figures: list[int | None]) -> int | None:
     known = [figure for figure in figures if figure is not None]
     return sum(known) if known and len(known) == len(figures) else None
@@ -213,5 +208,9 @@ def _model(init: Json | None) -> str | None:
 
 
 def _by_name(tools: Json, key: str) -> dict[str, int]:
-    counts = {treatment_name(name): count_of(object_of(tools[name]).get(key)) for name in tools}
-    return {name: count for name, count in counts.items() if count}
+    counts = Counter[str]()
+    for name, tool in tools.items():
+        counts[treatment_name(text_of(name) or "unknown")] += (
+            count_of(object_of(tool).get(key)) or 0
+        )
+    return dict(+counts)

@@ -35,12 +35,13 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
     `tested` is the version our adapter was verified with, `install` a command that installs it.
     Raises `UsageError` when the program is not on the PATH, or does not say its version.
     """
-    path = shutil.which(program)
-    if path is None:
+    found = shutil.which(program)
+    if found is None:
         raise UsageError(
             f"The agent {name} needs the program {program!r}, which is not on the PATH; "
             f"install it with `{install}`"
         )
+    path = str(Path(found).absolute())  # an agent starts in another folder; no link is followed
     said, words = _ask(path)
     if said is None:
         raise UsageError(

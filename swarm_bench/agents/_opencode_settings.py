@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
@@ -10,8 +9,6 @@ from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
 CONNECT_MILLISECONDS = 60_000
 """For a server to connect and to list its tools."""
 REHEARSAL_MODEL = "rehearsal/rehearsal"
-NAMES = "servers.json"
-"""File in the home with the names of the servers that are configured."""
 
 _PLUGIN = "@opencode-ai/plugin"
 _ALWAYS = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_LSP_DOWNLOAD")
@@ -43,21 +40,18 @@ def configuration(mcp_config: Path, rehearsal: str | None) -> str:
     if rehearsal is not None:
         settings |= {"provider": {"rehearsal": _provider(rehearsal)}}
         settings |= {"model": REHEARSAL_MODEL, "small_model": REHEARSAL_MODEL}
+        # An agent of the user's own can name another model, with a provider that is billed.
+        settings |= {"enabled_providers": ["rehearsal"]}
     return json.dumps(settings, indent=2)
-
-
-def server_names(mcp_config: Path) -> tuple[str, ...]:
-    """Names of the servers as the treatment is told by them."""
-    return tuple(map(_plain, _servers(mcp_config)))
 
 
 def key_of(name: str) -> str:
     """OpenCode puts the key, `_` and the tool's name together: so the model sees
     `mcp__<server>__<tool>`, and the output says which server was called."""
-    return f"mcp__{_plain(name)}_"
+    return f"mcp__{plain(name)}_"
 
 
-def prepare_home(home: Path, config: str, names: Sequence[str]) -> dict[str, str]:
+def prepare_home(home: Path, config: str) -> dict[str, str]:
     """Makes the home, and gives the variables that lead there."""
     own = {
         "XDG_CONFIG_HOME": home / ".config",
@@ -73,7 +67,6 @@ def prepare_home(home: Path, config: str, names: Sequence[str]) -> dict[str, str
     (folder / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     settings = home / "opencode.json"
     settings.write_text(config, encoding="utf-8")
-    (home / NAMES).write_text(json.dumps(list(names)), encoding="utf-8")
     paths = {"HOME": home, **own, "OPENCODE_CONFIG": settings}
     return {name: str(path) for name, path in paths.items()}
 
@@ -107,5 +100,6 @@ def _provider(rehearsal: str) -> Json:
     }
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A server's name without what the name of a tool cannot have."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)

@@ -1,8 +1,8 @@
 """Reads what `opencode run --format json` prints into an outcome, with the log beside it."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from swarm_bench.agents._json_lines import (
     Found,
@@ -11,19 +11,17 @@ from swarm_bench.agents._json_lines import (
     clause_of,
     count_of,
     in_line,
-    in_text,
     object_of,
     objects,
     text_of,
 )
 from swarm_bench.agents._opencode_causes import BROKEN, cause_of
 from swarm_bench.agents._opencode_log import Log, read_log
-from swarm_bench.agents._opencode_settings import NAMES, key_of
+from swarm_bench.agents._opencode_settings import key_of, plain
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 _SHOWN = ("filePath", "pattern", "query", "command", "description")
-_MAX_NAMES = 65_536
 
 
 @dataclass
@@ -80,17 +78,17 @@ def outcome_of(exit: AgentExit) -> Outcome:
         transcript.add(found)
     log = read_log(exit.stderr)
     cause, detail = cause_of(exit, transcript.error, transcript.reason, log)
-    text = "\n\n".join(transcript.texts)
-    if cause is Cause.FINISHED and not text.strip():
+    text = _answer(transcript, cause)
+    if cause is Cause.FINISHED and text is None:
         cause, detail = Cause.EMPTY_ANSWER, None
-    usage = _sum(transcript.steps)
+    usage = Usage.total(transcript.steps)
     known = transcript.started
     alone = log.known and log.subagents == log.compactions == 0
     last_failed = transcript.error is not None
     return Outcome(
         cause=cause,
         detail=detail,
-        text=text if cause is Cause.FINISHED else None,
+        text=text,
         usage=usage,
         all_in=usage if alone else Usage(),
         turn_usage=tuple(transcript.steps) if known else None,
@@ -104,7 +102,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         retries=max(0, log.failed_requests - last_failed) if log.known else None,
         compactions=log.compactions if log.known else None,
         subagents=log.subagents if log.known else None,
-        servers=_servers(exit.home, transcript, log),
+        servers=_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
     )
 
@@ -151,34 +149,22 @@ def _doing(part: Json) -> str:
     return clause_of(f"{name} {shown}", 120) or "working"
 
 
+def _answer(transcript: Transcript, cause: Cause) -> str | None:
+    """The texts of a last step that came to its end: before that they may be words on the way."""
+    text = "\n\n".join(transcript.texts)
+    ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
+    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+
+
 def _cost(costs: list[float | None]) -> float | None:
     """The sum; 0 stands for a model without a price."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) or None if len(known) == len(costs) else None
 
 
-def _sum(steps: list[Usage]) -> Usage:
-    def total(figures: list[int | None]) -> int | None:
-        known = [figure for figure in figures if figure is not None]
-        return sum(known) if known and len(known) == len(figures) else None
-
-    return Usage(
-        input=total([usage.input for usage in steps]),
-        cache_read=total([usage.cache_read for usage in steps]),
-        cache_create=total([usage.cache_create for usage in steps]),
-        output=total([usage.output for usage in steps]),
-    )
-
-
-def _servers(home: Path | None, transcript: Transcript, log: Log) -> dict[str, str] | None:
+def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:
     """OpenCode asks its model when every server has connected or failed; it names the failed."""
-    path = home / NAMES if home is not None else None
-    if path is None or not path.is_file() or not (transcript.started and log.known):
+    if not (transcript.started and log.known):
         return None
-    with path.open("rb") as file:
-        data = b'{"names":' + file.read(_MAX_NAMES) + b"}"
-    names = next((found.value.get("names") for found in in_text(data)), None)
-    if not isinstance(names, list):
-        return None
-    plain = [name for name in names if isinstance(name, str)]
-    return {name: log.unavailable.get(key_of(name)) or "connected" for name in plain}
+    given = {plain(name): log.unavailable.get(key_of(name)) for name in names}
+    return {name: status or "connected" for name, status in given.items()}

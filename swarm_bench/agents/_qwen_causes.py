@@ -6,7 +6,7 @@ import re
 from swarm_bench.agents._api_errors import api_error
 from swarm_bench.agents._claude_transcript import Transcript
 from swarm_bench.agents._endings import STOPPED, Words, by_words, ending, tail
-from swarm_bench.agents._json_lines import clause_of, object_of, text_of
+from swarm_bench.agents._json_lines import Json, clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
@@ -30,7 +30,7 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     if transcript.last is None:
         return _without_result(exit)
     result = transcript.last.value
-    if result.get("is_error") is True or result.get("subtype", "success") != "success":
+    if _failed(result):
         said = text_of(object_of(result.get("error")).get("message"))
         words = said or text_of(result.get("result")) or text_of(result.get("subtype")) or ""
         return _failure(words), clause_of(words)
@@ -42,6 +42,17 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit)
     return (Cause.FINISHED, None) if answer.strip() else (Cause.EMPTY_ANSWER, None)
+
+
+def answer_of(result: Json) -> str | None:
+    """The answer in a result event, which may have an error in its place."""
+    answer = text_of(result.get("result")) or ""
+    given = answer.strip() and not _failed(result) and not _ERROR_ANSWER.fullmatch(answer)
+    return answer if given else None
+
+
+def _failed(result: Json) -> bool:
+    return result.get("is_error") is True or result.get("subtype", "success") != "success"
 
 
 def _without_result(exit: AgentExit) -> Ending:

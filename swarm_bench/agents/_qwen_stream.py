@@ -4,7 +4,6 @@ Its events are like Claude Code's, but for what a prompt's tokens include and ho
 """
 
 from collections import Counter
-from collections.abc import Iterable
 
 from swarm_bench.agents._claude_transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents._claude_transcript import usage_of as claude_usage_of
@@ -18,7 +17,7 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
-from swarm_bench.agents._qwen_causes import cause_of
+from swarm_bench.agents._qwen_causes import answer_of, cause_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -32,12 +31,12 @@ def outcome_of(exit: AgentExit) -> Outcome:
     init = transcript.init or {}
     known = transcript.known
     requests = _answered(transcript)
-    usage = usage_of(claude_usage_of(result.get("usage"))) if result else _total(requests)
+    usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
     cause, detail = cause_of(exit, transcript)
     return Outcome(
         cause=cause,
         detail=detail,
-        text=text_of(result.get("result")) if cause is Cause.FINISHED else None,
+        text=answer_of(result),
         usage=usage,
         all_in=usage if result else Usage(),
         turn_usage=requests if known else None,
@@ -87,20 +86,3 @@ def _subagents(transcript: Transcript) -> int:
 def _denials(result: Json) -> dict[str, int]:
     refused = map(object_of, list_of(result.get("permission_denials")))
     return dict(Counter(text_of(denial.get("tool_name")) or "unknown" for denial in refused))
-
-
-def _total(requests: Iterable[Usage]) -> Usage:
-    """Of a run that could not say its figures."""
-    given = list(requests)
-    return Usage(
-        input=_sum(usage.input for usage in given),
-        cache_read=_sum(usage.cache_read for usage in given),
-        cache_create=_sum(usage.cache_create for usage in given),
-        output=_sum(usage.output for usage in given),
-    )
-
-
-def _sum(figures: Iterable[int | None]) -> int | None:
-    given = list(figures)
-    known = [figure for figure in given if figure is not None]
-    return sum(known) if known and len(known) == len(given) else None

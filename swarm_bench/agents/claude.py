@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
@@ -108,10 +109,9 @@ class Claude:
             inherit = (*CREDENTIALS, *PROXIES)
         if request.inherit_settings:
             inherit = (*inherit, "CLAUDE_CONFIG_DIR")
-        # With a slash at its beginning it would be taken for a command, and not reach the model.
-        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
+        program = request.program or PROGRAM
         return Launch(
-            argv=(PROGRAM, "-p", *_options(request), "--", prompt),
+            argv=(program, "-p", *_options(request), "--", not_a_command(request.prompt)),
             env=env,
             inherit=inherit,
             # With it the program prints its result so far and ends its shells; SIGTERM does not.

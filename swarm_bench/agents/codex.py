@@ -5,6 +5,7 @@ from swarm_bench.agents._codex_settings import (
     REHEARSAL_KEY,
     common_settings,
     file,
+    hidden_settings,
     isolated_settings,
     provider_settings,
     server_settings,
@@ -59,6 +60,7 @@ class Codex:
     abilities = ABILITIES
 
     def launch(self, request: AgentRequest) -> Launch:
+        """Raises `UsageError` for a server whose variables cannot be kept off the command line."""
         rehearsed = request.rehearsal is not None
         model = REHEARSAL_MODEL if rehearsed else request.model
         options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
@@ -66,16 +68,18 @@ class Codex:
         options += ["--model", model] if model is not None else []
         options += words(common_settings() | provider_settings(request.rehearsal))
         env = {"RUST_LOG": FILTER}
-        servers = server_settings(request.mcp_config)
         if request.inherit_settings:
+            servers, headers = hidden_settings(request.mcp_config, request.home)
             options += words(servers)
+            env |= headers
         else:
             options += [*words(isolated_settings()), "--ignore-rules"]
             home, temporary = request.home / ".codex", request.home / "tmp"
             for folder in (home, temporary):
                 folder.mkdir(mode=0o700, exist_ok=True)
             # In a file, since all of the machine can read the command line of a process.
-            (home / "config.toml").write_text(file(servers), encoding="utf-8")
+            settings = file(server_settings(request.mcp_config))
+            (home / "config.toml").write_text(settings, encoding="utf-8")
             env |= {"HOME": str(request.home), "CODEX_HOME": str(home)}
             # Below the machine's temporary folder Codex makes no commands of its own, such as
             # apply_patch, for the model's shell; so that folder is another one.
@@ -83,7 +87,10 @@ class Codex:
         if rehearsed:
             env |= {REHEARSAL_KEY: "rehearsal"}
         return Launch(
-            argv=(PROGRAM, "exec", *options, *request.arguments, "--", request.prompt),
+            argv=(
+                *(request.program or PROGRAM, "exec", *options, *request.arguments),
+                *("--", request.prompt),
+            ),
             env=env,
             inherit=() if rehearsed else (*CREDENTIALS, *PROXIES),
             # The request after the last one of the budget shows that it is used up.

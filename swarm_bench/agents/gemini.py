@@ -1,19 +1,23 @@
 """Google's Gemini CLI: how its program is started, and how its output is read."""
 
 import json
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents._gemini_home import CHATS, DEBUG_LOG, SERVERS, write_servers
+from swarm_bench.agents._gemini_home import CHATS, DEBUG_LOG
 from swarm_bench.agents._gemini_names import server_alias
 from swarm_bench.agents._gemini_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.agents._json_lines import object_of
+from swarm_bench.agents._prompts import not_a_command
+from swarm_bench.agents._trusted_servers import trusted
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
 
+PROGRAM = "gemini"
 TESTED_VERSION = "0.61.0"
 INSTALL = f"npm install -g @google/gemini-cli@{TESTED_VERSION}"
 
@@ -23,10 +27,6 @@ REHEARSAL_MODEL = "gemini-2.5-pro"
 ATTEMPTS = 4
 """For one request, with pauses of about 5, 10 and 20 seconds. It would try 10 times, for minutes,
 and a trial that failed so is run again anyway."""
-
-SERVER_PATIENCE_MS = 120_000
-"""For an MCP server to connect, and for each of its answers. The program's own limit is 10 minutes,
-in which a server that hangs at its start keeps the agent from its first request."""
 
 NO_FILE = ".swarm-bench-no-context-file"
 """Name of the memory files to look for: none has it."""
@@ -67,9 +67,8 @@ class Gemini:
         """Raises `UsageError` for an MCP server whose name the program cannot have."""
         servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
         aliases = {server_alias(name): server for name, server in servers.items()}
-        user = Path.home() / ".gemini" if request.inherit_settings else None
+        user = _home(request.environment) / ".gemini" if request.inherit_settings else None
         _write_settings(request, aliases, user)
-        write_servers(request.home, aliases)
         options = ["--output-format", "stream-json", "--skip-trust", "--yolo"]
         # Without a name here it would start every server that any settings file has.
         for alias in aliases or ("none-of-them",):
@@ -78,13 +77,12 @@ class Gemini:
             options += ["--extensions", "none"]
         model = REHEARSAL_MODEL if request.rehearsal else request.model
         options += ["--model", model] if model else []
-        # With a slash at its beginning it would be taken for a command, and not reach the model.
-        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
+        options += [*request.arguments, f"--prompt={not_a_command(request.prompt)}"]
         return Launch(
-            argv=("gemini", *options, *request.arguments, f"--prompt={prompt}"),
+            argv=(request.program or PROGRAM, *options),
             env={**_environment(request), **_provider(request.rehearsal)},
             inherit=() if request.rehearsal else (*CREDENTIALS, *PROXIES),
-            leaves=(DEBUG_LOG, SERVERS, CHATS),
+            leaves=(DEBUG_LOG, CHATS),
         )
 
     def activity(self, line: bytes) -> Activity | None:
@@ -95,7 +93,7 @@ class Gemini:
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` when the program is not on the PATH."""
-        return installed(self.name, program="gemini", tested=TESTED_VERSION, install=INSTALL)
+        return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
 def _environment(request: AgentRequest) -> dict[str, str]:
@@ -133,7 +131,7 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
     folder = request.home / ".gemini"
     folder.mkdir()
     (request.home / "tmp").mkdir()
-    settings = {"mcpServers": {name: _server(given) for name, given in servers.items()}}
+    settings = {"mcpServers": {name: trusted(given) for name, given in servers.items()}}
     if user is None:
         settings |= _bare_settings()
     else:
@@ -143,19 +141,31 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
         settings = _of_user(user / "settings.json") | settings
     for group, values in _pinned(request.max_turns).items():
         settings[group] = {**settings.get(group, {}), **values}
-    if _has_key(request.rehearsal):
+    if _has_key(request):
         security = settings.setdefault("security", {})
-        security["auth"] = {**security.get("auth", {}), "selectedType": "gemini-api-key"}
+        security["auth"] = {**object_of(security.get("auth")), **_log_in(request.rehearsal)}
     text = json.dumps(settings, indent=2)
     (folder / "settings.json").write_text(text, encoding="utf-8")
 
 
-def _has_key(rehearsal: str | None) -> bool:
+def _home(environment: Mapping[str, str]) -> Path:
+    """The user's, as the program finds it."""
+    home = environment.get("HOME")
+    return Path(home) if home else Path.home()
+
+
+def _log_in(rehearsal: str | None) -> dict[str, str]:
+    key = "gemini-api-key"
+    # What the user's settings enforce would end a rehearsal.
+    return {"selectedType": key} | ({"enforcedType": key} if rehearsal is not None else {})
+
+
+def _has_key(request: AgentRequest) -> bool:
     """Whether it is to use an API key. With an address other than Google's it would look for a
     kind of log-in of its own accord that does not exist yet."""
     other = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
-    chosen = any(os.environ.get(name) == "true" for name in other)
-    return rehearsal is not None or ("GEMINI_API_KEY" in os.environ and not chosen)
+    chosen = any(request.environment.get(name) == "true" for name in other)
+    return request.rehearsal is not None or ("GEMINI_API_KEY" in request.environment and not chosen)
 
 
 def _of_user(file: Path) -> dict[str, Any]:
@@ -199,12 +209,3 @@ def _bare_settings() -> dict[str, dict[str, Any]]:
         "security": {"folderTrust": {"enabled": True}, "auth": {"useExternal": True}},
         "advanced": {"ignoreLocalEnv": True},
     }
-
-
-def _server(given: dict[str, Any]) -> dict[str, Any]:
-    """A server as its settings have one; `trust` because nobody can be asked."""
-    server = {"timeout": SERVER_PATIENCE_MS, **given, "trust": True}
-    kind = str(server.pop("type", "http")).lower()
-    if "url" in server and kind != "sse":
-        server["httpUrl"] = server.pop("url")
-    return server

@@ -2,10 +2,9 @@
 
 from swarm_bench.agents._installed import PROXIES, installed
 from swarm_bench.agents._opencode_settings import (
-    NAMES,
+    REHEARSAL_MODEL,
     configuration,
     prepare_home,
-    server_names,
     switches,
 )
 from swarm_bench.agents._opencode_stream import activity_of, outcome_of
@@ -61,8 +60,9 @@ class OpenCode:
         # A title given is a request less.
         options = ["--format", "json", "--auto", "--title", "task"]
         options += ["--print-logs", "--log-level", "INFO"]
-        if request.model is not None and not rehearsed:
-            options += ["--model", request.model]
+        # Only here it comes before the model that an agent of the user's own settings has.
+        model = REHEARSAL_MODEL if rehearsed else request.model
+        options += ["--model", model] if model is not None else []
         config = configuration(request.mcp_config, request.rehearsal)
         env = switches(isolated=not request.inherit_settings)
         if request.inherit_settings:
@@ -70,13 +70,15 @@ class OpenCode:
             env["OPENCODE_CONFIG_CONTENT"] = config
         else:
             options += ["--pure"]
-            env |= prepare_home(request.home, config, server_names(request.mcp_config))
+            env |= prepare_home(request.home, config)
         return Launch(
-            argv=(PROGRAM, "run", *options, *request.arguments, "--", request.prompt),
+            argv=(
+                *(request.program or PROGRAM, "run", *options, *request.arguments),
+                *("--", request.prompt),
+            ),
             env=env,
             inherit=() if rehearsed else (*CREDENTIALS, *PROXIES),
             turn_limit=request.max_turns,
-            leaves=() if request.inherit_settings else (NAMES,),
         )
 
     def activity(self, line: bytes) -> Activity | None:

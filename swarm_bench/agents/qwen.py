@@ -1,16 +1,18 @@
 """Alibaba's Qwen Code: how its program is started, and how its output is read."""
 
 import json
-import os
 from typing import Any
 
 from swarm_bench.agents._claude_stream import activity_of
 from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.agents._qwen_stream import outcome_of
+from swarm_bench.agents._trusted_servers import trusted
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
 
+PROGRAM = "qwen"
 TESTED_VERSION = "0.24.4"
 INSTALL = f"npm install -g @qwen-code/qwen-code@{TESTED_VERSION}"
 
@@ -20,10 +22,6 @@ REHEARSAL_MODEL = "qwen3-coder-plus"
 RETRIES = {"maxRetries": 0}
 """Of its two outer loops. The inner one has no setting: 7 requests within about 80 seconds, for a
 rate limit or a provider that fails. With the others around it, it went on for many minutes."""
-
-SERVER_PATIENCE_MS = 120_000
-"""For an MCP server to connect, and for each of its answers: one that hangs at its start keeps the
-agent from its first request."""
 
 CREDENTIALS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
 
@@ -48,7 +46,8 @@ class Qwen:
         tested_version=TESTED_VERSION,
         turn_limit="kept by the program",
         cost=None,
-        cache_tokens="read; what a provider bills for writing its cache is among the input tokens",
+        cache_tokens="read; written is recorded as 0, because what a provider bills for it is "
+        "among the input tokens",
         tool_calls="by name, with failures",
         compactions=None,
         isolation="own home and safe mode; settings, memory files, hooks, extensions, skills and "
@@ -81,12 +80,11 @@ class Qwen:
             options += ["--auth-type", "openai"]
         model = REHEARSAL_MODEL if request.rehearsal else request.model
         options += ["--model", model] if model else []
-        # With a slash at its beginning it would be taken for a command, and not reach the model.
-        prompt = f"\n{request.prompt}" if request.prompt.startswith("/") else request.prompt
+        options += [*request.arguments, f"--prompt={not_a_command(request.prompt)}"]
         inherit = () if request.rehearsal else (*CREDENTIALS, *PROXIES)
         return Launch(
-            argv=("qwen", *options, *request.arguments, f"--prompt={prompt}"),
-            env={**_environment(request), **_provider(request.rehearsal)},
+            argv=(request.program or PROGRAM, *options),
+            env={**_environment(request), **_provider(request)},
             inherit=(*inherit, "QWEN_HOME") if request.inherit_settings else inherit,
         )
 
@@ -98,7 +96,7 @@ class Qwen:
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` when the program is not on the PATH."""
-        return installed(self.name, program="qwen", tested=TESTED_VERSION, install=INSTALL)
+        return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
 def _environment(request: AgentRequest) -> dict[str, str]:
@@ -122,17 +120,22 @@ def _environment(request: AgentRequest) -> dict[str, str]:
     }
 
 
-def _provider(rehearsal: str | None) -> dict[str, str]:
-    if rehearsal is not None:
-        return {"OPENAI_BASE_URL": f"{rehearsal}/v1", "OPENAI_API_KEY": "rehearsal"}
+def _provider(request: AgentRequest) -> dict[str, str]:
+    if request.rehearsal is not None:
+        return _rehearsal(request.rehearsal)
     # Left unset, it would be what a `.env` file of the workspace says.
-    return {} if os.environ.get("OPENAI_BASE_URL") else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
+    given = request.environment.get("OPENAI_BASE_URL")
+    return {} if given else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
+
+
+def _rehearsal(address: str) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "rehearsal"}
 
 
 def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
     """The servers, and settings that come before the user's and the workspace's."""
     (request.home / "tmp").mkdir()
-    given = {"mcpServers": {name: _server(server) for name, server in servers.items()}}
+    given = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
     settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
     for name, content in (("servers.json", given), ("settings.json", settings)):
         (request.home / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
@@ -166,12 +169,3 @@ def _bare_settings() -> dict[str, Any]:
         },
         "ide": {"enabled": False},
     }
-
-
-def _server(given: dict[str, Any]) -> dict[str, Any]:
-    """A server as its settings have one; `trust` because nobody can be asked."""
-    server = {"timeout": SERVER_PATIENCE_MS, **given, "trust": True}
-    kind = str(server.pop("type", "http")).lower()
-    if "url" in server and kind != "sse":
-        server["httpUrl"] = server.pop("url")
-    return server

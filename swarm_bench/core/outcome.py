@@ -1,7 +1,7 @@
 """What goes into an agent and what comes out of it."""
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -35,6 +35,22 @@ class Usage:
             return None
         return self.reported + self.cache_read
 
+    @classmethod
+    def total(cls, usages: Iterable["Usage"]) -> "Usage":
+        """The sum. A figure that one of them lacks is missing in it, and all are without any."""
+        given = list(usages)
+        return cls(
+            input=_sum([usage.input for usage in given]),
+            cache_read=_sum([usage.cache_read for usage in given]),
+            cache_create=_sum([usage.cache_create for usage in given]),
+            output=_sum([usage.output for usage in given]),
+        )
+
+
+def _sum(figures: list[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known and len(known) == len(figures) else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRequest:
@@ -60,6 +76,12 @@ class AgentRequest:
     its end; `None` for a real model. The program's own API path is appended to it."""
     trial: str = ""
     """Stable id of the trial."""
+    program: str | None = None
+    """Absolute path of the program that was asked for its version, to be started instead of
+    whatever has its name now. `None` when it is not known."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The user's variables, with what the user sets for the agent (`--agent-env`) in their places.
+    Those that `Launch.inherit` names reach the program, and so does all that is set for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +117,8 @@ class AgentExit:
     when it is gone."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts to take out of what is read from `home`; the two files above are without them."""
+    servers: tuple[str, ...] = ()
+    """Names of the MCP servers of the mode, as the program was given them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +143,8 @@ class Outcome:
     detail: str | None = None
     """One sentence on a failure, from the agent's own words where it has any."""
     text: str | None = None
-    """The answer."""
+    """The answer, whenever the program gave one as its answer: also one that was cut, or after
+    which something else failed. Never the words of an error, nor what was said on the way."""
     usage: Usage = Usage()
     all_in: Usage = Usage()
     """With the requests of sub-agents and of compactions, which `usage` leaves out."""
@@ -146,8 +171,8 @@ class Outcome:
     model: str | None = None
     program_version: str | None = None
     tool_calls: Mapping[str, int] | None = None
-    """Calls by tool name, as the agent names the tool."""
-    """MCP tools as `mcp__<server>__<tool>`, however the program spells them."""
+    """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,
+    however the program spells them."""
     tool_failures: Mapping[str, int] | None = None
     permission_denials: Mapping[str, int] | None = None
     """Calls that the program refused to make, by tool name."""

@@ -205,6 +205,8 @@ class TrialRun:
             inherit_settings=kit.experiment.inherit_settings,
             rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
             trial=trial.id,
+            program=kit.experiment.agent.path,
+            environment={**kit.user_environment, **kit.agent_env},
         )
 
     async def _what_the_server_saw(self) -> dict[str, Any]:
@@ -223,6 +225,7 @@ class TrialRun:
             stderr=self._stderr,
             home=self._home,
             secrets=self._secrets,
+            servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )
         return await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
 

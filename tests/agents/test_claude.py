@@ -57,6 +57,11 @@ def test_budget_prompt_and_servers(request_: AgentRequest) -> None:
     assert launch.stop_signal is signal.SIGINT
 
 
+def test_the_program_that_was_identified_is_started(request_: AgentRequest) -> None:
+    launch = Claude().launch(replace(request_, program="/opt/bin/claude"))
+    assert launch.argv[0] == "/opt/bin/claude"
+
+
 def test_nothing_of_the_users_is_read(request_: AgentRequest) -> None:
     launch = Claude().launch(request_)
     assert launch.env["HOME"] == str(request_.home)

@@ -157,7 +157,7 @@ def test_the_answer_is_found(tmp_path: Path, printed: bytes) -> None:
 @pytest.mark.parametrize("answer", ["", " \n"])
 def test_an_empty_answer(tmp_path: Path, answer: str) -> None:
     outcome = read(tmp_path, lines({**RESULT, "result": answer}))
-    assert (outcome.cause, outcome.text) == (Cause.EMPTY_ANSWER, answer)
+    assert (outcome.cause, outcome.text) == (Cause.EMPTY_ANSWER, None)
 
 
 @pytest.mark.parametrize(

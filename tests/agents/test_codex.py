@@ -1,6 +1,7 @@
 """How Codex is started, and what its recorded output means."""
 
 import json
+import subprocess
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.codex import Codex
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason, Usage
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.retrieval.treatment import treatment
@@ -297,3 +299,41 @@ def test_inherited_settings_keep_the_users_home(request_: AgentRequest) -> None:
     assert "project_doc_max_bytes" not in given
     assert isinstance(given["mcp_servers"], dict)
     assert given["mcp_servers"]["canopy"]["command"] == "canopy"
+
+
+def test_secrets_of_servers_are_on_no_command_line(request_: AgentRequest) -> None:
+    stdio = {"command": "printenv", "args": ["KEY"], "env": {"KEY": "pri'vate $1\n"}}
+    http = {"url": "http://h/mcp", "headers": {"Authorization": "Bearer hush"}}
+    with_servers(request_, tool=stdio, web=http)
+    launch = Codex().launch(replace(request_, inherit_settings=True))
+    assert not any("vate" in word or "hush" in word for word in launch.argv)
+    servers = settings(launch)["mcp_servers"]
+    assert isinstance(servers, dict)
+    variable = servers["web"]["env_http_headers"]["Authorization"]
+    assert launch.env[variable] == "Bearer hush"
+    words = [servers["tool"]["command"], *servers["tool"]["args"]]
+    said = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert said.stdout == "pri'vate $1\n\n"
+
+
+def test_a_variable_that_no_shell_can_set_is_refused(request_: AgentRequest) -> None:
+    with_servers(request_, tool={"command": "tool", "env": {"A-B": "1"}})
+    with pytest.raises(UsageError, match="rename it"):
+        Codex().launch(replace(request_, inherit_settings=True))
+
+
+def test_the_program_that_was_identified_is_started(request_: AgentRequest) -> None:
+    launch = Codex().launch(replace(request_, program="/opt/bin/codex"))
+    assert launch.argv[:2] == ("/opt/bin/codex", "exec")
+
+
+def test_an_answer_stays_one_whatever_comes_after_it(tmp_path: Path) -> None:
+    (tmp_path / "stderr").touch()
+    exit = AgentExit(
+        returncode=-9,
+        stopped="timeout",
+        stdout=SAMPLES / "tools.jsonl",
+        stderr=tmp_path / "stderr",
+    )
+    found = Codex().outcome(exit)
+    assert (found.cause, found.text) == (Cause.TIMEOUT, "done after tools")

@@ -47,12 +47,19 @@ ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
 """Exit code and why we stopped it, and what that is to be read as."""
 
 
-def outcome(sample: str, home: Path | None = None) -> Outcome:
+def outcome(sample: str, home: Path | None = None, servers: tuple[str, ...] = ()) -> Outcome:
     code, stopped, _, _ = ENDINGS[sample]
     stdout = next(path for path in SAMPLES.glob(f"{sample}.*") if "stderr" not in path.name)
     stderr = SAMPLES / f"{sample}.stderr.txt"
     return Gemini().outcome(
-        AgentExit(returncode=code, stopped=stopped, stdout=stdout, stderr=stderr, home=home)
+        AgentExit(
+            returncode=code,
+            stopped=stopped,
+            stdout=stdout,
+            stderr=stderr,
+            home=home,
+            servers=servers,
+        )
     )
 
 
@@ -140,14 +147,35 @@ def test_the_home_tells_each_request_and_the_servers(tmp_path: Path) -> None:
         {**answer, "id": "b"},
     ]
     write_lines(chats / "session-1.jsonl", lines)
-    write_lines(tmp_path / "gemini-servers.json", [{"servers": ["my_server", "canopy"]}])
     log = "[2026-11-21T02:13:54Z] [LOG] [MCP error] Error during discovery for MCP server 'canopy'"
     (tmp_path / "gemini-debug.log").write_text(f"{log}: gone\n", encoding="utf-8")
-    found = outcome("timeout", tmp_path)
+    found = outcome("timeout", tmp_path, ("my server", "canopy"))
     once = Usage(input=60, cache_read=40, cache_create=0, output=7)
     assert found.turn_usage == (once, once)
     assert found.usage.effective == 214  # of a run that could not say its own figures
     assert found.servers == {"my_server": "connected", "canopy": "failed"}
+
+
+def test_figures_of_more_conversations_than_are_read_are_missing(tmp_path: Path) -> None:
+    chats = tmp_path / ".gemini" / "tmp" / "repo" / "chats"
+    chats.mkdir(parents=True)
+    (tmp_path / "elsewhere").write_text("{}", encoding="utf-8")
+    (chats / "session-link.jsonl").symlink_to(tmp_path / "elsewhere")
+    assert outcome("timeout", tmp_path).turn_usage is None
+    for number in range(120):
+        (chats / f"session-{number}.jsonl").touch()
+    assert outcome("timeout", tmp_path).turn_usage is None
+
+
+def test_names_of_tools_can_be_written_as_utf_8(tmp_path: Path) -> None:
+    stats = '{"models": {}, "tools": {"byName": {"\\ud800": {"count": 1}}}}'
+    said = f'{{"session_id": "s", "response": "a", "stats": {stats}}}'
+    (tmp_path / "stdout").write_text(said, encoding="utf-8")
+    (tmp_path / "stderr").touch()
+    exit = AgentExit(
+        returncode=0, stopped=None, stdout=tmp_path / "stdout", stderr=tmp_path / "stderr"
+    )
+    assert Gemini().outcome(exit).tool_calls == {"\ufffd": 1}
 
 
 def test_without_its_home_nothing_is_said_of_servers() -> None:
@@ -215,16 +243,18 @@ def test_words_of_the_user_stand_before_the_prompt(tmp_path: Path) -> None:
     assert launch.argv[-2:] == ("--debug", "--prompt=-v is what?")
 
 
-def test_with_inherited_settings_only_servers_and_budgets_are_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_inherited_settings_only_servers_and_budgets_are_ours(tmp_path: Path) -> None:
     user = tmp_path / "user"
     (user / ".gemini").mkdir(parents=True)
     theirs = {"mcpServers": {"other": {}}, "ui": {"theme": "x"}, "model": {"name": "m"}}
     (user / ".gemini" / "settings.json").write_text(json.dumps(theirs), encoding="utf-8")
     (user / ".gemini" / "GEMINI.md").write_text("mine", encoding="utf-8")
-    monkeypatch.setenv("HOME", str(user))
-    launch = launched(tmp_path, servers={"canopy": {"command": "c"}}, inherit_settings=True)
+    launch = launched(
+        tmp_path,
+        servers={"canopy": {"command": "c"}},
+        inherit_settings=True,
+        environment={"HOME": str(user)},
+    )
     settings = settings_of(tmp_path)
     assert set(settings["mcpServers"]) == {"canopy"}
     assert settings["ui"] == {"theme": "x"}
@@ -234,15 +264,25 @@ def test_with_inherited_settings_only_servers_and_budgets_are_ours(
     assert json.loads((user / ".gemini" / "settings.json").read_text("utf-8")) == theirs
 
 
-def test_inherited_settings_with_comments_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inherited_settings_with_comments_are_refused(tmp_path: Path) -> None:
     (tmp_path / "user" / ".gemini").mkdir(parents=True)
     settings = tmp_path / "user" / ".gemini" / "settings.json"
     settings.write_text('{"ui": {}} // mine', encoding="utf-8")
-    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    environment = {"HOME": str(tmp_path / "user")}
     with pytest.raises(UsageError, match="not plain JSON"):
-        launched(tmp_path, inherit_settings=True)
+        launched(tmp_path, inherit_settings=True, environment=environment)
+
+
+def test_a_key_that_the_user_sets_for_the_agent_is_its_log_in(tmp_path: Path) -> None:
+    launched(tmp_path, environment={"GEMINI_API_KEY": "k"})
+    assert settings_of(tmp_path)["security"]["auth"]["selectedType"] == "gemini-api-key"
+    (tmp_path / "2").mkdir()
+    launched(tmp_path / "2")
+    assert "selectedType" not in settings_of(tmp_path / "2")["security"]["auth"]
+
+
+def test_the_program_that_was_identified_is_started(tmp_path: Path) -> None:
+    assert launched(tmp_path, program="/opt/bin/gemini").argv[0] == "/opt/bin/gemini"
 
 
 def test_a_prompt_is_never_a_command(tmp_path: Path) -> None:

@@ -40,21 +40,19 @@ ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
 them. All are of version 1.18.33, against a server that plays the provider."""
 
 
-def outcome(name: str, tmp_path: Path, servers: list[str] | None = None) -> Outcome:
+def outcome(name: str, tmp_path: Path, servers: tuple[str, ...] = ()) -> Outcome:
     code, stopped, _, _ = ENDINGS[name]
     stderr = SAMPLES / f"{name}.stderr.txt"
     if not stderr.exists():
         stderr = tmp_path / "stderr"
         stderr.touch()
-    if servers is not None:
-        (tmp_path / "servers.json").write_text(json.dumps(servers), encoding="utf-8")
     return OpenCode().outcome(
         AgentExit(
             returncode=code,
             stopped=stopped,
             stdout=SAMPLES / f"{name}.jsonl",
             stderr=stderr,
-            home=tmp_path,
+            servers=servers,
         )
     )
 
@@ -97,7 +95,7 @@ def test_endings(name: str, tmp_path: Path) -> None:
     *_, status, cause = ENDINGS[name]
     found = outcome(name, tmp_path)
     assert (CONSEQUENCES[found.cause].status, found.cause) == (status, cause)
-    assert (found.text is not None) == (cause is Cause.FINISHED)
+    assert (found.text is not None) == (cause in (Cause.FINISHED, Cause.ANSWER_CUT))
 
 
 @pytest.mark.parametrize(
@@ -127,13 +125,13 @@ def test_an_answer_and_its_figures(tmp_path: Path) -> None:
 
 
 def test_without_a_log_its_figures_are_missing(tmp_path: Path) -> None:
-    found = outcome("tools", tmp_path, servers=["canopy"])
+    found = outcome("tools", tmp_path, servers=("canopy",))
     assert (found.retries, found.compactions, found.subagents, found.servers) == (None,) * 4
     assert found.all_in == Usage()
 
 
 def test_the_log_has_servers_and_model(tmp_path: Path) -> None:
-    found = outcome("log_mcp_success", tmp_path, servers=["canopy"])
+    found = outcome("log_mcp_success", tmp_path, servers=("canopy",))
     assert found.servers == {"canopy": "connected"}
     assert found.tool_calls == {"mcp__canopy__canopy_evidence_pack": 2}
     assert found.model == "rehearsal/rehearsal"
@@ -144,7 +142,7 @@ def test_the_log_has_servers_and_model(tmp_path: Path) -> None:
 
 
 def test_a_broken_server_shows(tmp_path: Path) -> None:
-    found = outcome("log_mcp_broken", tmp_path, servers=["canopy"])
+    found = outcome("log_mcp_broken", tmp_path, servers=("canopy",))
     assert found.servers == {"canopy": "failed"}
     assert treatment(["canopy"], found) == "not-connected"
 
@@ -229,8 +227,8 @@ def test_servers_are_named_so_that_their_tools_can_be_told(request_: AgentReques
     assert given["mcp"]["mcp__my_tool_"]["environment"] == {"KEY": "a"}
     assert given["mcp"]["mcp__web_"]["url"] == "http://h/mcp"
     assert given["mcp"]["mcp__web_"]["headers"] == {"X": "1"}
-    names = json.loads((request_.home / "servers.json").read_text(encoding="utf-8"))
-    assert names == ["my_tool", "web"]
+    found = outcome("log_mcp_success", request_.home, servers=("my tool", "web"))
+    assert found.servers == {"my_tool": "connected", "web": "connected"}
 
 
 def test_modes_differ_by_their_servers_alone(request_: AgentRequest) -> None:
@@ -254,7 +252,21 @@ def test_a_rehearsal_asks_the_loopback_server_and_nobody_else(request_: AgentReq
     assert settings(launch)["provider"]["rehearsal"]["options"]["baseURL"] == f"{url}/v1"
     assert settings(launch)["model"] == "rehearsal/rehearsal"
     assert launch.inherit == ()
-    assert "a/b" not in launch.argv
+    assert launch.argv[launch.argv.index("--model") + 1] == "rehearsal/rehearsal"
+    assert settings(launch)["enabled_providers"] == ["rehearsal"]
+
+
+def test_the_users_settings_cannot_lead_a_rehearsal_elsewhere(request_: AgentRequest) -> None:
+    url = "http://127.0.0.1:9999/trial/abc"
+    launch = OpenCode().launch(replace(request_, rehearsal=url, inherit_settings=True))
+    assert launch.argv[launch.argv.index("--model") + 1] == "rehearsal/rehearsal"
+    given = json.loads(launch.env["OPENCODE_CONFIG_CONTENT"])
+    assert given["enabled_providers"] == ["rehearsal"]
+
+
+def test_the_program_that_was_identified_is_started(request_: AgentRequest) -> None:
+    launch = OpenCode().launch(replace(request_, program="/opt/bin/opencode"))
+    assert launch.argv[:2] == ("/opt/bin/opencode", "run")
 
 
 def test_inherited_settings_keep_the_users_home(request_: AgentRequest) -> None:

@@ -183,16 +183,14 @@ def test_a_rehearsal_has_its_own_address_key_and_model(tmp_path: Path) -> None:
     assert launch.inherit == ()
 
 
-def test_the_workspace_never_chooses_the_provider(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+def test_the_workspace_never_chooses_the_provider(tmp_path: Path) -> None:
     launch = launched(tmp_path, model="gpt-5")
     assert launch.env["OPENAI_BASE_URL"] == "https://api.openai.com/v1"
     assert {"OPENAI_API_KEY", "HTTPS_PROXY"} <= set(launch.inherit)
-    monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example/v1")
     (tmp_path / "2").mkdir()
-    assert "OPENAI_BASE_URL" not in launched(tmp_path / "2", model="gpt-5").env
+    given = {"OPENAI_BASE_URL": "https://models.example/v1"}
+    other = launched(tmp_path / "2", model="gpt-5", environment=given)
+    assert "OPENAI_BASE_URL" not in other.env
 
 
 def test_words_of_the_user_stand_before_the_prompt(tmp_path: Path) -> None:
@@ -206,6 +204,10 @@ def test_with_inherited_settings_only_servers_and_budgets_are_ours(tmp_path: Pat
     assert not {"HOME", "QWEN_SYSTEM_MD"} & set(launch.env)
     assert not {"--safe-mode", "--auth-type"} & set(launch.argv)
     assert "memory" not in file_of(tmp_path, "settings.json")
+
+
+def test_the_program_that_was_identified_is_started(tmp_path: Path) -> None:
+    assert launched(tmp_path, program="/opt/bin/qwen").argv[0] == "/opt/bin/qwen"
 
 
 def test_a_prompt_is_never_a_command(tmp_path: Path) -> None:

@@ -1,0 +1,6 @@
+"""How a prompt is given to a program that has commands of its own."""
+
+
+def not_a_command(prompt: str) -> str:
+    """With a slash at its beginning it would be taken for a command, and not reach the model."""
+    return f"\n{prompt}" if prompt.startswith("/") else prompt
