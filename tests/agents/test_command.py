@@ -169,6 +169,12 @@ def test_a_program_without_a_version(tmp_path: Path, code: str, words: str) -> N
         made.program(None)
 
 
+def test_a_pattern_that_does_not_come_to_an_end_finds_no_version(tmp_path: Path) -> None:
+    version = {"command": [sys.executable, "-c", "print('x' * 60)"], "pattern": BUSY}
+    with pytest.raises(UsageError, match="mend 'version', or leave it out"):
+        agent(tmp_path, version=version).program(None)
+
+
 def test_turns_are_counted_where_the_file_says_so(tmp_path: Path) -> None:
     made = agent(tmp_path, turns={"limit": "counted", "ends": "^tools ran"}, stop_signal="SIGINT")
     launch = made.launch(request(tmp_path))

@@ -242,9 +242,9 @@ FROM_FILE = {"source": "{{ home }}/out.json"}
 
 def test_a_file_that_the_program_wrote(tmp_path: Path, home: Path) -> None:
     (home / "out.json").write_text('{"answer": "the key is s3cr3t-key"}', encoding="utf-8")
-    seen = outcome(tmp_path, FROM_FILE, None, home=home, secrets=("s3cr3t-key",))
-    assert seen.cause is Cause.FINISHED
-    assert "s3cr3t" not in f"{seen.text} {seen.payload!r}"
+    seen = outcome(tmp_path, FROM_FILE, None, home=home, secrets=("s3cr3t", "s3cr3t-key"))
+    assert (seen.cause, seen.text) == (Cause.FINISHED, "the key is (not stored)")
+    assert b"s3cr3t" not in (seen.payload or b"s3cr3t")
 
 
 def test_a_file_that_was_not_written(tmp_path: Path, home: Path) -> None:

@@ -124,3 +124,10 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     launch = Launch(argv=("x",), leaves=names)
     assert left_by(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
     assert left_by(home, None, [KEY]) == {}
+
+
+def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f"my key is {KEY}-and-more")
+    launch = Launch(argv=("x",), leaves=("a.json",))
+    for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
+        assert left_by(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
