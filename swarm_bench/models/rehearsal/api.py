@@ -8,6 +8,16 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolSpec
 
 Stop = Literal["end", "tools", "refusal", "length"]
+ErrorKind = Literal[
+    "rate_limit",
+    "server_error",
+    "overloaded",
+    "unauthorized",
+    "context_overflow",
+    "bad_request",
+    "too_large",
+    "not_found",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +37,9 @@ class Asked:
     prompt, then each message."""
     schema: Mapping[str, Any] | None = None
     """JSON schema that the answer must keep, when the program asks for one."""
-    wire: Mapping[str, Any] = field(default_factory=dict)
-    """What the API must know of the request to word its reply; of no meaning elsewhere."""
+    echo: Mapping[str, Any] = field(default_factory=dict)
+    """What the API must know of the request to word its reply. The server reads one thing of it:
+    `media_type`, where the answer to a request for a stream has another than such answers have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +52,22 @@ class Reply:
     """With the names and arguments of tools as the program has them."""
     usage: Usage
     stop: Stop
-    wire: Mapping[str, Any] = field(default_factory=dict)
+    echo: Mapping[str, Any] = field(default_factory=dict)
     """That of the request."""
 
 
 class Api(Protocol):
     """One wire format. All bodies are JSON."""
 
+    @property
+    def statuses(self) -> Mapping[ErrorKind, int]:
+        """HTTP statuses of errors, where they are not those that the other providers have."""
+        ...
+
     def read(self, body: Mapping[str, Any]) -> Asked:
         """Raises `ValueError` with a sentence when the request is not one of this API. What the
-        Gemini API says in its path (the model, and whether to stream) the server has put into the
-        body, as `model` and `stream`."""
+        Gemini API says in its path (the model, and whether and how to stream) the server has put
+        into the body, as `model`, `stream` and `alt`."""
         ...
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -62,8 +78,10 @@ class Api(Protocol):
         """The server-sent events of a streamed answer, each with its blank line."""
         ...
 
-    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
-        """The body of an error as this provider words it. `kind` is one of `rate_limit`,
-        `server_error`, `overloaded`, `unauthorized`, `context_overflow`, `bad_request`. Where
-        programs look for a provider's own words, those stand before `sentence`."""
+    def error(
+        self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
+    ) -> dict[str, Any]:
+        """The body of an error as this provider words it. Where programs look for a provider's own
+        words, those stand before `sentence`. `retry_seconds` says when to come back, for an API
+        that has a place for it in the body."""
         ...

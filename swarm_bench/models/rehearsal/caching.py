@@ -11,15 +11,35 @@ Three things differ from a provider: no minimum length, no limit to the age of w
 cache, and no marks needed that say what to cache.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models.tokens import count
 
 
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a prompt without its text: prompts are long and many."""
+
+    digest: bytes
+    tokens: int
+
+
+def measured(parts: Iterable[str]) -> tuple[Part, ...]:
+    """Reads every letter, so it is not for the event loop."""
+    return tuple(
+        Part(
+            digest=blake2b(part.encode("utf-8", "replace"), digest_size=16).digest(),
+            tokens=count(part),
+        )
+        for part in parts
+    )
+
+
 class _Known(dict[bytes, "_Known"]):
-    """Digest of a part -> what followed it. Texts are not kept: prompts are long and many."""
+    """Digest of a part -> what followed it."""
 
 
 class PromptCache:
@@ -28,16 +48,15 @@ class PromptCache:
     def __init__(self) -> None:
         self._models: dict[str, _Known] = {}
 
-    def request(self, model: str, parts: Sequence[str]) -> Usage:
+    def request(self, model: str, parts: Sequence[Part]) -> Usage:
         """The usage of a request, without its output. What it sends is known from now on."""
         known = self._models.setdefault(model, _Known())
         read = created = 0
         for part in parts:
-            digest = blake2b(part.encode("utf-8", "replace"), digest_size=16).digest()
-            if digest in known:
-                read += count(part)
+            if part.digest in known:
+                read += part.tokens
             else:
-                created += count(part)
-                known[digest] = _Known()
-            known = known[digest]
+                created += part.tokens
+                known[part.digest] = _Known()
+            known = known[part.digest]
         return Usage(input=0, cache_read=read, cache_create=created)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 from swarm_bench.models.rehearsal.openai_errors import error_body
 
 _FINISH: Mapping[Stop, str] = {
@@ -77,6 +77,8 @@ class _Request(BaseModel):
 class Chat:
     """Chat Completions."""
 
+    statuses: Mapping[ErrorKind, int] = {}
+
     def read(self, body: Mapping[str, Any]) -> Asked:
         request = wire.parsed(_Request, body)
         tools = [] if request.tool_choice == "none" else request.tools or []
@@ -91,7 +93,7 @@ class Chat:
                 wire.json_text(part) for part in [*(body.get("tools") or []), *body["messages"]]
             ),
             schema=form.schema_ if form else None,
-            wire={"include_usage": bool(options and options.include_usage)},
+            echo={"include_usage": bool(options and options.include_usage)},
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -118,11 +120,13 @@ class Chat:
             yield wire.event({**head, "choices": [_choice(delta, None)]})
         yield wire.event({**head, "choices": [_choice({}, _FINISH[reply.stop])]})
         # Without having asked, a program may look for a first choice in every chunk.
-        if reply.wire.get("include_usage", True):
+        if reply.echo.get("include_usage", True):
             yield wire.event({**head, "choices": [], "usage": _usage(reply)})
         yield "data: [DONE]\n\n"
 
-    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
+    def error(
+        self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
+    ) -> dict[str, Any]:
         return error_body(kind, sentence, "messages")
 
 

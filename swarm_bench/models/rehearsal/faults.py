@@ -1,12 +1,14 @@
 """What providers do to programs, to be played on request."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from swarm_bench.core.errors import UsageError
+from swarm_bench.models.rehearsal.api import ErrorKind, Stop
 
 SLOW_SECONDS = 5.0
 """Silence before the first byte of a slow answer."""
+RETRY_SECONDS = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,34 +16,72 @@ class Failure:
     """An error in the place of an answer."""
 
     status: int
-    kind: str
-    """As `Api.error` has it, which words it."""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    """In the APIs that have no other (`Api.statuses`)."""
+    kind: ErrorKind
+    retry_seconds: int | None = None
+    """When to come back, said in the way of each API."""
 
 
-FAILURES = {
-    "rate-limit": Failure(status=429, kind="rate_limit"),
-    "rate-limit-retry-after": Failure(status=429, kind="rate_limit", headers={"retry-after": "1"}),
-    "server-error": Failure(status=500, kind="server_error"),
-    "overloaded": Failure(status=503, kind="overloaded"),
-    "unauthorized": Failure(status=401, kind="unauthorized"),
-    "context-overflow": Failure(status=400, kind="context_overflow"),
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Something that is wrong with an answer."""
+
+    stop: Stop | None = None
+    """The reason that is given for its end, if it is not the real one."""
+    is_empty: bool = False
+    is_broken: bool = False
+    """Whether the connection is closed in the middle of it."""
+    silence: float = 0
+    """Seconds before its first byte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """What a fault is."""
+
+    about: str
+    """What the server does, as a clause."""
+    what: Failure | Change
+
+
+FAULTS: Mapping[str, Played] = {
+    "rate-limit": Played(
+        about="answers 429 without saying when to come back",
+        what=Failure(status=429, kind="rate_limit"),
+    ),
+    "rate-limit-retry-after": Played(
+        about="answers 429 and says to come back in 1 s: with `retry-after`, in the Gemini API "
+        "with a `RetryInfo`",
+        what=Failure(status=429, kind="rate_limit", retry_seconds=RETRY_SECONDS),
+    ),
+    "server-error": Played(about="answers 500", what=Failure(status=500, kind="server_error")),
+    "overloaded": Played(
+        about="answers 529, or 503 in the APIs that do not have it",
+        what=Failure(status=503, kind="overloaded"),
+    ),
+    "unauthorized": Played(
+        about="answers 401, in the Gemini API 400, as for a wrong key",
+        what=Failure(status=401, kind="unauthorized"),
+    ),
+    "broken-stream": Played(
+        about="breaks off in the middle of the answer", what=Change(is_broken=True)
+    ),
+    "refusal": Played(about="has the model refuse", what=Change(stop="refusal", is_empty=True)),
+    "empty-answer": Played(about="gives an answer with nothing in it", what=Change(is_empty=True)),
+    "cut-off": Played(
+        about="cuts the answer off, as at the limit of what a model may write",
+        what=Change(stop="length"),
+    ),
+    "slow-first-token": Played(
+        about=f"is silent for {SLOW_SECONDS:g} s before it answers",
+        what=Change(silence=SLOW_SECONDS),
+    ),
+    "context-overflow": Played(
+        about="says that the prompt is too long",
+        what=Failure(status=400, kind="context_overflow"),
+    ),
 }
-CHANGES = ("broken-stream", "refusal", "empty-answer", "slow-first-token")
-"""Faults of an answer that is given."""
-ABOUT = {
-    "rate-limit": "answers 429 without saying when to come back",
-    "rate-limit-retry-after": "answers 429 with `retry-after: 1`",
-    "server-error": "answers 500",
-    "overloaded": "answers 529, or 503 in the APIs that do not have it",
-    "unauthorized": "answers 401, as for a wrong key",
-    "broken-stream": "breaks off in the middle of the answer",
-    "refusal": "has the model refuse",
-    "empty-answer": "gives an answer with nothing in it",
-    "slow-first-token": f"is silent for {SLOW_SECONDS:g} s before it answers",
-    "context-overflow": "says that the prompt is too long",
-}
-"""What the server does, as a clause."""
+ABOUT = {name: played.about for name, played in FAULTS.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,14 +97,14 @@ class Fault:
     def parse(cls, spec: str) -> "Fault":
         """Reads `NAME`, `NAME:N` or `NAME:N-M`. Raises `UsageError`."""
         name, has_numbers, numbers = spec.partition(":")
-        if name not in FAILURES and name not in CHANGES:
-            known = ", ".join(sorted((*FAILURES, *CHANGES)))
+        if name not in FAULTS:
+            known = ", ".join(sorted(FAULTS))
             raise UsageError(f"There is no fault called {name!r}; give one of {known}")
         if not has_numbers:
             return cls(name=name)
         first, is_range, last = numbers.partition("-")
         ends = (first, last if is_range else first)
-        if not all(end.isascii() and end.isdecimal() for end in ends):
+        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
             raise _not_requests(spec)
         fault = cls(name=name, first=int(ends[0]), last=int(ends[1]))
         if not 1 <= fault.first <= int(ends[1]):

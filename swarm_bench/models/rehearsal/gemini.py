@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 from swarm_bench.models.rehearsal.gemini_contents import Content, messages_of
 
 _FINISH: Mapping[Stop, str] = {
@@ -51,6 +51,7 @@ class _Generation(_Shape):
 class _Request(_Shape):
     model: str
     stream: bool = False
+    alt: str | None = None
     contents: list[Content]
     system_instruction: Any = None
     tools: list[_Tool] | None = None
@@ -59,14 +60,17 @@ class _Request(_Shape):
 
 
 class Gemini:
-    """Gemini. Its address says which model is asked, and whether to stream: the server puts both
-    into the body, as `model` and `stream`."""
+    """Gemini. Its address says which model is asked, and whether and how to stream: the server puts
+    this into the body, as `model`, `stream` and `alt`."""
+
+    statuses: Mapping[ErrorKind, int] = {"unauthorized": 400}
 
     def read(self, body: Mapping[str, Any]) -> Asked:
         # A request to count tokens may wrap the one that it is about.
         if isinstance(wrapped := body.get("generateContentRequest"), Mapping):
             body = {**wrapped, "model": body.get("model")}
         request = wire.parsed(_Request, body)
+        is_list = request.stream and request.alt != "sse"
         if not request.contents:
             raise ValueError("contents: There is no message in it.")
         form = request.generation_config
@@ -77,6 +81,7 @@ class Gemini:
             tools=tuple(_offered(request)),
             parts=tuple(_parts(body)),
             schema=(form.response_json_schema or form.response_schema) if form else None,
+            echo={"media_type": "application/json"} if is_list else {},
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -84,23 +89,37 @@ class Gemini:
         return _chunk(reply, [*texts, *_calls(reply)], last=True)
 
     def events(self, reply: Reply) -> Iterator[str]:
-        if reply.stop != "refusal":
-            for piece in wire.pieces(reply.message.text):
-                yield _event(_chunk(reply, [{"text": piece}], last=False))
-        yield _event(_chunk(reply, _calls(reply), last=True))
+        """Without `alt=sse` a stream is one JSON list that grows."""
+        if "media_type" not in reply.echo:
+            yield from (wire.event(chunk, end="\r\n") for chunk in _chunks(reply))
+            return
+        for at, chunk in enumerate(_chunks(reply)):
+            yield f"{',' if at else '['}{wire.ascii_json(chunk)}\r\n"
+        yield "]"
 
     def counted(self, tokens: int) -> dict[str, Any]:
         """The body of an answer to `countTokens`."""
         return {"totalTokens": tokens}
 
-    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
-        unnamed = "NOT_FOUND" if status == 404 else "INVALID_ARGUMENT"
-        name, says = _ERRORS.get(kind, (unnamed, ""))
-        message = f"{says} {sentence}".strip()
-        return {"error": {"code": status, "message": message, "status": name}}
+    def error(
+        self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
+    ) -> dict[str, Any]:
+        name, says = _ERRORS.get(kind, ("INVALID_ARGUMENT", ""))
+        error = {"code": status, "message": f"{says} {sentence}".strip(), "status": name}
+        details = [_INVALID_KEY] if kind == "unauthorized" else []
+        if retry_seconds is not None:
+            details.append({"@type": f"{_RPC}.RetryInfo", "retryDelay": f"{retry_seconds}s"})
+        return {"error": {**error, "details": details} if details else error}
 
 
-_ERRORS = {
+_RPC = "type.googleapis.com/google.rpc"
+_INVALID_KEY = {
+    "@type": f"{_RPC}.ErrorInfo",
+    "reason": "API_KEY_INVALID",
+    "domain": "googleapis.com",
+    "metadata": {"service": "generativelanguage.googleapis.com"},
+}
+_ERRORS: Mapping[ErrorKind, tuple[str, str]] = {
     "rate_limit": (
         "RESOURCE_EXHAUSTED",
         "Resource has been exhausted (e.g. check quota).",
@@ -108,9 +127,10 @@ _ERRORS = {
     "server_error": ("INTERNAL", "An internal error has occurred. Please retry."),
     "overloaded": ("UNAVAILABLE", "The model is overloaded. Please try again later."),
     "unauthorized": (
-        "UNAUTHENTICATED",
-        "Request had invalid authentication credentials.",
+        "INVALID_ARGUMENT",
+        "API key not valid. Please pass a valid API key.",
     ),
+    "not_found": ("NOT_FOUND", ""),
     "context_overflow": (
         "INVALID_ARGUMENT",
         "The input token count exceeds the maximum number of tokens allowed.",
@@ -165,6 +185,13 @@ def _calls(reply: Reply) -> list[dict[str, Any]]:
     ]
 
 
+def _chunks(reply: Reply) -> Iterator[dict[str, Any]]:
+    if reply.stop != "refusal":
+        for piece in wire.pieces(reply.message.text):
+            yield _chunk(reply, [{"text": piece}], last=False)
+    yield _chunk(reply, _calls(reply), last=True)
+
+
 def _chunk(reply: Reply, parts: list[dict[str, Any]], *, last: bool) -> dict[str, Any]:
     candidate: dict[str, Any] = {"index": 0}
     if not (last and reply.stop == "refusal"):
@@ -185,7 +212,3 @@ def _usage(reply: Reply) -> dict[str, Any]:
         "candidatesTokenCount": output,
         "totalTokenCount": prompt + output,
     }
-
-
-def _event(data: Mapping[str, Any]) -> str:
-    return wire.event(data, end="\r\n")

@@ -23,6 +23,8 @@ _NONE = re.compile(
     r"\bno (?:matches|files|results)\b|\bfound 0\b|\(empty\)|no output", re.IGNORECASE
 )
 
+_LONG = re.compile(r":\d{10,}:")
+
 Hit = tuple[str, int, str]
 
 
@@ -44,13 +46,14 @@ class Place:
         return f"{folder}/{name}" if folder and path == name else path
 
 
-def counted(text: str, arguments: Mapping[str, Any], place: Place) -> str:
-    """`path:lines` by file, most lines first, whether the tool counted or showed the lines."""
+def counted(text: str, arguments: Mapping[str, Any], place: Place, *, is_count: bool = True) -> str:
+    """`path:lines` by file, most lines first. `is_count` says whether the tool was asked to count;
+    else it showed the lines, and what looks like a count is the end of one."""
     found = Counter(
         {
             place.relative(match[1]): int(match[2])
             for line in _lines(text)
-            if (match := _COUNT.match(line)) and not _HIT.match(line)
+            if is_count and (match := _COUNT.match(line)) and not _HIT.match(line)
         }
     )
     if not found:
@@ -84,6 +87,8 @@ def says_nothing(text: str) -> bool:
 def _matching(text: str, arguments: Mapping[str, Any], place: Place) -> Iterator[Hit]:
     expression = re.compile(str(arguments.get("pattern", "")))
     for path, number, line in _hits(text, place):
+        if _LONG.search(path):  # rules read the line again, and would take this for its number
+            continue
         if expression.search(line) and place.path in ("", path):
             yield path, number, line
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal import file_lines, grep_lines, retrieval_tools
+from swarm_bench.models.rehearsal import file_lines, grep_lines, retrieval_tools, shell
 from swarm_bench.models.rehearsal.grep_lines import Place
 
 MAX_TURNS = 16
@@ -80,7 +80,7 @@ def taken(
     for result in (result for message in messages for result in message.results):
         own, theirs = made.get(result.id), calls.get(result.id)
         if own and theirs:
-            read = _read(own, result, workspace)
+            read = _read(own, theirs, result, workspace)
             found.append(Taken(own=own, tool=theirs.name, result=read))
     return sorted(found, key=lambda step: step.own.id)
 
@@ -125,18 +125,18 @@ def _turn_and_tool(step: Taken) -> tuple[str, str]:
     return step.turn, step.tool
 
 
-def _read(own: ToolCall, result: ToolResult, workspace: str | None) -> ToolResult:
+def _read(own: ToolCall, theirs: ToolCall, result: ToolResult, workspace: str | None) -> ToolResult:
     """The result as scout's tool would give it; what cannot be read as one is an error."""
     if result.is_error:
         return ToolResult(id=own.id, text=result.text, is_error=True)
     if own.name not in ("Grep", "Glob", "Read"):
         return ToolResult(id=own.id, text=retrieval_tools.text_of(result.text))
-    read = _text(own, result.text, workspace)
+    read = _text(own, theirs, result.text, workspace)
     failed = read is None
     return ToolResult(id=own.id, text=result.text if read is None else read, is_error=failed)
 
 
-def _text(own: ToolCall, text: str, workspace: str | None) -> str | None:
+def _text(own: ToolCall, theirs: ToolCall, text: str, workspace: str | None) -> str | None:
     """`None` when the tool could not do it."""
     if own.name == "Read":
         return file_lines.window(text, own.arguments) or None
@@ -145,7 +145,9 @@ def _text(own: ToolCall, text: str, workspace: str | None) -> str | None:
     if own.name == "Glob":
         read = grep_lines.listed(text, own.arguments, place)
     elif own.arguments.get("output_mode") == "count":
-        read = grep_lines.counted(text, own.arguments, place)
+        given = theirs.arguments
+        is_count = given.get("output_mode") == "count" or shell.counts(given)
+        read = grep_lines.counted(text, own.arguments, place, is_count=is_count)
     else:
         read = grep_lines.shown(text, own.arguments, place)
     found_none = read in (grep_lines.NOTHING, grep_lines.NO_FILES)

@@ -6,20 +6,20 @@ from typing import Any
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 
-OVERLOADED = 529
-"""Status of this API's own for what others call 503."""
 BILLING = "x-anthropic-billing-header:"
 """Begins a system block of Claude Code's that is about the request and no part of the prompt: it
 differs from one request to the next."""
-_ERRORS = {
+_ERRORS: Mapping[ErrorKind, tuple[str, str]] = {
     "rate_limit": ("rate_limit_error", "This request would exceed your rate limit."),
     "server_error": ("api_error", "Internal server error."),
     "overloaded": ("overloaded_error", "Overloaded."),
     "unauthorized": ("authentication_error", "invalid x-api-key."),
     "context_overflow": ("invalid_request_error", "prompt is too long."),
     "bad_request": ("invalid_request_error", ""),
+    "too_large": ("request_too_large", "Request exceeds the maximum size."),
+    "not_found": ("not_found_error", ""),
 }
 """Type and words."""
 _STOPS: Mapping[Stop, str] = {
@@ -32,6 +32,8 @@ _STOPS: Mapping[Stop, str] = {
 
 class Messages:
     """`POST /v1/messages`."""
+
+    statuses: Mapping[ErrorKind, int] = {"overloaded": 529}
 
     def read(self, body: Mapping[str, Any]) -> Asked:
         model, messages = body.get("model"), body.get("messages")
@@ -79,10 +81,10 @@ class Messages:
         """The body of an answer to `count_tokens`."""
         return {"input_tokens": tokens}
 
-    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
+    def error(
+        self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
+    ) -> dict[str, Any]:
         name, says = _ERRORS[kind]
-        if status == 404:
-            name = "not_found_error"
         return {
             "type": "error",
             "error": {"type": name, "message": f"{says} {sentence}".strip()},

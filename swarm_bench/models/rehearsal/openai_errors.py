@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from swarm_bench.models.rehearsal.api import ErrorKind
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Wording:
@@ -41,7 +43,7 @@ _WORDINGS = {
 _BAD_REQUEST = _Wording(type="invalid_request_error", code=None)
 
 
-def error_body(kind: str, sentence: str, param: str) -> dict[str, Any]:
+def error_body(kind: ErrorKind, sentence: str, param: str) -> dict[str, Any]:
     """`param` names the field of the request that holds the conversation."""
     wording = _WORDINGS.get(kind, _BAD_REQUEST)
     return {

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 from swarm_bench.models.rehearsal.openai_errors import error_body
 from swarm_bench.models.rehearsal.responses_items import Item, messages_of
 
@@ -43,6 +43,8 @@ class _Request(BaseModel):
 class Responses:
     """Responses. Every request must carry its whole conversation, as those of Codex do."""
 
+    statuses: Mapping[ErrorKind, int] = {}
+
     def read(self, body: Mapping[str, Any]) -> Asked:
         request = wire.parsed(_Request, body)
         if request.previous_response_id is not None:
@@ -58,7 +60,7 @@ class Responses:
             tools=tuple(spec for spec, _ in offered),
             parts=tuple(_parts(body)),
             schema=form.schema_ if form else None,
-            wire={spec.name: origin for spec, origin in offered},
+            echo={spec.name: origin for spec, origin in offered},
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -82,7 +84,13 @@ class Responses:
         done = self.answer(reply)
         yield {"type": f"response.{done['status']}", "response": done}
 
-    def error(self, status: int, kind: str, sentence: str) -> dict[str, Any]:
+    def counted(self, tokens: int) -> dict[str, Any]:
+        """The body of an answer to `input_tokens`."""
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+
+    def error(
+        self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
+    ) -> dict[str, Any]:
         return error_body(kind, sentence, "input")
 
 
@@ -150,7 +158,7 @@ def _response(reply: Reply, status: str) -> dict[str, Any]:
 def _items(reply: Reply) -> list[dict[str, Any]]:
     items = [_message(reply)] if reply.message.text else []
     calls = [
-        _call(call, reply.wire.get(call.name, ("function", "", call.name)))
+        _call(call, reply.echo.get(call.name, ("function", "", call.name)))
         for call in reply.message.calls
     ]
     return items + calls

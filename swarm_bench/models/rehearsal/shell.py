@@ -12,6 +12,7 @@ from typing import Any
 MAX_COLUMNS = 310
 # Claude Code puts programs of its own in the place of grep and find, which read other dialects.
 _GREP = "LC_ALL=C command grep"
+_COUNTING = "-rIcE"
 _SKIPPED = (".git", ".canopy", ".hg", ".svn")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -26,6 +27,11 @@ def command(name: str, arguments: Mapping[str, Any]) -> str:
         case "Glob":
             return _find(str(arguments["pattern"]))
     return _window(arguments)
+
+
+def counts(arguments: Mapping[str, Any]) -> bool:
+    """Whether a call runs a command line of ours that counts."""
+    return any(f"{_GREP} {_COUNTING} " in str(value) for value in arguments.values())
 
 
 def plain(pattern: str) -> str:
@@ -48,7 +54,7 @@ def here(path: str) -> str:
 
 
 def _count(arguments: Mapping[str, Any]) -> str:
-    search = f"{_GREP} -rIcE {_skipped()} -e {_pattern(arguments)} ."
+    search = f"{_GREP} {_COUNTING} {_skipped()} -e {_pattern(arguments)} ."
     return f"{search} | grep -v ':0$' | sort -t: -k2,2nr -k1,1{_head(arguments)}"
 
 

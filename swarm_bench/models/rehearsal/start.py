@@ -20,6 +20,7 @@ from swarm_bench.runtime.process import Command, background
 START_SECONDS = 20
 POLL_SECONDS = 0.02
 ANSWER_SECONDS = 10
+CONNECT_SECONDS = 2
 
 _ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 
@@ -36,7 +37,10 @@ class Seen:
     """Tokens of the first request that offered tools; `None` when there was none."""
     tools: Mapping[str, int]
     """Every tool that was offered in any request, as the model sees its name, with the tokens of
-    its description."""
+    its description as it was offered first. Their sum is what all of them together would cost,
+    whether or not any request had them all."""
+    errors: int = 0
+    """Requests at which the server itself failed: a defect of its own, and not the program's."""
 
 
 _SEEN = TypeAdapter(Seen)
@@ -47,19 +51,57 @@ class Rehearsal:
     """A rehearsal server that answers."""
 
     url: str
+    log: Path
+    process: Process
 
     def for_trial(self, trial: str) -> str:
         """The address that one agent is given; what it asks is counted under it."""
         return f"{self.url}/trial/{trial}"
 
     async def seen(self, trial: str) -> Seen | None:
-        """What the agent asked so far; `None` when it never asked, or the server is gone."""
+        """What the agent asked so far; `None` when it never asked. Raises `ServiceFailed` when the
+        server does not say."""
         try:
             async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
                 answer = await client.get(f"{self.for_trial(trial)}/seen")
-            return None if answer.is_error else _SEEN.validate_json(answer.content)
-        except (httpx2.HTTPError, ValidationError):
+            if answer.status_code == httpx2.codes.NOT_FOUND:
+                return None
+            return _SEEN.validate_json(answer.raise_for_status().content)
+        except (httpx2.HTTPError, ValidationError) as error:
+            why = await self.lost() or f"the rehearsal server does not answer ({error!r})"
+            raise ServiceFailed(f"It is not known what the agent asked: {why}") from error
+
+    async def lost(self) -> str | None:
+        """One sentence on how the server is certainly gone now; `None` while it may be there."""
+        if self._ended() is not None or await self._listens():
+            return self._ended()
+        with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
+            await self.process.wait()
+        return self._ended() or (
+            f"nobody listens at {self.url} any more, where the rehearsal server was; its log is "
+            f"{self.log}"
+        )
+
+    def _ended(self) -> str | None:
+        if self.process.returncode is None:
             return None
+        return (
+            f"the rehearsal server ended with exit code {self.process.returncode}; its log is "
+            f"{self.log}"
+        )
+
+    async def _listens(self) -> bool:
+        url = httpx2.URL(self.url)
+        try:
+            with anyio.fail_after(CONNECT_SECONDS):
+                stream = await anyio.connect_tcp(url.host, url.port or 0)
+        except TimeoutError:
+            return True  # slow
+        except OSError as error:  # anything else may be our own lack of means
+            refused = (error, error.__cause__)
+            return not any(isinstance(one, ConnectionRefusedError) for one in refused)
+        await stream.aclose()
+        return True
 
 
 @asynccontextmanager
@@ -85,7 +127,8 @@ async def started_rehearsal(
             process = await stack.enter_async_context(background(command, log=log))
         except ProcessLost as error:
             raise ServiceFailed(str(error)) from error
-        yield Rehearsal(url=await _address(process, log, written))
+        url = await _address(process, log, written)
+        yield Rehearsal(url=url, log=log, process=process)
 
 
 async def _address(process: Process, log: Path, written: int) -> str:

@@ -92,4 +92,9 @@ def event(data: Mapping[str, Any], name: str | None = None, end: str = "\n") -> 
     """A server-sent event with its blank line. In ASCII, so that a text with half a surrogate
     pair, which JSON can carry, can be sent back."""
     head = "" if name is None else f"event: {name}{end}"
-    return f"{head}data: {json.dumps(data, separators=(',', ':'))}{end}{end}"
+    return f"{head}data: {ascii_json(data)}{end}{end}"
+
+
+def ascii_json(data: Mapping[str, Any]) -> str:
+    """Compact JSON that can be sent whatever its texts are."""
+    return json.dumps(data, separators=(",", ":"))

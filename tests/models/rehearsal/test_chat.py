@@ -34,8 +34,8 @@ def reply(
     text: str = "", calls: tuple[ToolCall, ...] = (), stop: Stop = "end", *, usage: bool = True
 ) -> Reply:
     message = Message(role="assistant", text=text, calls=calls)
-    wire = ask({"role": "user", "content": "Hi"}, stream_options={"include_usage": usage}).wire
-    return Reply(id="1", model="m", message=message, usage=USAGE, stop=stop, wire=wire)
+    echo = ask({"role": "user", "content": "Hi"}, stream_options={"include_usage": usage}).echo
+    return Reply(id="1", model="m", message=message, usage=USAGE, stop=stop, echo=echo)
 
 
 def streamed(given: Reply) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def test_a_request_of_opencode() -> None:
         ToolResult(id="call_00002", text="a.py\n"),
     )
     assert "canopy_canopy_query" in [tool.name for tool in asked.tools]
-    assert asked.wire["include_usage"] is True
+    assert asked.echo["include_usage"] is True
 
 
 def test_a_request_of_qwen() -> None:

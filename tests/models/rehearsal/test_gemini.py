@@ -8,9 +8,10 @@ import pytest
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 from swarm_bench.models.rehearsal.gemini import Gemini
 
+RPC = "type.googleapis.com/google.rpc"
 API = Gemini()
 USAGE = Usage(input=0, cache_read=100, cache_create=20, output=7)
 CALLS = (ToolCall(id="call_1", name="glob", arguments={"pattern": "*é"}),)
@@ -189,16 +190,23 @@ def test_an_empty_answer() -> None:
         (429, "rate_limit", "RESOURCE_EXHAUSTED"),
         (500, "server_error", "INTERNAL"),
         (503, "overloaded", "UNAVAILABLE"),
-        (401, "unauthorized", "UNAUTHENTICATED"),
+        (400, "unauthorized", "INVALID_ARGUMENT"),
         (400, "context_overflow", "INVALID_ARGUMENT"),
         (400, "bad_request", "INVALID_ARGUMENT"),
-        (404, "bad_request", "NOT_FOUND"),
+        (404, "not_found", "NOT_FOUND"),
     ],
 )
-def test_errors(status: int, kind: str, name: str) -> None:
+def test_errors(status: int, kind: ErrorKind, name: str) -> None:
     error = API.error(status, kind, "It is so.")["error"]
     assert (error["code"], error["status"]) == (status, name)
     assert error["message"].endswith("It is so.")
+
+
+def test_what_programs_look_for_in_the_details_of_an_error() -> None:
+    limited = API.error(429, "rate_limit", "It is so.", 1)["error"]["details"]
+    assert limited == [{"@type": f"{RPC}.RetryInfo", "retryDelay": "1s"}]
+    (info,) = API.error(400, "unauthorized", "It is so.")["error"]["details"]
+    assert (info["@type"], info["reason"]) == (f"{RPC}.ErrorInfo", "API_KEY_INVALID")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,12 @@ def test_counts(text: str) -> None:
     assert grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE) == "b.py:12\na.py:1"
 
 
+def test_a_line_that_ends_in_a_number_is_no_count_where_none_was_asked_for() -> None:
+    text = "File: a.py\nL1: job\nL2: # job, see b.py:9\n---\nc.py:7"
+    found = grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE, is_count=False)
+    assert found == "a.py:2"
+
+
 def test_lines_are_counted_where_a_tool_cannot_count() -> None:
     text = "File: a.py\nL1: job\n---\nFile: b.py\nL1: job\nL3: job\n---"
     assert grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE) == "b.py:2\na.py:1"

@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
 from swarm_bench.models.rehearsal.responses import Responses
 
 API = Responses()
@@ -32,8 +32,8 @@ def ask(*items: dict[str, Any], **more: Any) -> Asked:
 
 def reply(text: str = "", calls: tuple[ToolCall, ...] = (), stop: Stop = "end") -> Reply:
     message = Message(role="assistant", text=text, calls=calls)
-    wire = API.read(codex()).wire
-    return Reply(id="1", model="gpt-5", message=message, usage=USAGE, stop=stop, wire=wire)
+    echo = API.read(codex()).echo
+    return Reply(id="1", model="gpt-5", message=message, usage=USAGE, stop=stop, echo=echo)
 
 
 def streamed(given: Reply) -> list[dict[str, Any]]:
@@ -169,7 +169,7 @@ def test_answer_to_a_tool_without_a_schema() -> None:
     tools = [{"type": "custom", "name": "apply_patch", "format": {"type": "grammar"}}]
     asked = ask({"role": "user", "content": "Hi"}, tools=tools)
     message = Message(role="assistant", calls=(patch,))
-    given = Reply(id="1", model="m", message=message, usage=USAGE, stop="tools", wire=asked.wire)
+    given = Reply(id="1", model="m", message=message, usage=USAGE, stop="tools", echo=asked.echo)
     assert asked.tools[0].schema == {}
     (item,) = API.answer(given)["output"]
     assert (item["type"], item["input"]) == ("custom_tool_call", "*** Begin")
@@ -232,7 +232,7 @@ def test_an_empty_answer() -> None:
         (400, "bad_request", None),
     ],
 )
-def test_errors(status: int, kind: str, code: str | None) -> None:
+def test_errors(status: int, kind: ErrorKind, code: str | None) -> None:
     error = API.error(status, kind, "It is so.")["error"]
     assert error["code"] == code
     assert error["message"].endswith("It is so.")

@@ -4,19 +4,29 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 import httpx2
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 
-from swarm_bench.models.rehearsal.faults import ABOUT, CHANGES, FAILURES
+from swarm_bench.models.rehearsal.api import Reply
+from swarm_bench.models.rehearsal.faults import FAULTS as PLAYED
+from swarm_bench.models.rehearsal.faults import SLOW_SECONDS
+from swarm_bench.models.rehearsal.messages import Messages
+from swarm_bench.models.rehearsal.server import BODY_BYTES, Server
 from swarm_bench.models.tokens import count
 
 COMMAND = [sys.executable, "-I", "-m", "swarm_bench.models.rehearsal"]
 FAULTS = ["rate-limit", "rate-limit-retry-after", "server-error", "overloaded", "unauthorized"]
-FAULTS += ["context-overflow", "broken-stream", "refusal", "empty-answer", "slow-first-token"]
+FAULTS += ["context-overflow", "broken-stream", "refusal", "empty-answer", "cut-off"]
+FAULTS += ["slow-first-token"]
 """In one server each befalls the request that has its place in this list."""
 
 SCHEMA = {
@@ -173,15 +183,105 @@ def test_the_size_of_a_prompt_can_be_asked_for_and_is_no_request(trial: str) -> 
     counted = post(f"{trial}{GEMINI}countTokens", body).json()
     answered = post(f"{trial}{GEMINI}generateContent", body).json()
     assert counted == {"totalTokens": tokens_in(answered)[1]}
-    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["requests"] == 2
+
+    counted = post(f"{trial}/v1/responses/input_tokens", BODIES["/v1/responses"]).json()
+    answered = post(f"{trial}/v1/responses", BODIES["/v1/responses"]).json()
+    assert counted["input_tokens"] == tokens_in(answered)[1]
+    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["requests"] == 3
+
+
+def post_at_once(urls: list[str], body: object) -> list[dict[str, Any]]:
+    with ThreadPoolExecutor(len(urls)) as pool:
+        return [answer.json() for answer in pool.map(lambda url: post(url, body), urls)]
 
 
 def test_agents_that_ask_at_once_are_kept_apart(plain: str) -> None:
-    url = f"{plain}/trial/{{}}/v1/messages"
-    one, other = (post(url.format(uuid4().hex), BODIES["/v1/messages"]).json() for _ in range(2))
-    assert one["id"] != other["id"]
-    assert one["content"] == other["content"]
-    assert tokens_in(one) == tokens_in(other)
+    urls = [f"{plain}/trial/{uuid4().hex}/v1/messages" for _ in range(4)]
+    answers = post_at_once(urls, BODIES["/v1/messages"])
+    assert len({answer["id"] for answer in answers}) == 4
+    assert all(answer["content"] == answers[0]["content"] for answer in answers)
+    assert all(tokens_in(answer) == tokens_in(answers[0]) for answer in answers)
+
+
+def test_what_one_agent_asks_at_once_is_answered_one_after_the_other(trial: str) -> None:
+    answers = post_at_once([f"{trial}/v1/messages"] * 8, BODIES["/v1/messages"])
+    calls = [block["id"] for each in answers for block in each["content"] if "id" in block]
+    assert len(set(calls)) == len(calls) >= 8
+    read = sorted(tokens_in(answer)[0] for answer in answers)
+    assert read[0] == 0
+    assert read[1] == read[-1] > 0
+
+
+def test_the_first_request_with_tools_is_the_one_whose_size_is_kept(trial: str) -> None:
+    body, path = BODIES["/v1/messages"], f"{trial}/v1/messages"
+    without = {key: value for key, value in body.items() if key != "tools"}
+    post(path, without)
+    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["request_tokens"] is None
+    first = sum(tokens_in(post(path, body).json()))
+    longer = {**body, "system": "Be brief.", "tools": [{**body["tools"][0], "description": "S"}]}
+    assert sum(tokens_in(post(path, longer).json())) != first
+    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
+    assert seen["request_tokens"] == first
+    described = {"name": "Grep", "description": "Search", "input_schema": SCHEMA}
+    assert seen["tools"] == {"Grep": count(json.dumps(described, separators=(",", ":")))}
+
+
+@apis
+def test_what_is_answered_is_counted_as_output(path: str, trial: str) -> None:
+    answer = post(trial + path, BODIES[path]).json()
+    usage = answer.get("usage") or answer["usageMetadata"]
+    names = ("output_tokens", "completion_tokens", "candidatesTokenCount")
+    assert next(usage[name] for name in names if name in usage) > 10
+
+
+def test_gemini_streams_a_list_where_no_events_are_asked_for(trial: str) -> None:
+    answer = post(f"{trial}{GEMINI}streamGenerateContent", BODIES[f"{GEMINI}generateContent"])
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()[-1]["candidates"][0]["finishReason"] == "STOP"
+
+
+@apis
+def test_a_body_that_is_too_large_is_refused_in_the_apis_own_form(path: str, trial: str) -> None:
+    body = b'{"model": "' + b"x" * BODY_BYTES + b'"}'
+    answer = httpx2.post(trial + path, content=body, **PLAIN, timeout=15)
+    assert answer.status_code == 413
+    assert "is larger than 16777216 bytes" in answer.json()["error"]["message"]
+    assert httpx2.get(f"{trial}/seen", **PLAIN).status_code == 404
+
+
+class Faulty(Messages):
+    """An API with a defect."""
+
+    def answer(self, reply: Reply) -> dict[str, Any]:
+        raise KeyError(reply.id)
+
+
+@pytest.mark.anyio
+async def test_a_defect_of_the_servers_own_is_said_to_be_one() -> None:
+    server = Server([])
+    routes = [
+        Route("/trial/{trial}/v1/messages", partial(server.answer, api=Faulty()), methods=["POST"]),
+        Route("/trial/{trial}/seen", server.seen),
+    ]
+    transport = httpx2.ASGITransport(Starlette(routes=routes))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://here") as client:
+        for _ in range(2):
+            answer = await client.post("/trial/one/v1/messages", json=BODIES["/v1/messages"])
+            assert answer.status_code == 500
+            assert answer.json()["error"]["type"] == "api_error"
+            assert "defect of the rehearsal server's own: KeyError" in answer.text
+        seen = (await client.get("/trial/one/seen")).json()
+    assert (seen["requests"], seen["errors"], seen["faults"]) == (2, 2, 0)
+
+
+def test_tools_of_any_depth_are_counted_or_refused(trial: str) -> None:
+    body = json.dumps({**BODIES["/v1/messages"], "tools": [{"name": "t", "input_schema": {}}]})
+    for depth in (900, 960, 970, 980, 985, 990, 995):
+        deep = '{"properties":' * depth + "{}" + "}" * depth
+        content = body.replace("{}", deep)
+        answer = httpx2.post(f"{trial}/v1/messages", content=content, **PLAIN)
+        assert answer.status_code in (200, 400)
+    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["errors"] == 0
 
 
 @pytest.mark.parametrize(
@@ -207,6 +307,19 @@ def test_what_programs_look_for_is_answered(
         assert ("error" in answer.json()) == (status == 404)
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/v1/other", "not_found_error"),
+        ("/v1beta/models/m:embedContent", "NOT_FOUND"),
+        ("/v1/responses/resp_1", "invalid_request_error"),
+    ],
+)
+def test_what_is_not_there_is_an_error_of_the_provider(path: str, kind: str, trial: str) -> None:
+    error = post(trial + path, {}).json()["error"]
+    assert kind in (error.get("type"), error.get("status"))
+
+
 def test_a_body_of_any_depth_is_answered(trial: str) -> None:
     for depth in (100, 400, 900, 100_000):
         deep = b'{"model": "m", "messages": [{"role": "user", "content": [' + b'{"x":' * depth
@@ -221,10 +334,11 @@ def test_what_is_no_request_is_refused(path: str, body: bytes, trial: str) -> No
     answer = httpx2.post(trial + path, content=body, **PLAIN)
     assert answer.status_code == 400
     assert answer.json()["error"]["message"]
+    assert httpx2.get(f"{trial}/seen", **PLAIN).status_code == 404
 
 
 def test_the_faults_tried_here_are_all() -> None:
-    assert set(FAULTS) == {*FAILURES, *CHANGES} == set(ABOUT)
+    assert set(FAULTS) == set(PLAYED)
 
 
 @apis
@@ -233,8 +347,15 @@ def test_failures_have_the_status_and_the_error_of_the_provider(path: str, fault
     answers = [post(trial + path, BODIES[path]) for _ in range(6)]
 
     overloaded = 529 if path == "/v1/messages" else 503
-    assert [each.status_code for each in answers] == [429, 429, 500, overloaded, 401, 400]
-    assert [each.headers.get("retry-after") for each in answers[:2]] == [None, "1"]
+    is_gemini = path.startswith(GEMINI)
+    unauthorized = 400 if is_gemini else 401
+    expected = [429, 429, 500, overloaded, unauthorized, 400]
+    assert [each.status_code for each in answers] == expected
+    assert "retry" not in f"{answers[0].headers} {answers[0].text}".lower()
+    retry = answers[1].json()["error"]["details"][0]["retryDelay"] if is_gemini else None
+    assert (answers[1].headers.get("retry-after"), retry) == (
+        (None, "1s") if is_gemini else ("1", None)
+    )
     assert all(each.json()["error"]["message"] for each in answers)
     seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
     assert (seen["requests"], seen["faults"]) == (6, 6)
@@ -267,6 +388,17 @@ def test_an_answer_can_be_refused_or_empty(path: str, meet: Callable[[str, str],
     assert empty.status_code == 200
 
 
+@apis
+def test_an_answer_can_be_cut_off(path: str, meet: Callable[[str, str], str]) -> None:
+    words = ("max_tokens", "max_output_tokens", '"length"', "MAX_TOKENS")
+    cut = post(meet("cut-off", path) + path, BODIES[path])
+    assert any(word in cut.text for word in words)
+    assert "first look for" in cut.text
+    assert "login" not in cut.text
+    stream = post(meet("cut-off", path) + streamed(path, {})[0], streamed(path, BODIES[path])[1])
+    assert any(word in stream.text for word in words)
+
+
 def test_a_slow_first_token_lets_wait(meet: Callable[[str, str], str]) -> None:
     path = "/v1/messages"
     trial = meet("slow-first-token", path)
@@ -277,6 +409,10 @@ def test_a_slow_first_token_lets_wait(meet: Callable[[str, str], str]) -> None:
         assert answer.status_code == 200
         with pytest.raises(httpx2.ReadTimeout):
             answer.read()
+    started = monotonic()
+    answer = post(meet("slow-first-token", path) + path, BODIES[path])
+    assert "login" in answer.text
+    assert monotonic() - started > SLOW_SECONDS
 
 
 @pytest.mark.parametrize("words", [["--fault", "flood"], ["--port", "70000"]])

@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import httpx2
@@ -33,7 +34,8 @@ async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: P
         assert await rehearsal.seen("one") == Seen(
             requests=2, faults=1, request_tokens=None, tools={}
         )
-    assert await rehearsal.seen("one") is None
+    with pytest.raises(ServiceFailed, match="not known what the agent asked: the rehearsal server"):
+        await rehearsal.seen("one")
     assert "plays rate-limit for /trial/one/v1/messages" in log.read_text()
 
 
@@ -45,6 +47,26 @@ async def test_two_servers_do_not_meet(tmp_path: Path) -> None:
         await ask(one, "t")
         assert await one.seen("t") is not None
         assert await other.seen("t") is None
+
+
+async def test_a_server_that_was_killed_is_lost(tmp_path: Path) -> None:
+    async with started_rehearsal(environment(), [], tmp_path / "log") as rehearsal:
+        assert await rehearsal.lost() is None
+        rehearsal.process.kill()
+        await rehearsal.process.wait()
+        lost = await rehearsal.lost()
+        assert lost == f"the rehearsal server ended with exit code -9; its log is {tmp_path}/log"
+        with pytest.raises(ServiceFailed, match="ended with exit code -9"):
+            await rehearsal.seen("one")
+
+
+async def test_a_server_that_hangs_is_not_known_to_be_lost(tmp_path: Path) -> None:
+    async with started_rehearsal(environment(), [], tmp_path / "log") as rehearsal:
+        rehearsal.process.send_signal(signal.SIGSTOP)
+        try:
+            assert await rehearsal.lost() is None
+        finally:
+            rehearsal.process.send_signal(signal.SIGCONT)
 
 
 async def test_a_fault_that_is_none_is_refused_before_anything_starts(tmp_path: Path) -> None:
