@@ -89,7 +89,7 @@ def hidden_settings(mcp_config: Path, home: Path) -> tuple[Settings, dict[str, s
         if environment := server.pop("env", None):
             script = home / f"server-{number}.sh"
             script.write_text(_script(name, server, environment), encoding="utf-8")
-            server |= {"command": "sh", "args": [str(script)]}
+            server |= {"command": "/bin/sh", "args": [str(script)]}
         headers = object_of(server.pop("http_headers", None))
         known = {f"{OURS}HEADER_{number}_{place}": key for place, key in enumerate(headers)}
         variables |= {variable: headers[key] for variable, key in known.items()}

@@ -47,7 +47,9 @@ ABILITIES = Abilities(
         "Without a log-in of its own it takes its key from CODEX_API_KEY only, and no base URL "
         "from the environment.",
         "A refusal that the provider words as part of a message is an empty answer.",
-        "With --inherit-settings, servers in the user's config.toml are started as well.",
+        "With --inherit-settings, servers in the user's config.toml are started as well; and a "
+        "mode's server gets its variables from a script that starts it, so their names must be "
+        "ones that a shell can set.",
         "Settings of the machine below /etc/codex are read.",
     ),
 )

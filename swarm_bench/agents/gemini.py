@@ -122,7 +122,13 @@ def _environment(request: AgentRequest) -> dict[str, str]:
 def _provider(rehearsal: str | None) -> dict[str, str]:
     if rehearsal is None:
         return {}
-    return {"GOOGLE_GEMINI_BASE_URL": rehearsal, "GEMINI_API_KEY": "rehearsal"}
+    # Left unset, a proxy would be what a `.env` file of the user says.
+    proxies = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+    return {
+        **dict.fromkeys(proxies, ""),
+        "GOOGLE_GEMINI_BASE_URL": rehearsal,
+        "GEMINI_API_KEY": "rehearsal",
+    }
 
 
 def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path | None) -> None:

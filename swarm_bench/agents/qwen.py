@@ -137,8 +137,27 @@ def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
     (request.home / "tmp").mkdir()
     given = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
     settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
+    if request.rehearsal is not None:
+        settings |= _rehearsal_settings(request.rehearsal)
     for name, content in (("servers.json", given), ("settings.json", settings)):
         (request.home / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def _rehearsal_settings(address: str) -> dict[str, Any]:
+    """Leads to the rehearsal server, and nowhere else: a provider, a log-in or variables in the
+    user's own settings would come before the environment and the command line."""
+    given = _rehearsal(address)
+    url, key = given["OPENAI_BASE_URL"], given["OPENAI_API_KEY"]
+    model = {"id": REHEARSAL_MODEL, "baseUrl": url, "envKey": "OPENAI_API_KEY"}
+    openai = "openai"
+    log_in = {"selectedType": openai, "enforcedType": openai, "apiKey": key, "baseUrl": url}
+    return {
+        "modelProviders": {openai: [model]},
+        "env": given,
+        "security": {"auth": log_in},
+        "fastModel": REHEARSAL_MODEL,
+        "proxy": "",
+    }
 
 
 def _pinned() -> dict[str, Any]:

@@ -231,6 +231,22 @@ def test_a_rehearsal_has_its_own_address_key_and_model(tmp_path: Path) -> None:
     assert launch.inherit == ()
 
 
+def test_the_users_settings_cannot_lead_a_rehearsal_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "user" / ".gemini").mkdir(parents=True)
+    theirs = {"security": {"auth": {"selectedType": "vertex-ai", "enforcedType": "vertex-ai"}}}
+    settings = tmp_path / "user" / ".gemini" / "settings.json"
+    settings.write_text(json.dumps(theirs), encoding="utf-8")
+    launch = launched(
+        tmp_path,
+        rehearsal="http://127.0.0.1:1/trial/t",
+        inherit_settings=True,
+        environment={"HOME": str(tmp_path / "user")},
+    )
+    auth = settings_of(tmp_path)["security"]["auth"]
+    assert set(auth.values()) == {"gemini-api-key"}
+    assert launch.env["HTTPS_PROXY"] == ""
+
+
 def test_a_real_run_is_let_have_credentials_by_name(tmp_path: Path) -> None:
     launch = launched(tmp_path, model="gemini-2.5-flash")
     assert option(launch, "--model") == "gemini-2.5-flash"

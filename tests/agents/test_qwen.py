@@ -183,6 +183,15 @@ def test_a_rehearsal_has_its_own_address_key_and_model(tmp_path: Path) -> None:
     assert launch.inherit == ()
 
 
+def test_the_users_settings_cannot_lead_a_rehearsal_elsewhere(tmp_path: Path) -> None:
+    launched(tmp_path, rehearsal="http://127.0.0.1:1/trial/t", inherit_settings=True)
+    settings = file_of(tmp_path, "settings.json")
+    [model] = settings["modelProviders"]["openai"]
+    assert (model["id"], model["baseUrl"]) == ("qwen3-coder-plus", "http://127.0.0.1:1/trial/t/v1")
+    assert settings["security"]["auth"]["enforcedType"] == "openai"
+    assert settings["env"]["OPENAI_API_KEY"] == "rehearsal"
+
+
 def test_the_workspace_never_chooses_the_provider(tmp_path: Path) -> None:
     launch = launched(tmp_path, model="gpt-5")
     assert launch.env["OPENAI_BASE_URL"] == "https://api.openai.com/v1"
