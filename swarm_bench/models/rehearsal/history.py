@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal import file_lines, grep_lines, retrieval_tools, shell
+from swarm_bench.models.rehearsal import file_lines, grep_lines, mcp_search, retrieval_tools, shell
 from swarm_bench.models.rehearsal.grep_lines import Place
 
 MAX_TURNS = 16
@@ -109,12 +109,23 @@ def failing(steps: Sequence[Taken]) -> frozenset[str]:
 
 
 def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
-    """The messages that scout would have had."""
+    """The messages that scout would have had. What a search with an MCP server found is told as a
+    search of scout's own; one that found nothing that can be read never was."""
     messages = [Message(role="user", text=task)]
-    for turn in steps:
+    for turn in filter(None, ([*map(_told, filter(_is_told, turn))] for turn in steps)):
         messages.append(Message(role="assistant", calls=tuple(step.own for step in turn)))
         messages.append(Message(role="user", results=tuple(step.result for step in turn)))
     return messages
+
+
+def _is_told(step: Taken) -> bool:
+    return step.own.name != mcp_search.NAME or not step.result.is_error
+
+
+def _told(step: Taken) -> Taken:
+    if step.own.name != mcp_search.NAME:
+        return step
+    return replace(step, own=replace(step.own, name="Grep"))
 
 
 def _repeated(old: Taken, turn: Sequence[Taken]) -> Taken:
@@ -129,7 +140,7 @@ def _read(own: ToolCall, theirs: ToolCall, result: ToolResult, workspace: str | 
     """The result as scout's tool would give it; what cannot be read as one is an error."""
     if result.is_error:
         return ToolResult(id=own.id, text=result.text, is_error=True)
-    if own.name not in ("Grep", "Glob", "Read"):
+    if own.name not in ("Grep", "Glob", "Read", mcp_search.NAME):
         return ToolResult(id=own.id, text=retrieval_tools.text_of(result.text))
     read = _text(own, theirs, result.text, workspace)
     failed = read is None
@@ -141,6 +152,10 @@ def _text(own: ToolCall, theirs: ToolCall, text: str, workspace: str | None) -> 
     if own.name == "Read":
         return file_lines.window(text, own.arguments) or None
     path = own.arguments.get("path")
+    if own.name == mcp_search.NAME:
+        text = mcp_search.text_of(text)
+        found = grep_lines.shown(text, own.arguments, Place(workspace=workspace))
+        return None if found == grep_lines.NOTHING else found
     place = Place(workspace=workspace, path=path if isinstance(path, str) else "")
     if own.name == "Glob":
         read = grep_lines.listed(text, own.arguments, place)

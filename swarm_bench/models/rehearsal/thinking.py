@@ -5,13 +5,14 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.rehearsal import history, prompts, retrieval_tools
+from swarm_bench.models.rehearsal import history, mcp_search, prompts, retrieval_tools
 from swarm_bench.models.rehearsal.api import Asked
 from swarm_bench.models.rehearsal.history import Memory, Taken
 from swarm_bench.models.rehearsal.retrieval_tools import Route
 from swarm_bench.models.rehearsal.schema_answer import smallest
 from swarm_bench.models.rehearsal.toolbox import Asking, Toolbox
 from swarm_bench.models.rules.model import OWN_TOOLS, Rules
+from swarm_bench.models.rules.terms import task_of, terms_of
 
 SHORT = "Rehearsal"
 """What a request that is not about the task is answered with: for a title, a topic, a memory."""
@@ -27,14 +28,17 @@ def think(asked: Asked, memory: Memory) -> Message:
     to the memory."""
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
-    task = prompts.task_in(asked.messages)
-    workspace = prompts.workspace_in(prompts.told_in(asked))
+    told = list(prompts.told_in(asked))
+    request = prompts.task_in(asked.messages)
+    # What a mode says of its server's tools is no part of the task: `rules` has it so for canopy's.
+    task = task_of(request, [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)])
+    workspace = prompts.workspace_in(told)
     steps = history.taken(asked.messages, memory.made, workspace)
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
         return _say(prompts.summary(_findings(asked, task, steps), aside))
-    if not asked.tools and (said := prompts.last_word_in(task)) is not None:
-        return _say(prompts.summary(said, task))
+    if not asked.tools and (said := prompts.last_word_in(request)) is not None:
+        return _say(prompts.summary(said, request))
     if (findings := prompts.summary_in(asked.messages)) is not None:
         return _answer(asked, findings)
     if steps and (not asked.tools or asked.messages[-1].role == "assistant"):
@@ -78,7 +82,34 @@ def _next(
         return [(toolbox.asking(step.own), step.own) for step in again]
     conversation = history.conversation(task, history.turns(steps))
     message = Rules().complete(conversation, toolbox.offered())
-    return [(toolbox.asking(call), call) for call in message.calls] or message.text
+    wished = [(toolbox.asking(call), call) for call in message.calls]
+    if not routes:
+        wished += _searches(asked, task, steps, workspace)
+    return wished or message.text
+
+
+def _searches(
+    asked: Asked, task: str, steps: Sequence[Taken], workspace: str | None
+) -> list[_Wish]:
+    """A search with each MCP server that has one, in the first turn with other calls."""
+    finder, door = retrieval_tools.finder(asked.tools), retrieval_tools.door(asked.tools)
+    found = [step for step in steps if finder and step.tool == finder.name]
+    terms = terms_of(task)
+    if len(found) < len(steps) or not terms:
+        return []
+    wished: list[_Wish] = []
+    for tool in mcp_search.tools_of(asked.tools):
+        given = mcp_search.arguments(tool, terms, workspace)
+        wished.append(((tool.name, given), mcp_search.own(tool, terms)))
+    hidden = [tool for step in found for tool in mcp_search.described(step.result.text)]
+    for tool in mcp_search.tools_of(hidden):
+        if door is None:
+            break
+        given = mcp_search.arguments(tool, terms, workspace)
+        wished.append(
+            ((door.name, {"name": tool.name, "arguments": given}), mcp_search.own(tool, terms))
+        )
+    return wished
 
 
 def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
@@ -96,12 +127,13 @@ def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
 
 
 def _finding(asked: Asked, steps: Sequence[Taken]) -> list[_Wish] | None:
-    """The call that makes canopy's tools known, where a program hides them and it was not made
-    yet."""
+    """The call that makes tools of MCP servers known, where a program hides them and it was not
+    made yet."""
     finder = retrieval_tools.finder(asked.tools)
     if finder is None or retrieval_tools.offered(asked.tools):
         return None
-    names = retrieval_tools.hidden(prompts.told_in(asked))
+    told = list(prompts.told_in(asked))
+    names = retrieval_tools.hidden(told) or mcp_search.hidden(told)
     if not names or any(step.tool == finder.name for step in steps):
         return None
     arguments = retrieval_tools.finding(finder, names)

@@ -54,15 +54,35 @@ def said_of(tool: ToolSpec, name: str) -> str:
     return said.lower() if isinstance(said, str) else ""
 
 
+def required(tool: ToolSpec) -> list[str]:
+    """Names of the arguments that a tool cannot do without."""
+    found = tool.schema.get("required")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def server_and_tool(name: str, tools: Sequence[ToolSpec]) -> tuple[str, str] | None:
+    """The MCP server of a tool, and what the tool is called there; `None` for a tool of the program
+    itself. `tools` are all that the program offers: how it names those of servers depends on it."""
+    if "__" in name:  # also of a namespace
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        return (server, tool) if server and tool else None
+    if name.startswith("mcp_"):
+        server, _, tool = name.removeprefix("mcp_").partition("_")
+        return (server, tool) if server and tool else None
+    # opencode, which is known by how it spells a file's path, names its own tools without it.
+    if "_" in name and any("filePath" in properties(tool) for tool in tools):
+        server, _, tool = name.partition("_")
+        return (server, tool) if server and tool else None
+    return None
+
+
 def filled(tool: ToolSpec, given: Mapping[str, object], doing: str) -> dict[str, object]:
     """Arguments with everything else that the tool requires. `doing` says in words what the call
     is for."""
     arguments = dict(given)
-    required = tool.schema.get("required")
-    wanted = required if isinstance(required, list) else []
     # A model that is offered a description gives one, required or not.
-    for name in [*wanted, *(["description"] if "description" in properties(tool) else [])]:
-        if name in arguments or not isinstance(name, str):
+    for name in [*required(tool), *(["description"] if "description" in properties(tool) else [])]:
+        if name in arguments:
             continue
         schema = properties(tool).get(name)
         schema = schema if isinstance(schema, Mapping) else {}
@@ -80,7 +100,7 @@ def _best(
     found = [
         tool
         for tool in tools
-        if not tool.name.startswith("mcp_")
+        if server_and_tool(tool.name, tools) is None
         and argument(tool, arguments)
         and fits(tool, {word.lower() for word in _WORDS.findall(tool.name)})
     ]

@@ -14,6 +14,7 @@ from swarm_bench.models.rehearsal.history import MAX_TURNS, Memory
 from swarm_bench.models.rehearsal.thinking import SHORT, think
 
 Start = Callable[..., Any]
+TASK = "How does authentication work in this code base? Name the functions that check a credential."
 PROGRAMS = ["claude", "claude-search", "codex", "gemini", "opencode", "qwen"]
 WITH_CANOPY = ["claude", "codex", "gemini", "opencode", "qwen"]
 INSTRUCTIONS = (
@@ -39,6 +40,112 @@ def test_canopy_is_asked_and_its_evidence_is_cited(name: str, shop: Path, start:
     assert "`auth.go:16` defines func `Authorize`" in answer
     assert "auth" in asked
     assert "canopy_evidence_pack" not in answer
+
+
+def _with_search(program: Any, name: str) -> Any:
+    """The program with the search of some other server."""
+    properties = {"query": {"type": "string"}, "repo": {"type": "string"}, "n": {"type": "integer"}}
+    schema = {"properties": properties, "required": ["query", "repo"]}
+    search = ToolSpec(name=name, description="Search code.", schema=schema)
+    clear = ToolSpec(
+        name=name.replace("search_code", "delete_search"), description="", schema=schema
+    )
+    return replace(program, tools=(*program.tools, clear, search))
+
+
+def _play_with_search(program: Any, name: str, said: str) -> tuple[str, list[ToolCall]]:
+    memory, messages = Memory(), list(program.opening)
+    calls: list[ToolCall] = []
+    while (message := think(program.asked(messages), memory)).calls and len(calls) < 99:
+        calls += message.calls
+        results = tuple(
+            ToolResult(id=call.id, text=said) if call.name == name else program.result(call)
+            for call in message.calls
+        )
+        messages += [message, Message(role="user", results=results)]
+    return message.text, calls
+
+
+SEARCHES = {
+    "claude": "mcp__sourcegraph__search_code",
+    "claude-search": "mcp__sourcegraph__search_code",
+    "codex": "mcp__sourcegraph__search_code",
+    "gemini": "mcp_sourcegraph_search_code",
+    "opencode": "sourcegraph_search_code",
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("said", ["Error: there is no repository called rehearsal", "[]", "{}"])
+def test_the_search_of_another_server_is_called_once_and_the_work_goes_on(
+    name: str, said: str, shop: Path, start: Start, scouts_answer: str
+) -> None:
+    program = _with_search(start(name, shop), SEARCHES[name])
+    answer, calls = _play_with_search(program, SEARCHES[name], said)
+    (search,) = [call for call in calls if "sourcegraph" in call.name]
+    assert search.name == SEARCHES[name]
+    assert "authentication" in str(search.arguments["query"])
+    assert set(search.arguments) == {"query", "repo"}
+    assert _without_indentation(answer) == _without_indentation(scouts_answer)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "vault.lock:7:def authenticate(credential):",
+        "Found 1 match:\n./vault.lock:7:def authenticate(credential):",
+        json.dumps({"result": "vault.lock:7:def authenticate(credential):"}),
+        json.dumps([{"type": "text", "text": "vault.lock:7:def authenticate(credential):"}]),
+    ],
+)
+def test_what_the_search_of_another_server_finds_is_used(
+    said: str, shop: Path, start: Start
+) -> None:
+    name = SEARCHES["codex"]
+    answer, _ = _play_with_search(_with_search(start("codex", shop), name), name, said)
+    assert "vault.lock:7" in answer
+
+
+def test_the_search_of_another_server_is_enough(shop: Path, start: Start) -> None:
+    name, program = SEARCHES["claude"], _with_search(start("claude", shop), SEARCHES["claude"])
+    program = replace(program, tools=tuple(tool for tool in program.tools if "mcp__" in tool.name))
+    said = "vault.lock:7:def authenticate(credential):"
+    answer, calls = _play_with_search(program, name, said)
+    assert [call.name for call in calls] == [name]
+    assert "vault.lock:7" in answer
+
+
+def test_instructions_for_another_servers_tools_are_no_part_of_the_task(
+    shop: Path, start: Start, scouts_answer: str
+) -> None:
+    name = SEARCHES["codex"]
+    prompt = f"Begin with search_code, which knows payments.\n\n{TASK}"
+    program = _with_search(start("codex", shop, prompt), name)
+    answer, _ = _play_with_search(program, name, "nothing")
+    assert answer == scouts_answer
+
+
+def test_a_hidden_search_of_another_server_is_made_known_and_called(
+    shop: Path, start: Start
+) -> None:
+    program, name = start("qwen", shop), "mcp__sourcegraph__search_code"
+    told = Message(
+        role="user",
+        text=f"<system-reminder>\nReachable through `tool_search`:\n- {name}\n</system-reminder>",
+    )
+    program = replace(program, opening=(told, *program.opening))
+    memory, messages = Memory(), list(program.opening)
+    found = {"name": name, "parameters": {"properties": {"query": {"type": "string"}}}}
+    first = think(program.asked(messages), memory)
+    assert [call.name for call in first.calls] == ["tool_search"]
+    text = f"<functions>\n<function>{json.dumps(found)}</function>\n</functions>"
+    result = ToolResult(id=first.calls[0].id, text=text)
+    messages += [first, Message(role="user", results=(result,))]
+    second = think(program.asked(messages), memory)
+    (search,) = [call for call in second.calls if call.name == "tool_call"]
+    assert search.arguments["name"] == name
+    assert "authentication" in search.arguments["arguments"]["query"]
+    assert len(second.calls) > 1
 
 
 def test_a_program_without_canopy_calls_nothing_of_it(shop: Path, start: Start) -> None:
