@@ -106,7 +106,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         usage=_usage_of_stream(stats) if stats else Usage.total(left.turn_usage or ()),
         all_in=_usage_of_stream(stats),
         turn_usage=left.turn_usage,
-        turns=transcript.turns if begun else None,
+        turns=transcript.turns or None if begun else None,
         duration_ms=_duration(stats),
         model=_model(transcript.init),
         tool_calls=dict(Counter(transcript.calls.values())) if begun else None,

@@ -124,7 +124,7 @@ class Claude:
     def outcome(self, exit: AgentExit) -> Outcome:
         outcome = outcome_of(exit)
         asked = outcome.turn_usage
-        return replace(outcome, requests=None if asked is None else len(asked))
+        return replace(outcome, requests=len(asked) or None if asked is not None else None)
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` when Claude Code is not installed. Any model may exist: the provider

@@ -64,7 +64,7 @@ _TRIAL = (
     (
         "turns_counted",
         "true or false",
-        "true: the program keeps no turn budget, so swarm-bench counted its turns and stopped it.",
+        "true: the program keeps no turn budget, so swarm-bench counted its turns.",
     ),
     ("mcp_calls", "calls", "Calls of MCP tools among them."),
     ("mcp_servers", "status by name", "MCP servers that the agent saw when it started."),
@@ -79,7 +79,7 @@ _TRIAL = (
         "name",
         "The retrieval program of the mode, with its version; null when the mode gives no tool.",
     ),
-    ("cost_estimated", "true or false", "true: from a price table of ours, nobody was billed."),
+    ("cost_estimated", "true or false", "true: from a price table, nobody was billed."),
     (
         "cost_unreliable",
         "true or false",

@@ -184,7 +184,7 @@ def _about_agents(selection: Selection) -> list[str]:
         )
     if any(trial.turns_counted for trial in selection.trials):
         found.append(
-            "The agent's program keeps no turn budget: swarm-bench counted the turns in its output "
-            "and stopped it, which can come one request late."
+            "The agent's program keeps no turn budget: swarm-bench counts the turns in its output "
+            "and stops it at the last, which can come one request late."
         )
     return found

@@ -1,6 +1,6 @@
 """The metrics of what the retrieval tool was asked."""
 
-from swarm_bench.analysis.aggregates import counter, index_seconds, share, total
+from swarm_bench.analysis.aggregates import counter, index_seconds, share, total, total_of_calls
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.report import Style
@@ -34,6 +34,17 @@ RETRIEVAL = (
         ),
         of=total("mcp_calls"),
         tool_only=True,
+    ),
+    Measure(
+        metric=metric(
+            "tool_failures",
+            "Failed tool calls",
+            "calls",
+            Style.WHOLE,
+            "Calls of any tool, built-in ones too, that came back with an error, summed over the "
+            "agents (tool_failures).",
+        ),
+        of=total_of_calls("tool_failures"),
     ),
     Measure(
         metric=metric(

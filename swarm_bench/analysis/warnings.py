@@ -16,6 +16,7 @@ _EFFECT = {
     Status.CANCELLED: "they are left out of every figure; --continue runs them again",
 }
 _SHOWN_TRIALS = 6
+_TELLING_CALLS = 3
 _TOOLS = {"service": "the service", "feedback": "the feedback database"}
 
 
@@ -29,6 +30,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_causes(selection),
         *_not_run(selection),
         *_labels(selection),
+        *_broken_tools(selection),
         *_lost_counters(selection),
         *_counted_twice(selection),
         *_mixed(selection),
@@ -141,7 +143,23 @@ def _labels(selection: Selection) -> Iterator[str]:
             if so:
                 yield (
                     f"{mode}: {len(so)} of {_trials(len(trials))} {meaning}"
-                    f"{_where(so, selection)}. They stay in the figures, which are as assigned."
+                    f"{_where(so, selection)}{_states(so)}. "
+                    "They stay in the figures, which are as assigned."
+                )
+
+
+def _broken_tools(selection: Selection) -> Iterator[str]:
+    """A built-in tool that never works makes a mode dearer for no reason of its own."""
+    for mode in selection.modes:
+        calls, failures = Counter[str](), Counter[str]()
+        for trial in selection.of(mode):
+            calls.update(trial.tool_calls or {})
+            failures.update(trial.tool_failures or {})
+        for tool, number in failures.items():
+            if number == calls[tool] and number >= _TELLING_CALLS:
+                yield (
+                    f"{mode}: every call of the tool {tool} failed ({number} of {number}); see the "
+                    "agents' streams for the reason, since it may cost this mode turns."
                 )
 
 
@@ -202,9 +220,20 @@ def _unknown_prices(selection: Selection) -> Iterator[str]:
     if so:
         models = ", ".join(sorted({trial.model or "unknown" for trial in so}))
         yield (
-            f"The cost of {_trials(len(so))} is unreliable: the agent's program has no price of the "
-            f"model ({models}) and took that of another."
+            f"The cost of {_trials(len(so))} is unreliable: the agent's program has no price of "
+            f"the model ({models}) and took that of another."
         )
+
+
+def _states(trials: Iterable[TrialRecord]) -> str:
+    """What the agents said of servers that were not connected."""
+    said = {
+        f"{name} is {state}"
+        for trial in trials
+        for name, state in (trial.mcp_servers or {}).items()
+        if state != "connected"
+    }
+    return f": {', '.join(sorted(said))}" if said else ""
 
 
 def _where(trials: Iterable[TrialRecord], selection: Selection) -> str:

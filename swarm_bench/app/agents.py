@@ -52,11 +52,12 @@ def list_agents() -> list[Listing]:
 
 
 def identify(agent: Agent, word: str, model: str | None) -> Program:
-    """The agent's program. One of the user's own goes by the word they gave: it may have the name
-    of another."""
+    """The agent's program. One of the user's own goes by the word they gave, or by its file: it may
+    have the name of another."""
     program = agent.program(model)
-    own = ":" in word or word.endswith(YAML)
-    return program.model_copy(update={"name": word}) if own else program
+    if word.endswith(YAML):
+        return program.model_copy(update={"name": f"{program.name} ({Path(word).name})"})
+    return program.model_copy(update={"name": word}) if ":" in word else program
 
 
 def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
@@ -99,11 +100,18 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
             rehearsal="http://127.0.0.1:1" if settings.model == REHEARSAL else None,
         )
         try:
-            agent.launch(request)
+            launch = agent.launch(request)
         except UsageError:
             raise
         except Exception:  # noqa: BLE001  # an adapter may raise anything
             return
+    # In a rehearsal the adapter's variables are what leads to the server, and to no provider.
+    fixed = set(launch.env) if request.rehearsal else {"HOME"} & set(launch.env)
+    for name in fixed.intersection(environment(settings)):
+        raise UsageError(
+            f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
+            f"{' in a rehearsal' if request.rehearsal else ''}; leave it away"
+        )
 
 
 def environment(settings: Settings) -> dict[str, str]:

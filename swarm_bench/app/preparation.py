@@ -29,7 +29,7 @@ from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order
-from swarm_bench.engine.resume import extend
+from swarm_bench.engine.resume import check_options, extend
 from swarm_bench.retrieval import backends
 from swarm_bench.retrieval.backends import find_program, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
@@ -74,6 +74,8 @@ async def prepared(
     version.
     """
     old = continued.read_experiment() if continued else None
+    if old:
+        check_options(old, resolved.stored())
     settings = resolved.settings
     agent = find_agent(settings.agent)
     check_same_kind(agent, old)

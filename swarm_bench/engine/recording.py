@@ -32,15 +32,6 @@ class Measured:
     """True when we kept the turn budget; `None` when no process ran."""
 
 
-_REHEARSED = {
-    "rehearsal": True,
-    "model": REHEARSAL,
-    "cost_estimated": True,
-    "token_counter": COUNTER,
-}
-"""No model was asked, nobody was billed, and no provider counted."""
-
-
 def make_record(
     experiment: Experiment,
     trial: Trial,
@@ -53,7 +44,7 @@ def make_record(
     values: dict[str, Any] = {
         **_figures(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
-        **(_REHEARSED if experiment.rehearsal else {}),
+        **(_rehearsed_figures(experiment, outcome) if experiment.rehearsal else {}),
         **vars(measured),
         **extra,
     }
@@ -88,6 +79,15 @@ def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
         "subagents": outcome.subagents,
         "permission_denials": outcome.permission_denials,
     }
+
+
+def _rehearsed_figures(experiment: Experiment, outcome: Outcome) -> dict[str, Any]:
+    """No model was asked, nobody was billed, and no provider counted."""
+    given = {"rehearsal": True, "model": REHEARSAL, "token_counter": COUNTER}
+    if outcome.cost is None:
+        return given
+    table = f"that {experiment.agent.name} has for {outcome.model or 'the model it named'}"
+    return {**given, "cost_estimated": True, "price_table": table}
 
 
 def rehearsed(seen: Seen | None, servers: Collection[str]) -> dict[str, Any]:

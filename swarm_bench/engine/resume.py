@@ -1,6 +1,6 @@
 """Continuing a session: what may grow, and what must stay as it was."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment, Setting, Task
@@ -55,6 +55,14 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
         )
     _keep_records(grown, recorded)
     return grown
+
+
+def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
+    """Raises `UsageError` for what this call says otherwise of the agents than the session does:
+    before anything is asked or copied."""
+    for name in ("agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings"):
+        if new[name].source == "command line" and name in old.settings:
+            _same(name, old.settings[name].value, new[name].value)
 
 
 def _check_same(old: Experiment, new: Experiment) -> None:
@@ -128,6 +136,12 @@ def _same(name: str, old: object, new: object) -> None:
     if old != new:
         option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
-            f"{option} was {old!r} when the session began and cannot be {new!r} now; "
+            f"{option} was {_said(old)} when the session began and cannot be {_said(new)} now; "
             "leave it away, or begin a new session"
         )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value)) or "not given"
+    return "not given" if value is None else repr(value)

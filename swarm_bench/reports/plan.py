@@ -22,6 +22,7 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
         f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model or 'the default of the agent'}",
+        *_options(experiment),
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
         f"{experiment.concurrency} at the same time",
@@ -38,6 +39,16 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
+
+
+def _options(experiment: Experiment) -> list[str]:
+    given = {
+        "Arguments": " ".join(experiment.agent_args),
+        "Variables": ", ".join(experiment.agent_env),
+        "Settings": "the user's own" if experiment.inherit_settings else "",
+        "Faults": ", ".join(experiment.faults),
+    }
+    return [f"{label + ':':12}{plain(value)}" for label, value in given.items() if value]
 
 
 def _commit(repository: Repository) -> str:

@@ -106,7 +106,7 @@ def test_thoughts_are_unknown_when_the_total_leaves_them_out(tmp_path: Path) -> 
 def test_turns_are_counted_by_the_tools_between_them() -> None:
     assert outcome("tools_stream").turns == 3
     assert outcome("max_turns").turns == 3
-    assert outcome("key_refused").turns == 0
+    assert outcome("key_refused").turns is None
 
 
 def test_the_answer_is_what_was_said_after_the_last_tool() -> None:

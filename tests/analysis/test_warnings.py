@@ -163,3 +163,15 @@ def test_a_trial_that_the_provider_cut_off_is_not_said_to_have_ignored_its_tool(
     said = warnings(session(limited))
     assert any("were turned away by the provider's rate limit" in one for one in said)
     assert not any("never called" in one for one in said)
+
+
+def test_a_tool_that_never_works_is_said(trial: Trial, session: Session) -> None:
+    broken = trial(agent=1, tool_calls={"grep": 3, "bash": 2}, tool_failures={"grep": 3, "bash": 1})
+    said = warnings(session(broken, trial(agent=2)))
+    assert any("every call of the tool grep failed (3 of 3)" in one for one in said)
+    assert not any("bash" in one for one in said)
+
+
+def test_servers_that_were_not_connected_are_named(trial: Trial, session: Session) -> None:
+    lost = trial("canopy", retrieval="not-connected", mcp_servers={"canopy": "failed"})
+    assert any("(agent 1): canopy is failed. They stay" in one for one in warnings(session(lost)))

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.agents.claude import Claude
 from swarm_bench.agents.scout import Scout
 from swarm_bench.app.agents import agent_names, check, find_agent, identify, list_agents
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
@@ -54,7 +55,7 @@ def test_a_file_of_ones_own_goes_by_its_path(tmp_path: Path) -> None:
         "turns: {limit: none}\noutput: {format: text, answer: {pattern: '.+'}}\n"
     )
     word = str(path)
-    assert identify(find_agent(word), word, None).name == word
+    assert identify(find_agent(word), word, None).name == "claude (mine.yml)"
 
 
 def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Path) -> None:
@@ -72,3 +73,14 @@ def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Pat
 def test_the_agent_of_a_recording_may_be_a_file_of_ones_own() -> None:
     with pytest.raises(UsageError, match="no-such-folder"):
         find_agent("replay:no-such-folder@./mine.yaml")
+
+
+def test_a_rehearsal_cannot_be_led_elsewhere(tmp_path: Path) -> None:
+    """Nor is the home of an agent anybody else's."""
+    mode = Mode(name="baseline", source="baseline.json")
+    elsewhere = {"model": "rehearsal", "agent_env": ["ANTHROPIC_BASE_URL=http://127.0.0.1:1"]}
+    with pytest.raises(UsageError, match="--agent-env ANTHROPIC_BASE_URL: the adapter"):
+        check(Claude(), [mode], load(elsewhere).settings)
+    with pytest.raises(UsageError, match="--agent-env HOME: the adapter"):
+        check(Claude(), [mode], load({"agent_env": [f"HOME={tmp_path}"]}).settings)
+    check(Claude(), [mode], load({"agent_env": ["CLAUDE_CODE_MAX_RETRIES=9"]}).settings)

@@ -53,7 +53,7 @@ def record(model: str | None, outcome: Outcome, seen: Seen | None = None) -> Tri
 
 def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began() -> None:
     lost = record("rehearsal", Outcome(cause=Cause.SERVICE_FAILED))
-    assert (lost.rehearsal, lost.model, lost.cost_estimated) == (True, "rehearsal", True)
+    assert (lost.rehearsal, lost.model, lost.cost_estimated) == (True, "rehearsal", None)
     assert lost.token_counter is not None
     assert lost.rehearsal_requests is None
 
@@ -61,6 +61,8 @@ def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began(
 def test_a_rehearsal_is_not_called_by_the_model_that_the_program_believes_to_ask() -> None:
     outcome = Outcome(cause=Cause.FINISHED, model="claude-opus-5-5", cost=1.0)
     assert record("rehearsal", outcome).model == "rehearsal"
+    assert record("rehearsal", outcome).cost_estimated is True
+    assert "claude-opus-5-5" in (record("rehearsal", outcome).price_table or "")
     real = record(None, outcome)
     assert (real.rehearsal, real.model, real.cost_estimated) == (None, "claude-opus-5-5", None)
 
