@@ -154,6 +154,8 @@ class SwarmRun:
         an agent that ended in between may have been alone."""
         if self._story.lost is None and self._service is not None:
             self._story.lost = await self._service.lost()
+        if self._story.lost is None and self._kit.rehearsal is not None:
+            self._story.lost = await self._kit.rehearsal.lost()
         return self._story.lost
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.core.errors import HarnessError, ProcessLost
+from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed
 from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.outcome import (
     Activity,
@@ -214,7 +214,10 @@ class TrialRun:
         if kit.rehearsal is None:
             return {}
         servers = kit.experiment.mode(trial.mode).servers
-        return rehearsed(await kit.rehearsal.seen(trial.id), servers)
+        try:
+            return rehearsed(await kit.rehearsal.seen(trial.id), servers)
+        except ServiceFailed:  # whoever asks for what the swarm has lost will hear of it
+            return {}
 
     async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
         """In a thread: reading what a hostile agent printed can take its time."""

@@ -12,6 +12,7 @@ import httpx2
 from anyio.abc import Process
 
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
+from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
 
 START_SECONDS = 30
@@ -21,8 +22,6 @@ WATCH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
 """How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
 where nobody listens any more is lost at once."""
-CONNECT_SECONDS = 2
-DEFAULT_PORTS = {"http": 80, "https": 443}
 LOG_LINES = 3
 
 
@@ -78,25 +77,12 @@ class Service:
 
     async def lost(self) -> str | None:
         """One sentence on how the service is certainly gone now; `None` while it may be there."""
-        if self.ended() is not None or await self._listens():
+        if self.ended() is not None or await listens(self.url):
             return self.ended()
         if self.process is not None:
             with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
                 await self.process.wait()
         return self.ended() or f"nobody listens at {self.url} any more{self._see_log()}"
-
-    async def _listens(self) -> bool:
-        url = httpx2.URL(self.url)
-        try:
-            with anyio.fail_after(CONNECT_SECONDS):
-                stream = await anyio.connect_tcp(url.host, url.port or DEFAULT_PORTS[url.scheme])
-        except TimeoutError:
-            return True  # slow
-        except OSError as error:  # anything else may be our own lack of means
-            refused = (error, error.__cause__)
-            return not any(isinstance(one, ConnectionRefusedError) for one in refused)
-        await stream.aclose()
-        return True
 
     async def answers(self) -> bool:
         """Whether something that calls itself canopy-service answers now."""

@@ -1,0 +1,26 @@
+"""Whether somebody listens at an address."""
+
+from urllib.parse import urlsplit
+
+import anyio
+
+CONNECT_SECONDS = 2
+_PORTS = {"http": 80, "https": 443}
+
+
+async def listens(url: str) -> bool:
+    """False only when the connection is refused: who is slow is there, and other errors may be our
+    own lack of means."""
+    parts = urlsplit(url)
+    try:
+        with anyio.fail_after(CONNECT_SECONDS):
+            stream = await anyio.connect_tcp(
+                parts.hostname or "", parts.port or _PORTS[parts.scheme]
+            )
+    except TimeoutError:
+        return True
+    except OSError as error:
+        refused = (error, error.__cause__)
+        return not any(isinstance(one, ConnectionRefusedError) for one in refused)
+    await stream.aclose()
+    return True
