@@ -30,7 +30,6 @@ _QUERIES = (
 )
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMED = re.compile(r"\bmcp__\w{1,64}__\w{1,64}")
-_DESCRIBED = re.compile(r"<function>(\{.*?\})</function>", re.DOTALL)
 _DOING = "Search the code for words of the task"
 
 
@@ -70,7 +69,8 @@ def hidden(told: Iterable[str]) -> list[str]:
 
 def described(found: str) -> Iterator[ToolSpec]:
     """Hidden tools as a program describes them when it was asked for them."""
-    for text in [found, *_DESCRIBED.findall(found)]:
+    pieces = (piece.rpartition("<function>")[2] for piece in found.split("</function>"))
+    for text in pieces:
         try:
             tool = json.loads(text)
         except (ValueError, RecursionError):

@@ -13,14 +13,10 @@ _BEGIN, _END = "Findings of the work so far:", "(End of the findings.)"
 _WRAPPERS = (
     *("system-reminder", "environment_context", "environment_details", "user_instructions"),
     *("session_context", "permissions instructions", "skills_instructions", "INSTRUCTIONS"),
-    *("collaboration_mode", "personality_spec", "env", "qwen:user-prompt-submit-context"),
+    *("collaboration_mode", "personality_spec", "qwen:user-prompt-submit-context"),
 )
-_WRAPPED = re.compile(
-    "|".join(
-        rf"<{re.escape(name)}>.*?</{re.escape(name)}>\n?" for name in _WRAPPERS
-    ),
-    re.DOTALL,
-)  # fmt: skip
+_OPENED = re.compile("<(" + "|".join(map(re.escape, _WRAPPERS)) + ")>")
+_REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _QUOTED = re.compile(r'\A"(.*)"\Z', re.DOTALL)
 _WORKSPACE = re.compile(
     r"(?:[Ww]orking directory: |working in the directory: |<cwd>|Workspace Directories:\**\n\s*- )"
@@ -38,12 +34,22 @@ _CUT_SHORT = (
     "The conversation was summed up before the work was done, and what was found until then was "
     "not handed over in a form that fixed rules can read. So nothing is cited."
 )
-_SUM_UP = re.compile(r"summar|state_snapshot|compact|checkpoint|hand-?off", re.IGNORECASE)
+_SUM_UP = re.compile(
+    r"^[ \t]*(?:"
+    r"CRITICAL: Respond with TEXT ONLY|Your task is to create a detailed summary|"  # Claude Code
+    r"You are performing a CONTEXT CHECKPOINT COMPACTION|"  # Codex
+    r"Create a new anchored summary|Update the anchored summary"  # opencode
+    r")|<summary>|<state_snapshot>",  # of the last one Gemini CLI and Qwen Code always speak
+    re.MULTILINE,
+)
+"""How programs ask for a summary. A word alone will not do: they also write notices beside the
+results of tools."""
+_SUMMARY = re.compile(r"summar", re.IGNORECASE)
 
 
 def request_in(text: str) -> str:
     """What the user wrote, without what the program put around it."""
-    plain = _WRAPPED.sub("", text).strip()
+    plain = _unwrapped(text).strip()
     # opencode hands on a prompt with blanks in quotation marks.
     if quoted := _QUOTED.match(plain):
         plain = quoted[1].replace('\\"', '"')
@@ -52,10 +58,14 @@ def request_in(text: str) -> str:
 
 def without_reminders(result: str) -> str:
     """A tool's result without what Claude Code adds at its end."""
-    text = result
-    while text.rstrip().endswith("</system-reminder>") and "<system-reminder>" in text:
-        text = text[: text.rindex("<system-reminder>")]
-    return text if text is result else text.rstrip()
+    end = _before_blanks(result, len(result))
+    while result.endswith(_REMINDED, 0, end):
+        start = result.rfind(_REMINDER, 0, end)
+        if start < 0:
+            break
+        end = _before_blanks(result, start)
+    is_same = end == _before_blanks(result, len(result))
+    return result if is_same else result[:end]
 
 
 def task_in(messages: Sequence[Message]) -> str:
@@ -91,7 +101,7 @@ def wants_summary(aside: str) -> bool:
 def last_word_in(transcript: str) -> str | None:
     """What we said last in a conversation that opencode writes down as one text to have it summed
     up; `None` when the text is not of that kind."""
-    if "<conversation>" not in transcript or not wants_summary(transcript):
+    if "<conversation>" not in transcript or not _SUMMARY.search(transcript):
         return None
     found = _LAST_WORD.findall(transcript)
     return found[-1].strip() if found else _CUT_SHORT
@@ -125,6 +135,30 @@ def workspace_in(told: Iterable[str]) -> str | None:
     """The folder that the program says it works in."""
     found = next(filter(None, map(_WORKSPACE.search, told)), None)
     return found and found[1].strip().rstrip("/")
+
+
+def _unwrapped(text: str) -> str:
+    """A text without its wrappers, in one pass: a file that a program quotes may have any number of
+    beginnings without an end."""
+    kept: list[str] = []
+    endless: set[str] = set()
+    done = at = 0
+    while opened := _OPENED.search(text, at):
+        at, closing = opened.end(), f"</{opened[1]}>"
+        end = -1 if closing in endless else text.find(closing, at)
+        if end < 0:
+            endless.add(closing)
+            continue
+        kept.append(text[done : opened.start()])
+        done = at = end + len(closing)
+        done = at = done + text.startswith("\n", done)
+    return "".join([*kept, text[done:]])
+
+
+def _before_blanks(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
 
 
 def _strings(value: object) -> Iterator[str]:

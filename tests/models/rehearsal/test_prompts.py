@@ -92,7 +92,15 @@ def test_what_is_asked_by_the_way(texts: list[str], aside: str) -> None:
     [
         ("Write a <summary> block.", "<summary>\nFindings"),
         ("Generate the <state_snapshot>.", "<state_snapshot>\nFindings"),
-        ("Create a handoff summary for another model.", "Findings"),
+        (
+            "You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary.",
+            "Findings",
+        ),
+        (
+            "CRITICAL: Respond with TEXT ONLY.\nYour task is to create a detailed summary",
+            "Findings",
+        ),
+        ("Create a new anchored summary from the conversation history.", "Findings"),
     ],
 )
 def test_a_summary_is_known_again(aside: str, begin: str) -> None:
@@ -130,3 +138,37 @@ def test_a_summary_may_be_told_as_our_own_message() -> None:
         Message(role="user", text="Continue if you have next steps, or stop and ask."),
     ]
     assert prompts.summary_in(messages) == "Found it."
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Checkpoint created.",
+        "The summary of changes is compact: 2 files.",
+        "Note: hand-off to the next agent failed.",
+    ],
+)
+def test_a_word_in_a_notice_beside_results_is_no_request_for_a_summary(notice: str) -> None:
+    messages = [
+        Message(role="user", text="Find it."),
+        Message(role="assistant", text="I look."),
+        Message(role="user", text=notice, results=(ToolResult(id="1", text="a.py:1:x"),)),
+    ]
+    assert not prompts.wants_summary(prompts.aside_in(messages))
+
+
+def test_a_task_about_an_env_keeps_its_words() -> None:
+    assert prompts.request_in("Where is <env>A</env> read?") == "Where is <env>A</env> read?"
+
+
+@pytest.mark.parametrize("tag", ["<system-reminder>", "</system-reminder>", "<system-reminder>\n"])
+def test_a_text_of_many_beginnings_is_read_at_once(tag: str) -> None:
+    text = tag * 300_000
+    assert len(prompts.request_in(text)) >= len(text) - 1
+    assert prompts.request_in(f"{text}</personality_spec>Find it.").endswith("Find it.")
+
+
+def test_a_result_with_many_reminders_is_read_at_once() -> None:
+    reminders = "<system-reminder>x</system-reminder>\n" * 100_000
+    assert prompts.without_reminders(f"one \n\n{reminders}") == "one"
+    assert prompts.without_reminders("one </system-reminder> \n") == "one </system-reminder> \n"
