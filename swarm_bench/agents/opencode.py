@@ -41,8 +41,8 @@ ABILITIES = Abilities(
         "for it; a shorter time limit ends the trial before.",
         "Of a request whose stream broke, or whose provider gives no tokens, it prints zeros: the "
         "tokens of the trial are missing then.",
-        "Its grep and glob need ripgrep: without `rg` on the PATH it downloads one into the home of "
-        "every agent, and without a network they fail. Install ripgrep.",
+        "Its grep and glob need ripgrep: without `rg` on the PATH it downloads one into the home "
+        "of every agent, and without a network they fail. Install ripgrep.",
         "It knows the models and prices of its own release; of a model without a price the cost is "
         "missing.",
         "With --inherit-settings the user's MCP servers are started as well.",
