@@ -124,7 +124,7 @@ CONSEQUENCES: dict[Cause, Consequence] = {
         status=Status.HARNESS_FAILED, rerun=True, meaning="had no workspace"
     ),
     Cause.SERVICE_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="lost their retrieval service"
+        status=Status.HARNESS_FAILED, rerun=True, meaning="lost a service that they need"
     ),
     Cause.INDEX_FAILED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="had no index to ask"
