@@ -1,6 +1,8 @@
 """The small environment of every process that we start."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 COMMON = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
@@ -12,8 +14,15 @@ names. So no key reaches a program that was not meant to have it, and no `CANOPY
 
 def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) -> dict[str, str]:
     """What of `user` is common, and what is inherited by name."""
-    return {
+    found = {
         name: value
         for name, value in user.items()
         if name in COMMON or name.startswith("LC_") or name in inherit
     }
+    return {**found, "PATH": _from_here(found["PATH"])} if "PATH" in found else found
+
+
+def _from_here(path: str) -> str:
+    """With every entry from our working folder: an agent's is a stranger's repository, which may
+    hold a `bin/node` of its own."""
+    return os.pathsep.join(str(Path(entry).absolute()) for entry in path.split(os.pathsep))

@@ -185,7 +185,7 @@ def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> Non
     assert (record["mode"], record["run"]) == ("canopy", 1)
     mixed = bench.call("compare", "--continue", "rep", "--agent", "scout")
     assert mixed.code == 2
-    assert "not mixed" in mixed.err
+    assert "--agent was 'replay:received' when the session began" in mixed.err
 
 
 OWN = """
