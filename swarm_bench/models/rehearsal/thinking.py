@@ -16,6 +16,8 @@ from swarm_bench.models.rules.terms import task_of, terms_of
 
 SHORT = "Rehearsal"
 """What a request that is not about the task is answered with: for a title, a topic, a memory."""
+_TASK_LETTERS = 100_000
+"""What of a task the rules look at: they go through its words one by one."""
 
 _Wish = tuple[Asking, ToolCall]
 """A call in the program's terms, and in scout's."""
@@ -31,7 +33,9 @@ def think(asked: Asked, memory: Memory) -> Message:
     told = list(prompts.told_in(asked))
     request = prompts.task_in(asked.messages)
     # What a mode says of its server's tools is no part of the task: `rules` has it so for canopy's.
-    task = task_of(request, [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)])
+    task = task_of(
+        request[:_TASK_LETTERS], [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)]
+    )
     workspace = prompts.workspace_in(told)
     steps = history.taken(asked.messages, memory.made, workspace)
     aside = prompts.aside_in(asked.messages)

@@ -94,7 +94,7 @@ class Toolbox:
         limit = given.get("head_limit", _COUNTED)
         if path := given.get("path"):
             more = self._narrowed(tool, str(path))
-            limit = limit * _SAME_NAME if len(more) > 1 else limit
+            limit = limit * _SAME_NAME if tool_kinds.argument(tool, INCLUDE) in more else limit
             arguments |= more
         if name := tool_kinds.argument(tool, _LIMITS):
             arguments[name] = _COUNTED if mode == "count" else limit

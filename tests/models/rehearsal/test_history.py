@@ -46,3 +46,18 @@ def test_the_calls_of_a_turn_are_one_message() -> None:
 def test_a_result_without_its_call_is_left_out() -> None:
     orphan = Message(role="user", results=(ToolResult(id="call_0001_01", text="x"),))
     assert history.taken([orphan], _made("call_0001_01"), None) == []
+
+
+def test_results_out_of_order_are_told_in_the_order_of_their_calls() -> None:
+    ids = [history.new_id(1, 1), history.new_id(1, 2), history.new_id(2, 1)]
+    calls = tuple(ToolCall(id=id, name="grep", arguments={}) for id in ids[:2])
+    results = tuple(ToolResult(id=id, text=f"{id}.py:1:job") for id in reversed(ids[:2]))
+    messages = [
+        *_messages((ids[2], "grep", "c.py:1:job")),
+        Message(role="assistant", calls=calls),
+        Message(role="user", results=results),
+    ]
+    steps = history.taken(messages, _made(*ids), None)
+    assert [step.own.id for step in steps] == ids
+    assert [len(turn) for turn in history.turns(steps)] == [2, 1]
+    assert [step.result.text for step in steps][:2] == [f"{id}.py:1:job" for id in ids[:2]]

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 from uuid import uuid4
 
+import anyio
 import httpx2
 import pytest
 from starlette.applications import Starlette
@@ -254,6 +255,36 @@ class Faulty(Messages):
 
     def answer(self, reply: Reply) -> dict[str, Any]:
         raise KeyError(reply.id)
+
+
+class Watched(Messages):
+    """An API that takes its time, and knows how many answers are written at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    def answer(self, reply: Reply) -> dict[str, Any]:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        sleep(0.1)
+        self.now -= 1
+        return super().answer(reply)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("trials", "most"), [(["one"], 1), (["one", "other"], 2)])
+async def test_one_agent_is_thought_for_once_at_a_time(trials: list[str], most: int) -> None:
+    api = Watched()
+    endpoint = partial(Server([]).answer, api=api)
+    app = Starlette(routes=[Route("/{trial}", endpoint, methods=["POST"])])
+    transport = httpx2.ASGITransport(app)
+    async with (
+        httpx2.AsyncClient(transport=transport, base_url="http://here") as client,
+        anyio.create_task_group() as tasks,
+    ):
+        for trial in trials * (4 // len(trials)):
+            tasks.start_soon(partial(client.post, f"/{trial}", json=BODIES["/v1/messages"]))
+    assert api.most == most
 
 
 @pytest.mark.anyio

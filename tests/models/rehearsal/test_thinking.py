@@ -167,6 +167,18 @@ def test_hidden_tools_are_made_known_first(shop: Path, start: Start) -> None:
     assert calls[1].arguments["name"] == "mcp__canopy__canopy_evidence_pack"
 
 
+@pytest.mark.parametrize("name", ["claude-search", "gemini", "opencode", "qwen"])
+def test_a_namesake_in_another_folder_does_not_crowd_out_a_file(
+    name: str, shop: Path, start: Start
+) -> None:
+    folder = shop / "aaa"
+    folder.mkdir()
+    lines = [f"// authenticate {number}" for number in range(25)]
+    (folder / "auth.go").write_text("\n".join(lines), "utf-8")
+    answer, _ = start(name, shop).play()
+    assert "`auth.go:16` defines func `Authorize`" in answer
+
+
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_only_a_shell_is_enough(name: str, shop: Path, start: Start, scouts_answer: str) -> None:
     program = start(name, shop)

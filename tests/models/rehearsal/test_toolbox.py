@@ -66,3 +66,12 @@ def test_what_a_broken_tool_did_the_shell_does() -> None:
 
 def test_without_any_tool_nothing_is_offered() -> None:
     assert Toolbox.of([_tool("set_color", color=TEXT)], None, {}).offered() == []
+
+
+def test_more_lines_are_asked_for_where_namesakes_in_other_folders_are_found_too() -> None:
+    call = {"pattern": "x", "output_mode": "content", "head_limit": 12}
+    by_name = _tool("grep", pattern=TEXT, path=TEXT, include=TEXT, limit=TEXT)
+    by_path = _tool("grep", pattern=TEXT, path=TEXT, limit=TEXT)
+    assert _asking(by_name, "Grep", path="web/a.js", **call)[1]["limit"] == 48
+    assert _asking(by_name, "Grep", path="a.js", **call)[1]["limit"] == 48
+    assert _asking(by_path, "Grep", path="web/a.js", **call)[1]["limit"] == 12
