@@ -1,7 +1,6 @@
 """The other agent programs, and what providers do wrong, against the rehearsal server."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -89,32 +88,6 @@ def test_what_a_program_printed_is_replayed_without_it(
         "session",
         "replayed",
     }
-
-
-def test_with_inherited_settings_the_users_set_up_comes_along_and_no_server_of_it(
-    real_program: MakeProgram, trap: Trap, tmp_path: Path
-) -> None:
-    claude = real_program("claude")
-    hooked = tmp_path / "hooked"
-    hook = {"hooks": [{"type": "command", "command": f"touch '{hooked}'"}]}
-    claude.write_home(
-        {
-            ".claude/CLAUDE.md": trap.memory,
-            ".claude/settings.json": json.dumps({"hooks": {"SessionStart": [hook]}}),
-            ".claude.json": json.dumps({"mcpServers": {"canopy": trap.server}}),
-        }
-    )
-
-    one = ("--modes", "baseline", "--agents", "1", "--runs", "1", "--inherit-settings")
-    done = claude.compare(*one)
-
-    assert done.code == 0, done.err
-    (record,) = claude.records()
-    assert hooked.exists()
-    assert record["rehearsal_request_tokens"] > CANARY_TOKENS
-    assert record["mcp_servers"] == {}
-    assert not trap.sprung
-    assert "own settings, memory files and hooks (--inherit-settings)" in done.out
 
 
 FAULTS = {
