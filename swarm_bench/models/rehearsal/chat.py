@@ -19,11 +19,6 @@ _FINISH: Mapping[Stop, str] = {
 }
 
 
-class _Part(BaseModel):
-    text: str | None = None
-    refusal: str | None = None
-
-
 class _Called(BaseModel):
     name: str
     arguments: str = ""
@@ -36,7 +31,7 @@ class _Call(BaseModel):
 
 class _Message(BaseModel):
     role: str
-    content: str | list[_Part] | None = None
+    content: str | list[wire.TextPart] | None = None
     tool_calls: list[_Call] | None = None
     tool_call_id: str | None = None
 
@@ -132,7 +127,7 @@ class Chat:
 
 def _messages(messages: list[_Message]) -> Iterator[Message]:
     for message in messages:
-        text = _text(message.content)
+        text = wire.text_in(message.content)
         match message.role:
             case "system" | "developer":
                 continue
@@ -148,12 +143,6 @@ def _messages(messages: list[_Message]) -> Iterator[Message]:
                 yield Message(role="user", results=(result,))
             case role:
                 raise ValueError(f"{role!r} is not a role of a message.")
-
-
-def _text(content: str | list[_Part] | None) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "\n".join(text for part in content if (text := part.text or part.refusal))
 
 
 def _call(call: _Call) -> ToolCall:

@@ -9,24 +9,19 @@ from swarm_bench.core.ports import Message, ToolCall, ToolResult
 from swarm_bench.models.rehearsal import wire
 
 
-class _Part(BaseModel):
-    text: str | None = None
-    refusal: str | None = None
-
-
 class Item(BaseModel):
     """One item of `input`; which fields count depends on its type."""
 
     type: str = "message"
     role: str | None = None
-    content: str | list[_Part] | None = None
+    content: str | list[wire.TextPart] | None = None
     call_id: str | None = None
     namespace: str | None = None
     name: str | None = None
     arguments: str | dict[str, Any] | None = None
     input: str | None = None
     action: dict[str, Any] | None = None
-    output: str | list[_Part] | dict[str, Any] | None = None
+    output: str | list[wire.TextPart] | dict[str, Any] | None = None
 
 
 def messages_of(items: Iterable[Item]) -> Iterator[Message]:
@@ -45,9 +40,9 @@ def messages_of(items: Iterable[Item]) -> Iterator[Message]:
 def _said(item: Item) -> Message:
     match item.role:
         case "user":
-            return Message(role="user", text=_text(item.content))
+            return Message(role="user", text=wire.text_in(item.content))
         case "assistant":
-            return Message(role="assistant", text=_text(item.content))
+            return Message(role="assistant", text=wire.text_in(item.content))
     raise ValueError(f"{item.role!r} is not a role of a message.")
 
 
@@ -75,10 +70,4 @@ def _result(item: Item) -> ToolResult:
         said = output.get("content", output)
         text = said if isinstance(said, str) else wire.json_text(said)
         return ToolResult(id=item.call_id, text=text, is_error=output.get("success") is False)
-    return ToolResult(id=item.call_id, text=_text(output))
-
-
-def _text(content: str | list[_Part] | None) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "\n".join(text for part in content if (text := part.text or part.refusal))
+    return ToolResult(id=item.call_id, text=wire.text_in(output))

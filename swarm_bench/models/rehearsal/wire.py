@@ -15,6 +15,20 @@ _PIECE = 200
 _Body = TypeVar("_Body", bound=BaseModel)
 
 
+class TextPart(BaseModel):
+    """A part of a message, as both APIs of OpenAI have it."""
+
+    text: str | None = None
+    refusal: str | None = None
+
+
+def text_in(content: str | list[TextPart] | None) -> str:
+    """What can be read of a message's content."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n".join(text for part in content if (text := part.text or part.refusal))
+
+
 def parsed(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
     """The body in the API's shape. Raises `ValueError` with one sentence when it has another."""
     try:
