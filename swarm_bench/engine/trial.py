@@ -61,6 +61,7 @@ class TrialRun:
         self._launched: Launch | None = None
         self._result: ProcessResult | None = None
         self._rehearsed: dict[str, Any] = {}
+        self._defect: str | None = None
         self._home = kit.work / "homes" / trial.id
         self._secrets: tuple[str, ...] = ()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
@@ -95,7 +96,7 @@ class TrialRun:
             self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
         else:
             with anyio.CancelScope(shield=True):  # it has ended; who stops now stops the others
-                if (why := await lost()) is not None:
+                if (why := await lost() or self._defect) is not None:
                     outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
                 self.record(outcome, exit_code)
         finally:
@@ -215,9 +216,15 @@ class TrialRun:
             return {}
         servers = kit.experiment.mode(trial.mode).servers
         try:
-            return rehearsed(await kit.rehearsal.seen(trial.id), servers)
+            seen = await kit.rehearsal.seen(trial.id)
         except ServiceFailed:  # whoever asks for what the swarm has lost will hear of it
             return {}
+        if seen and seen.errors:
+            self._defect = (
+                f"the rehearsal server could not answer {seen.errors} of {seen.requests} requests; "
+                "its rehearsal.log says why"
+            )
+        return rehearsed(seen, servers)
 
     async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
         """In a thread: reading what a hostile agent printed can take its time."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from swarm_bench.models.rehearsal.faults import ABOUT
 from tests.e2e.conftest import processes_of
 from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
 
@@ -101,7 +102,12 @@ FAULTS = {
     "empty-answer": ("agent-failed", "empty-answer"),
     "slow-first-token": ("completed", "finished"),
     "context-overflow": ("agent-failed", "context-overflow"),
+    "cut-off": ("agent-failed", "answer-cut"),
 }
+
+
+def test_every_fault_is_tried() -> None:
+    assert set(FAULTS) == set(ABOUT)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
