@@ -36,7 +36,8 @@ class Scout:
 
     def outcome(self, exit: AgentExit) -> Outcome:
         outcome = outcome_of(exit, output_is_counted=True)
-        return replace(outcome, program_version=version("swarm-bench"))
+        # The price is of a table of ours, and said to be an estimate.
+        return replace(outcome, program_version=version("swarm-bench"), cost_unreliable=None)
 
     def program(self, model: str | None) -> Program:
         """Raises `UnknownName` for a model that is not there."""

@@ -56,6 +56,7 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert outcome.usage.effective is not None
     assert outcome.model == "rules"
     assert outcome.program_version == Scout().program(None).version
+    assert outcome.cost_unreliable is None
     assert outcome.cost_estimated is True
     assert outcome.token_counter == "utf8-bytes/4"
     assert outcome.servers == {}
