@@ -61,8 +61,8 @@ class Qwen:
             "Requests made again after an error are not counted.",
             "An answer that was cut at the model's output limit looks like a whole one, and a "
             "refusal like an empty answer.",
-            "When the stream of an answer breaks it asks the model to go on, and joins the parts; a "
-            "rehearsal does not go on, so the answer ends in the middle.",
+            "When the stream of an answer breaks it asks the model to go on, and joins the parts; "
+            "a rehearsal does not go on, so the answer ends in the middle.",
             "An `@name` in the prompt that is a file of the workspace is replaced by its content.",
         ),
     )
