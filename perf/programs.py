@@ -9,6 +9,7 @@ runs. No model is asked: what is left is what the program itself takes, and its 
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,9 @@ def main() -> None:
         f"{'program':9} {'mode':9} {'agents':>6} {'wall s':>7} {'cpu s':>6} {'MB':>5} {'turns':>5}"
     )
     for name in sys.argv[1:] or PROGRAMS:
+        if name != "scout" and shutil.which(name) is None:
+            print(f"{name:9} is not on the PATH")
+            continue
         for size in SIZES:
             for mode, trials in measure(name, size).items():
                 print(row(name, mode, size, trials), flush=True)

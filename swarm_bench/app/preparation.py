@@ -12,7 +12,7 @@ from typing import Any
 from swarm_bench.app.agents import check, find_agent, identify
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
-from swarm_bench.app.replaying import check_same_kind, replay_prepared
+from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -78,7 +78,6 @@ async def prepared(
         check_options(old, resolved.stored())
     settings = resolved.settings
     agent = find_agent(settings.agent)
-    check_same_kind(agent, old)
     if isinstance(agent, Replays):
         with replay_prepared(agent, resolved, benchmark, old, emit) as ready:
             yield ready

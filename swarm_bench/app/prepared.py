@@ -11,6 +11,8 @@ from swarm_bench.core.recording import Recorded
 from swarm_bench.runtime.workspace import Snapshot
 
 Benchmark = Literal["swarm", "ab"]
+COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
+"""What a person types for a benchmark."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from swarm_bench.app.places import work_folder
-from swarm_bench.app.prepared import Benchmark, Prepared
+from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import FOLDER, Recorded, Replays
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.runtime.workspace import Snapshot
@@ -23,7 +22,6 @@ THE_RECORDINGS = (
     "service_url", "keep_workspaces",
 )  # fmt: skip
 """Options that only the recorded session could follow."""
-COMMANDS = {"swarm": "compare", "ab": "ab"}
 
 
 def check_recordable(settings: Settings, experiment: Experiment) -> None:
@@ -32,14 +30,6 @@ def check_recordable(settings: Settings, experiment: Experiment) -> None:
         raise UsageError(
             f"--record keeps its files in {FOLDER}/, which is the folder of the mode {FOLDER!r}; "
             "rename the mode's file"
-        )
-
-
-def check_same_kind(agent: Agent, old: Experiment | None) -> None:
-    """Raises `UsageError` when a replay is to be continued with agents, or the reverse."""
-    if old is not None and isinstance(agent, Replays) != (old.replayed is not None):
-        raise UsageError(
-            "Records of agents and of a replay are not mixed in one session; begin a new one"
         )
 
 

@@ -13,7 +13,7 @@ import anyio
 from swarm_bench.app import agents
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import prepared
-from swarm_bench.app.prepared import Benchmark, Prepared
+from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
@@ -38,7 +38,6 @@ from swarm_bench.runtime.ownership import KEPT
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {"swarm": {}, "ab": {"tasks": "ab"}}
 """Where a benchmark's defaults differ from those of the options."""
-COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
 
 
 def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:

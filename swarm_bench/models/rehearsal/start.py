@@ -15,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from swarm_bench.core.errors import ProcessLost, ServiceFailed
 from swarm_bench.models.rehearsal.faults import parse_faults
+from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
 
 START_SECONDS = 20
 POLL_SECONDS = 0.02
 ANSWER_SECONDS = 10
-CONNECT_SECONDS = 2
 
 _ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 
@@ -73,7 +73,7 @@ class Rehearsal:
 
     async def lost(self) -> str | None:
         """One sentence on how the server is certainly gone now; `None` while it may be there."""
-        if self._ended() is not None or await self._listens():
+        if self._ended() is not None or await listens(self.url):
             return self._ended()
         with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
             await self.process.wait()
@@ -89,19 +89,6 @@ class Rehearsal:
             f"the rehearsal server ended with exit code {self.process.returncode}; its log is "
             f"{self.log}"
         )
-
-    async def _listens(self) -> bool:
-        url = httpx2.URL(self.url)
-        try:
-            with anyio.fail_after(CONNECT_SECONDS):
-                stream = await anyio.connect_tcp(url.host, url.port or 0)
-        except TimeoutError:
-            return True  # slow
-        except OSError as error:  # anything else may be our own lack of means
-            refused = (error, error.__cause__)
-            return not any(isinstance(one, ConnectionRefusedError) for one in refused)
-        await stream.aclose()
-        return True
 
 
 @asynccontextmanager
