@@ -183,6 +183,8 @@ async def _experiment(
         agents=agents,
         concurrency=concurrency,
         all_tasks=settings.all_tasks or benchmark == "ab",
+        index=settings.index,
+        min_connected=settings.min_connected / 100,
         runs=settings.runs,
         limits=Limits(
             max_turns=settings.max_turns,

@@ -10,8 +10,12 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import Recorded
 from swarm_bench.runtime.workspace import Snapshot
 
-Benchmark = Literal["swarm", "ab"]
-COMMANDS: Mapping[Benchmark, str] = {"swarm": "compare", "ab": "ab"}
+Benchmark = Literal["swarm", "ab", "calibrate"]
+COMMANDS: Mapping[Benchmark, str] = {
+    "swarm": "compare",
+    "ab": "ab",
+    "calibrate": "calibrate",
+}
 """What a person types for a benchmark."""
 
 

@@ -36,7 +36,11 @@ from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import KEPT
 
-DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {"swarm": {}, "ab": {"tasks": "ab"}}
+DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
+    "swarm": {},
+    "ab": {"tasks": "ab"},
+    "calibrate": {},
+}
 """Where a benchmark's defaults differ from those of the options."""
 
 

@@ -129,6 +129,32 @@ Record = Annotated[
         show_default=False,
     ),
 ]
+Controls = Annotated[
+    bool | None,
+    typer.Option(
+        "--controls",
+        help="Add an arm with each tool mode's instructions and without its tool.",
+        show_default=False,
+    ),
+]
+Index = Annotated[
+    str | None,
+    typer.Option(
+        "--index",
+        help="cold: a standalone server indexes in its agents' time; warm: before. [default: cold]",
+        metavar="cold|warm",
+        show_default=False,
+    ),
+]
+MinConnected = Annotated[
+    float | None,
+    typer.Option(
+        "--min-connected",
+        help="Percent of a mode's trials that must reach its tool for a verdict. [default: 90]",
+        metavar="PERCENT",
+        show_default=False,
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(

@@ -50,6 +50,13 @@ class Task(Stored):
     prompt: str
 
 
+class IndexTool(Stored):
+    """The call of a server's own tool that builds its index."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
 class Mode(Stored):
     """A retrieval set-up: one side of the comparison. Placeholders are not yet filled in."""
 
@@ -61,6 +68,12 @@ class Mode(Stored):
     """MCP servers by name, as an `mcpServers` file has them."""
     instructions: str = ""
     """Put before the task in the prompt."""
+    control: str = ""
+    """The instructions as they are worded for an agent without the tool (`--controls`)."""
+    control_of: tuple[str, ...] = ()
+    """Modes whose instructions this one has, without their tool. Empty for any other mode."""
+    index: IndexTool | None = None
+    """How its standalone index is built beforehand (`--index warm`)."""
     services: tuple[str, ...] = ()
     """Names of the services that must run beside the agents."""
     probes: tuple[str, ...] = ()
@@ -119,7 +132,7 @@ class Experiment(Stored):
     schema_version: int = SCHEMA_VERSION
     session: str
     created_at: datetime
-    benchmark: Literal["swarm", "ab"]
+    benchmark: Literal["swarm", "ab", "calibrate"]
     repository: Repository
     modes: tuple[Mode, ...]
     """The first one is the reference of the ratios."""
@@ -144,6 +157,14 @@ class Experiment(Stored):
     concurrency: int
     """Agents of one swarm that run at the same time."""
     all_tasks: bool = False
+    swarm_size: int | None = None
+    """Agents that share a workspace and its services; the trials of a mode are cut into swarms of
+    this size. `None`: all of them are one swarm."""
+    index: Literal["cold", "warm"] = "cold"
+    """Whether a standalone index is built in its agents' time, or before."""
+    min_connected: float = 0.9
+    """Share of a mode's trials that must have been connected to its tool, for there to be a
+    verdict on it."""
     runs: int
     limits: Limits
     seed: int
@@ -166,6 +187,13 @@ class Experiment(Stored):
         """In one run."""
         every = self.all_tasks or self.benchmark == "ab"
         return len(self.tasks) if every else self.agents
+
+    @property
+    def agents_per_swarm(self) -> int:
+        """How many share a workspace; the last swarm of a run may have fewer."""
+        if self.benchmark == "ab":
+            return 1
+        return self.swarm_size or self.trials_per_mode
 
     @property
     def tasks_asked(self) -> int:

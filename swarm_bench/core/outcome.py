@@ -174,6 +174,13 @@ class Outcome:
     """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,
     however the program spells them."""
     tool_failures: Mapping[str, int] | None = None
+    tool_seconds: Mapping[str, float] | None = None
+    """By tool name, from a call to its result, summed over its calls. A tool is left out when one
+    of its calls has no time."""
+    tool_result_tokens: Mapping[str, int] | None = None
+    """By tool name, what its results (errors too) put before the model, summed, by our counter."""
+    unusable_tools: tuple[str, ...] | None = None
+    """Tools of the mode's servers that the agent says it had no way to use."""
     permission_denials: Mapping[str, int] | None = None
     """Calls that the program refused to make, by tool name."""
     retries: int | None = None

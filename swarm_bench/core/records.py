@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
@@ -25,6 +25,33 @@ class Treatment(StrEnum):
     """The mode gives no tool, and none was seen."""
     UNKNOWN = "unknown"
     """The agent shows none of it."""
+
+
+Verdict = Literal["agree", "explained", "contradict"]
+"""Whether two witnesses say the same; `explained` when a known rule of the tool's counters makes
+the difference."""
+
+
+class Evidence(Stored):
+    """What the witnesses of one trial say about the tool of its mode; the label follows from it.
+
+    1. the agent's start event, 2. its transcript, 3. the tool's own counters.
+    """
+
+    connected: tuple[str, ...] | None = None
+    """Servers of the mode that the start event shows connected; `None` when it shows no server."""
+    offered: int | None = None
+    """Tools of the mode's servers that were offered at the start."""
+    foreign: tuple[str, ...] = ()
+    """Servers and tools that were seen and that the mode does not give."""
+    calls: int | None = None
+    """Calls of the mode's tools in the transcript; `None` when it shows no calls."""
+    failed: int | None = None
+    counters: Verdict | None = None
+    """How the counters of the trial's swarm fit its transcripts; `None` when there are none, or
+    they were not read. Counters cannot be told apart by agent."""
+    why: tuple[str, ...] = ()
+    """A sentence for each contradiction, and for each difference that is explained."""
 
 
 class TrialRecord(Stored):
@@ -78,6 +105,12 @@ class TrialRecord(Stored):
     """Sampled over the process tree; what ran between two samples only is missing."""
     tool_calls: dict[str, int] | None = None
     tool_failures: dict[str, int] | None = None
+    tool_seconds: dict[str, float] | None = None
+    """By tool, from a call to its result, summed over its calls."""
+    tool_result_tokens: dict[str, int] | None = None
+    """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
+    unusable_tools: list[str] | None = None
+    """Tools of the mode's servers that the agent says it had no way to use."""
     permission_denials: dict[str, int] | None = None
     retries: int | None = None
     compactions: int | None = None
@@ -94,6 +127,8 @@ class TrialRecord(Stored):
     mcp_calls: int | None = None
     mcp_servers: dict[str, str] | None = None
     retrieval: Treatment | None = None
+    """The one label that the witnesses lead to."""
+    evidence: Evidence | None = None
     backend: str | None = None
     """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
     cost_estimated: bool | None = None
@@ -158,10 +193,40 @@ class SwarmRecord(Stored):
     """Counters by probe; `None` when the tool had not made any."""
     after: dict[str, dict[str, Any] | None] = {}
     difference: dict[str, dict[str, Any] | None] = {}
+    counters: Verdict | None = None
+    """How the counters fit the transcripts of the swarm's agents; `None` when nothing can tell."""
+    counters_why: tuple[str, ...] = ()
+    """A sentence for each contradiction, and for each difference that is explained."""
     service_healthy: bool | None = None
     """`None` when the mode has no service."""
     failure: str | None = None
     """Why the swarm could not run or broke off."""
+
+
+class Overhead(Stored):
+    """One line of `overhead.jsonl`: what it costs to have a mode's tool at all, measured once per
+    mode before its first swarm. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    mode: str
+    server_seconds: dict[str, float] = {}
+    """By server: from its start until it had answered `initialize` and `tools/list`."""
+    tools: int | None = None
+    """Tools of all servers of the mode."""
+    tool_tokens: int | None = None
+    """Names, descriptions and schemas of these tools."""
+    server_instruction_tokens: int | None = None
+    """What the servers tell a model about themselves when they are greeted."""
+    mode_instruction_tokens: int | None = None
+    """The mode's instructions, which stand before every task."""
+    prompt_tokens: int | None = None
+    """All input of the one request that an empty task makes, as the agent reports it; `None` when
+    it cannot, or its provider did not answer."""
+    prompt_cost: float | None = None
+    """US dollars that this request cost."""
+    problem: str | None = None
+    """One sentence on what could not be measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +237,7 @@ class SessionData:
     """`None` for a folder that canopy's script wrote."""
     trials: tuple[TrialRecord, ...]
     swarms: tuple[SwarmRecord, ...]
+    overhead: tuple[Overhead, ...] = ()
     planned: Mapping[str, int] = field(default_factory=dict)
     """Trials that the plan has, by mode; empty when there is no plan."""
     head: Mapping[str, str] = field(default_factory=dict)

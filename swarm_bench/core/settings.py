@@ -106,6 +106,10 @@ class Settings(BaseSettings):
     inherit_settings: bool = False
     fault: Arguments = []
     record: bool = False
+    controls: bool = False
+    index: Literal["cold", "warm"] = "cold"
+    min_connected: float = Field(90, ge=0, le=100)
+    """Percent."""
     timeout: float = Field(900, gt=0, allow_inf_nan=False)
     index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
     service_url: Annotated[str, AfterValidator(_address)] | None = None

@@ -32,7 +32,8 @@ class Swarm:
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Every mode once, close together in time. In `ab` there is a block for every task."""
+    """Every mode once, close together in time. A run has one for each of its swarms: in `ab` there
+    is a block for every task."""
 
     run: int
     order: tuple[str, ...]
@@ -87,17 +88,14 @@ def planned_by_mode(experiment: Experiment) -> dict[str, int]:
 
 def _blocks_of_run(experiment: Experiment, run: int, order: tuple[str, ...]) -> tuple[Block, ...]:
     trials = {mode: _trials(experiment, run, mode) for mode in order}
-    if experiment.benchmark == "swarm":
-        swarms = tuple(_swarm(run, mode, trials[mode]) for mode in order)
-        return (Block(run=run, order=order, swarms=swarms),)
-    # One agent at a time, with an index of its own: a swarm of one for every task.
+    size = experiment.agents_per_swarm
     return tuple(
         Block(
             run=run,
             order=order,
-            swarms=tuple(_swarm(run, mode, (trials[mode][number],)) for mode in order),
+            swarms=tuple(_swarm(run, mode, trials[mode][first : first + size]) for mode in order),
         )
-        for number in range(len(experiment.tasks))
+        for first in range(0, experiment.trials_per_mode, size)
     )
 
 

@@ -240,7 +240,8 @@ def write_counters(
 ) -> None:
     """Put the counters of a swarm beside its agents' files."""
     folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
-    number = "" if kit.experiment.benchmark == "swarm" else f"-{swarm.trials[0].agent}"
+    several = kit.experiment.agents_per_swarm < kit.experiment.trials_per_mode
+    number = f"-{swarm.trials[0].agent}" if several else ""
     for file, content in counters.files(number, swarm.mode, before, after, change).items():
         kit.folder.set_aside(folder / file)
         write_whole(folder / file, json.dumps(content, indent=2) + "\n")
