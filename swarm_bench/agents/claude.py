@@ -72,6 +72,13 @@ class Claude:
     name = "claude"
     abilities = Abilities(
         tested_version=TESTED,
+        supported="~=2.1",
+        keys=(
+            *("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
+            *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
+        ),
+        login=(".claude/.credentials.json",),
+        memory_mb=268,
         turn_limit="kept by the program (`--max-turns`), for the main conversation",
         cost="as the program reports it, at list prices; with sub-agents and compactions",
         cache_tokens="read and written, per trial and per request",

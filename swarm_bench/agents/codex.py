@@ -25,6 +25,10 @@ CREDENTIALS = ("CODEX_API_KEY", "CODEX_CA_CERTIFICATE")
 
 ABILITIES = Abilities(
     tested_version="0.169.0",
+    supported="~=0.169.0",
+    keys=("CODEX_API_KEY",),
+    login=(".codex/auth.json",),
+    memory_mb=187,
     turn_limit="kept by swarm-bench, which counts requests in its log and stops the program",
     cost=None,
     cache_tokens="read and written; written is 0 when the provider does not say it",

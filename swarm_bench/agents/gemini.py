@@ -45,6 +45,13 @@ class Gemini:
     name = "gemini"
     abilities = Abilities(
         tested_version=TESTED_VERSION,
+        supported="~=0.61.0",
+        keys=(
+            *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"),
+            "GOOGLE_GENAI_USE_GCA",
+        ),
+        login=(".gemini/oauth_creds.json",),
+        memory_mb=345,
         turn_limit="kept by the program",
         cost=None,
         cache_tokens="read; nothing is billed for writing the implicit cache, which is 0 therefore",

@@ -24,6 +24,10 @@ CREDENTIALS = (
 
 ABILITIES = Abilities(
     tested_version="1.18.33",
+    supported="~=1.18",
+    keys=tuple(name for name in CREDENTIALS if name.endswith(("_API_KEY", "_TOKEN"))),
+    login=(".local/share/opencode/auth.json",),
+    memory_mb=710,
     turn_limit="kept by swarm-bench, which counts requests that called tools and stops the program",
     cost="from the program's own price list, as installed",
     cache_tokens="read and written; written is 0 when the provider does not say it",

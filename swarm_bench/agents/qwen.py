@@ -44,6 +44,10 @@ class Qwen:
     name = "qwen"
     abilities = Abilities(
         tested_version=TESTED_VERSION,
+        supported="~=0.24.4",
+        keys=("OPENAI_API_KEY",),
+        login=(".qwen/oauth_creds.json",),
+        memory_mb=398,
         turn_limit="kept by the program",
         cost=None,
         cache_tokens="read; written is recorded as 0, because what a provider bills for it is "

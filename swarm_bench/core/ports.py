@@ -55,6 +55,14 @@ class Abilities:
     isolation: str | None
     limits: tuple[str, ...] = ()
     """One sentence on each thing that the program cannot do, or does unlike the others."""
+    supported: str | None = None
+    """Versions that are expected to work like the tested one, as PEP 440 writes a range."""
+    keys: tuple[str, ...] = ()
+    """Variables each of which can let the program in at a provider."""
+    login: tuple[str, ...] = ()
+    """Where below the user's home the program keeps a log-in, for `--inherit-settings`."""
+    memory_mb: int | None = None
+    """What one agent took at most in the main job, in megabytes."""
 
 
 @runtime_checkable

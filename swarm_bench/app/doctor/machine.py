@@ -1,0 +1,81 @@
+"""Whether this machine has what a comparison needs: Python, git, ripgrep, disk, memory."""
+
+import platform
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.git import git
+
+OLDEST_PYTHON = (3, 11)
+LITTLE_DISK = 1_000_000_000
+"""Bytes. A session holds a snapshot and one clone of the repository, and what its agents print."""
+GIGABYTE = 1e9
+
+
+def check_python() -> Check:
+    said = platform.python_version()
+    if sys.version_info >= OLDEST_PYTHON:
+        return Check(about="python", state=State.OK, found=said)
+    advice = "install swarm-bench with Python 3.11 or newer"
+    return Check(about="python", state=State.PROBLEM, found=said, advice=advice)
+
+
+async def check_git() -> Check:
+    try:
+        said = (await git("--version", cwd=Path.cwd())).decode().strip()
+    except HarnessError as error:
+        return Check(about="git", state=State.PROBLEM, found=str(error), advice="install git")
+    return Check(about="git", state=State.OK, found=said.removeprefix("git version "))
+
+
+def check_ripgrep() -> Check:
+    found = shutil.which("rg")
+    if found is not None:
+        return Check(about="ripgrep", state=State.OK, found=found)
+    return Check(
+        about="ripgrep",
+        state=State.WARNING,
+        found="rg is not on the PATH",
+        advice="install ripgrep: OpenCode's own searches fail without it, and its baseline pays",
+    )
+
+
+def check_disk(workspace_root: Path | None) -> Check:
+    place = workspace_root or Path(tempfile.gettempdir())
+    try:
+        free = psutil.disk_usage(str(place)).free
+    except OSError as error:
+        return Check(
+            about="disk",
+            state=State.PROBLEM,
+            found=f"{place}: {error.strerror}",
+            advice="choose another folder for the clones: workspace-root in swarm-bench.toml",
+        )
+    found = f"{free / GIGABYTE:.1f} GB free in {place}, where the clones are made"
+    if free >= LITTLE_DISK:
+        return Check(about="disk", state=State.OK, found=found)
+    advice = "free some, or choose another folder: workspace-root in swarm-bench.toml"
+    return Check(about="disk", state=State.WARNING, found=found, advice=advice)
+
+
+def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
+    """`megabytes`: what one agent takes; `None` when nobody measured it."""
+    free = psutil.virtual_memory().available
+    if megabytes is None:
+        found = f"{free / GIGABYTE:.1f} GB free; nobody measured what an agent {agent} takes"
+        return Check(about="memory", state=State.OK, found=found)
+    needed = agents * megabytes * 1_000_000
+    found = (
+        f"{free / GIGABYTE:.1f} GB free; {agents} {agent} at once take about "
+        f"{needed / GIGABYTE:.1f} GB"
+    )
+    if needed <= free:
+        return Check(about="memory", state=State.OK, found=found)
+    advice = "give fewer --agents, or let fewer run at once with --concurrency"
+    return Check(about="memory", state=State.PROBLEM, found=found, advice=advice)

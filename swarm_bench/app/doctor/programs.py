@@ -1,0 +1,120 @@
+"""Which agent programs are here, whether our adapters know their versions, and whether a provider
+would let them in. No value of a key is looked at, and no log-in is read."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from swarm_bench.app.agents import agent_names, find_agent
+from swarm_bench.core import registry
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.experiment import REHEARSAL, Program
+from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.settings import Settings
+
+
+def check_programs(settings: Settings) -> Iterator[Check]:
+    """The agent that was asked for, and every other that is registered."""
+    names = [settings.agent, *(name for name in agent_names() if name != settings.agent)]
+    plain = [name for name in names if name == settings.agent or not _needs_more(name)]
+    with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
+        yield from threads.map(lambda name: _check(name, settings), plain)
+
+
+def memory_of(settings: Settings) -> int | None:
+    """Megabytes that one agent of the kind asked for takes, as measured."""
+    try:
+        abilities = _abilities(find_agent(settings.agent))
+    except SwarmBenchError:
+        return None
+    return abilities.memory_mb if abilities else None
+
+
+def _needs_more(name: str) -> bool:
+    """Whether the agent is one only with a file or folder after its name."""
+    try:
+        return getattr(registry.load("agents", name), "argument", None) is not None
+    except SwarmBenchError:
+        return False
+
+
+def _check(name: str, settings: Settings) -> Check:
+    asked = name == settings.agent
+    about = f"agent {name}"
+    model = settings.model if asked else None
+    try:
+        agent = find_agent(name)
+        program = agent.program(model)
+    except SwarmBenchError as error:
+        state = State.PROBLEM if asked else State.ABSENT
+        return Check(about=about, state=state, found=str(error))
+    abilities = _abilities(agent)
+    if abilities is None:
+        return Check(about=about, state=State.OK, found=_label(program))
+    return _known(about, program, abilities, settings if asked else None)
+
+
+def _known(about: str, program: Program, abilities: Abilities, asked: Settings | None) -> Check:
+    """`asked`: the options, when this agent is the one they ask for."""
+    version, advice = _version(program, abilities)
+    way_in = _way_in(abilities, asked)
+    found = f"{version}; {way_in or 'no key and no log-in'}"
+    if asked and asked.model == REHEARSAL:
+        found = f"{version}; a rehearsal needs no key"
+    elif way_in is None and asked:
+        advice = f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
+        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+    return Check(
+        about=about, state=State.WARNING if advice else State.OK, found=found, advice=advice
+    )
+
+
+def _version(program: Program, abilities: Abilities) -> tuple[str, str | None]:
+    """What is there, and what to do if our adapter was not verified with the like of it."""
+    label, tested = _label(program), abilities.tested_version
+    if program.version == tested:
+        return f"{label}, which its adapter was verified with", None
+    if abilities.supported is None or _fits(program.version, abilities.supported):
+        return f"{label}; its adapter was verified with {tested}", None
+    return (
+        f"{label} is outside of {abilities.supported}; its adapter was verified with {tested}",
+        f"rehearse first and look whether tokens and calls are plausible, or install {tested}",
+    )
+
+
+def _fits(version: str | None, supported: str) -> bool:
+    try:
+        return Version(version or "") in SpecifierSet(supported)
+    except InvalidVersion:
+        return False
+
+
+def _way_in(abilities: Abilities, asked: Settings | None) -> str | None:
+    """What would let the program in at a provider; never what it says."""
+    given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
+    for name in abilities.keys:
+        if os.environ.get(name) or name in given:
+            return f"{name} is set"
+    logged_in = next((file for file in abilities.login if (Path.home() / file).exists()), None)
+    if logged_in is None:
+        return None
+    if asked is None or asked.inherit_settings:
+        return f"a log-in is in ~/{logged_in}"
+    return None  # agents have a home of their own
+
+
+def _abilities(agent: Agent) -> Abilities | None:
+    return agent.abilities if isinstance(agent, Described) else None
+
+
+def _label(program: Program) -> str:
+    return (
+        f"{program.version or 'version unknown'} at {program.path}"
+        if program.path
+        else (program.version or "version unknown")
+    )

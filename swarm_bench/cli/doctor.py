@@ -1,0 +1,63 @@
+"""`swarm-bench doctor`: looks before anything is spent."""
+
+from typing import Any
+
+import typer
+
+from swarm_bench.cli import options as o
+from swarm_bench.cli.terminal import printable
+from swarm_bench.cli.words import WordsCommand
+from swarm_bench.core.checks import Check, State
+
+HELP = """Checks whether a comparison can run, without spending anything: the machine, the agent
+programs, each mode's servers, and the retrieval service.
+
+\b
+Examples:
+  swarm-bench doctor
+  swarm-bench doctor --modes baseline ./my-server.json --agent claude --agents 8
+
+Takes the options of `swarm-bench compare` from the same places. One line each, with what to do.
+
+Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
+"""
+UNFIT = 4
+_COLOURS = {
+    State.OK: "green",
+    State.WARNING: "yellow",
+    State.PROBLEM: "red",
+    State.ABSENT: "bright_black",
+}
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="doctor", cls=WordsCommand, help=HELP)(doctor)
+
+
+def doctor(
+    modes: o.Modes = None,
+    agents: o.Agents = None,
+    agent: o.Agent = None,
+    model: o.Model = None,
+    agent_env: o.AgentEnv = None,
+    inherit_settings: o.InheritSettings = None,
+    concurrency: o.Concurrency = None,
+    config: o.Config = None,
+) -> None:
+    given = {name: value for name, value in locals().items() if value is not None}
+    # Imported here, so that help and completion answer at once.
+    from swarm_bench.app.doctor.examination import examine
+
+    path: Any = given.pop("config", None)
+    problems = 0
+    for check in examine(given, path):
+        _print(check)
+        problems += check.state is State.PROBLEM
+    if problems:
+        raise typer.Exit(UNFIT)
+
+
+def _print(check: Check) -> None:
+    state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+    advice = f"; {check.advice}" if check.advice else ""
+    typer.echo(f"{state} {printable(f'{check.about}: {check.found}{advice}')}")
