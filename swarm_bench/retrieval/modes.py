@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
+from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, IndexTool, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.validation import first_error, place_of, words_of
 
@@ -38,12 +38,22 @@ class _Server(BaseModel):
         return self
 
 
+class _Index(BaseModel):
+    """The call that builds a server's index."""
+
+    model_config = ConfigDict(extra="forbid")
+    tool: str = Field(min_length=1)
+    arguments: dict[str, Any] = {}
+
+
 class _Own(BaseModel):
     """The key of ours."""
 
     model_config = ConfigDict(extra="forbid")
     description: str = ""
     instructions: str = ""
+    control: str = ""
+    index: _Index | None = None
     services: list[Literal["canopy-service"]] = []
     probes: list[Literal["feedback", "service"]] = []
 
@@ -101,12 +111,18 @@ def read_mode(path: Path) -> Mode:
             key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
         },
         instructions=content.own.instructions,
+        control=content.own.control,
+        index=_index(content.own.index),
         services=tuple(content.own.services),
         probes=tuple(content.own.probes),
     )
     render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""))  # a wrong placeholder shows here
     _check_commands(mode)
     return mode
+
+
+def _index(written: _Index | None) -> IndexTool | None:
+    return IndexTool(tool=written.tool, arguments=written.arguments) if written else None
 
 
 def mode_name(path: Path) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.experiment import IndexTool
 from swarm_bench.retrieval.modes import (
     find_modes,
     list_modes,
@@ -31,6 +32,10 @@ def test_the_shipped_modes_can_be_used() -> None:
     baseline, canopy, service = find_modes(["baseline", "canopy", "canopy-service"])
     assert baseline.servers == {}
     assert canopy.instructions == service.instructions != ""
+    assert canopy.control == service.control != ""
+    assert "canopy" not in canopy.control
+    assert canopy.index == IndexTool(tool="canopy_index", arguments={"glob": "**/*"})
+    assert service.index is None  # the service indexes before the clock starts
 
 
 def test_an_ordinary_mcp_file_is_a_mode(tmp_path: Path) -> None:
