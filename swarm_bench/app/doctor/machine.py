@@ -47,16 +47,9 @@ def check_ripgrep() -> Check:
 
 
 def check_disk(workspace_root: Path | None) -> Check:
-    place = workspace_root or Path(tempfile.gettempdir())
-    try:
-        free = psutil.disk_usage(str(place)).free
-    except OSError as error:
-        return Check(
-            about="disk",
-            state=State.PROBLEM,
-            found=f"{place}: {error.strerror}",
-            advice="choose another folder for the clones: workspace-root in swarm-bench.toml",
-        )
+    place = (workspace_root or Path(tempfile.gettempdir())).expanduser().absolute()
+    there = next(folder for folder in (place, *place.parents) if folder.exists())
+    free = psutil.disk_usage(str(there)).free
     found = f"{free / GIGABYTE:.1f} GB free in {place}, where the clones are made"
     if free >= LITTLE_DISK:
         return Check(about="disk", state=State.OK, found=found)

@@ -1,0 +1,41 @@
+"""What doctor says of the machine."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.doctor.machine import (
+    check_disk,
+    check_git,
+    check_memory,
+    check_python,
+    check_ripgrep,
+)
+from swarm_bench.core.checks import State
+
+
+@pytest.mark.anyio
+async def test_what_is_needed_is_here() -> None:
+    assert check_python().state is State.OK
+    assert (await check_git()).state is State.OK
+
+
+@pytest.mark.anyio
+async def test_without_git_there_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (await check_git()).state is State.PROBLEM
+    assert check_ripgrep().state is State.WARNING
+
+
+def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: Path) -> None:
+    check = check_disk(tmp_path / "not" / "yet")
+    assert check.state in {State.OK, State.WARNING}
+    assert str(tmp_path / "not" / "yet") in check.found
+
+
+def test_memory_is_what_all_agents_take_together() -> None:
+    assert check_memory(4, "claude", 1).state is State.OK
+    assert check_memory(1000, "claude", 1_000_000).state is State.PROBLEM
+    assert "nobody measured" in check_memory(4, "mine", None).found

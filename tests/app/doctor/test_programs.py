@@ -1,0 +1,98 @@
+"""What doctor says of agent programs: found, version, and a way in without a value of it."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.agents.claude import CREDENTIALS, TESTED
+from swarm_bench.app.doctor.programs import check_programs, memory_of
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.settings import load
+
+SECRET = "sk-the-value-of-a-key"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, a PATH with one folder of ours, and no key."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in CREDENTIALS:
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+def install(home: Path, version: str) -> None:
+    program = home.parent / "bin" / "claude"
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n", encoding="utf-8")
+    program.chmod(0o755)
+
+
+def of(name: str, **given: object) -> Check:
+    found = {one.about: one for one in check_programs(load(given).settings)}
+    return found[f"agent {name}"]
+
+
+def test_a_program_that_nobody_asked_for_may_be_absent(home: Path) -> None:
+    check = of("claude")
+    assert check.state is State.ABSENT
+    assert "npm install" in check.found
+
+
+def test_the_program_that_was_asked_for_may_not(home: Path) -> None:
+    assert of("claude", agent="claude").state is State.PROBLEM
+    assert of("claud", agent="claud").state is State.PROBLEM
+
+
+def test_a_key_is_named_and_not_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(home, TESTED)
+    without = of("claude", agent="claude")
+    assert without.state is State.PROBLEM
+    assert "ANTHROPIC_API_KEY" in (without.advice or "")
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    check = of("claude", agent="claude")
+    assert check.state is State.OK
+    assert "ANTHROPIC_API_KEY is set" in check.found
+    assert SECRET not in str(check)
+
+
+def test_a_key_for_the_agents_alone_is_one(home: Path) -> None:
+    install(home, TESTED)
+    check = of("claude", agent="claude", agent_env=[f"ANTHROPIC_API_KEY={SECRET}"])
+    assert check.state is State.OK
+    assert SECRET not in str(check)
+
+
+def test_a_rehearsal_needs_none(home: Path) -> None:
+    install(home, TESTED)
+    assert of("claude", agent="claude", model="rehearsal").state is State.OK
+
+
+def test_a_log_in_counts_where_the_agents_have_the_users_home(home: Path) -> None:
+    install(home, TESTED)
+    (home / ".claude").mkdir()
+    (home / ".claude" / ".credentials.json").write_text(SECRET)
+    assert of("claude", agent="claude").state is State.PROBLEM
+    check = of("claude", agent="claude", inherit_settings=True)
+    assert check.state is State.OK
+    assert ".claude/.credentials.json" in check.found
+    assert SECRET not in str(check)
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [("2.9.0", State.OK), ("3.0.0", State.WARNING), ("1.0", State.WARNING)]
+)
+def test_a_version_out_of_range_is_a_warning(home: Path, version: str, state: State) -> None:
+    install(home, version)
+    check = of("claude", agent="claude", model="rehearsal")
+    assert check.state is state
+    assert version in check.found
+
+
+def test_the_memory_of_an_agent_is_known_where_it_was_measured(home: Path) -> None:
+    assert memory_of(load({"agent": "claude"}).settings) == 268
+    assert memory_of(load({"agent": "nobody"}).settings) is None
