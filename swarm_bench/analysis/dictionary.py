@@ -44,6 +44,22 @@ _TRIAL = (
     ("cpu_seconds", "seconds", "Sampled over the process tree; short processes can be missing."),
     ("tool_calls", "calls by name", "Calls of each tool, under the name the agent gives it."),
     ("tool_failures", "calls by name", "Those of them that came back with an error."),
+    (
+        "tool_seconds",
+        "seconds by name",
+        "From a call to its result, summed over the calls of each tool; a tool is missing when one "
+        "of its calls has no time.",
+    ),
+    (
+        "tool_result_tokens",
+        "tokens by name",
+        "What the results of each tool put before the model, counted by us (utf8-bytes/4).",
+    ),
+    (
+        "unusable_tools",
+        "names",
+        "Tools of the mode's servers that the agent says it had no way to use.",
+    ),
     ("permission_denials", "calls by name", "Calls that the agent's program refused to make."),
     ("retries", "requests", "Requests that the program made again after a provider's error."),
     ("compactions", "count", "Times that the agent summarised its context: true compactions."),
@@ -74,6 +90,7 @@ _TRIAL = (
         "used, unused, not-connected, contaminated (a tool that the mode does not give was there), "
         "not-given, or unknown.",
     ),
+    ("evidence", "object", "What the witnesses say, from which the label follows: see below."),
     (
         "backend",
         "name",
@@ -105,6 +122,30 @@ _TRIAL = (
     ("structured", "true or false", "3 headings or more, and 5 bullets or 1 code fence or more."),
 )
 
+_EVIDENCE = (
+    (
+        "connected",
+        "names",
+        "Servers of the mode that the agent's start event shows connected; null when it shows no "
+        "server.",
+    ),
+    ("offered", "tools", "Tools of the mode's servers that were offered at the start."),
+    ("foreign", "names", "Servers and tools that were seen and that the mode does not give."),
+    (
+        "calls",
+        "calls",
+        "Calls of the mode's tools in the transcript; null when it shows no calls.",
+    ),
+    ("failed", "calls", "Those of them that came back with an error."),
+    (
+        "counters",
+        "label",
+        "agree, explained or contradict: how the tool's counters fit the transcripts of the "
+        "trial's swarm; null when there are none, or they were not read.",
+    ),
+    ("why", "sentences", "One for each contradiction, and for each difference with a known rule."),
+)
+
 _SWARM = (
     ("schema_version", "number", "Version of this list of keys."),
     ("session", "name", "The session that the swarm belongs to."),
@@ -121,14 +162,52 @@ _SWARM = (
         "index_seconds",
         "seconds",
         "Service: from the request to index until ready. Standalone: from the first to the last "
-        "change of the index while the agents ran, whose time includes it.",
+        "change of the index while the agents ran, whose time includes it; with --index warm how long "
+        "building it took before they started.",
     ),
     ("backend", "name", "The retrieval program; a service that names itself, by that name."),
     ("before", "counters by probe", "The tool's counters before the agents started."),
     ("after", "counters by probe", "The same after they had ended."),
     ("difference", "counters by probe", "What the swarm added: see below."),
+    (
+        "counters",
+        "label",
+        "agree, explained (a known rule of the counters makes the difference) or contradict: how "
+        "the counters fit the transcripts; null when nothing can tell.",
+    ),
+    ("counters_why", "sentences", "One for each contradiction or explained difference."),
     ("service_healthy", "true or false", "false when the service died; null without a service."),
     ("failure", "text", "Why the swarm could not run or broke off."),
+)
+
+_OVERHEAD = (
+    ("schema_version", "number", "Version of this list of keys."),
+    ("session", "name", "The session that the measurement belongs to."),
+    ("mode", "name", "The mode that was measured."),
+    (
+        "server_seconds",
+        "seconds by name",
+        "From the start of each server until it had answered initialize and tools/list.",
+    ),
+    ("tools", "tools", "Tools of all servers of the mode."),
+    ("tool_tokens", "tokens", "Names, descriptions and schemas of these tools, counted by us."),
+    (
+        "server_instruction_tokens",
+        "tokens",
+        "What the servers tell a model about themselves, counted by us.",
+    ),
+    (
+        "mode_instruction_tokens",
+        "tokens",
+        "The mode's instructions, which stand before every task, counted by us.",
+    ),
+    (
+        "prompt_tokens",
+        "tokens",
+        "All input of the one request that an empty task makes, as the agent reports it.",
+    ),
+    ("prompt_cost", "US dollars", "What this request cost."),
+    ("problem", "text", "What could not be measured, and why."),
 )
 
 _FEEDBACK = (
@@ -162,6 +241,8 @@ def _keys(rows: tuple[tuple[str, str, str], ...]) -> tuple[Key, ...]:
 
 
 TRIAL_KEYS = _keys(_TRIAL)
+EVIDENCE_KEYS = _keys(_EVIDENCE)
 SWARM_KEYS = _keys(_SWARM)
+OVERHEAD_KEYS = _keys(_OVERHEAD)
 FEEDBACK_KEYS = _keys(_FEEDBACK)
 SERVICE_KEYS = _keys(_SERVICE)

@@ -9,9 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.dictionary import FEEDBACK_KEYS, SERVICE_KEYS, SWARM_KEYS, TRIAL_KEYS
+from swarm_bench.analysis.dictionary import (
+    EVIDENCE_KEYS,
+    FEEDBACK_KEYS,
+    OVERHEAD_KEYS,
+    SERVICE_KEYS,
+    SWARM_KEYS,
+    TRIAL_KEYS,
+)
 from swarm_bench.analysis.metrics import RATIOS, TABLES
-from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.records import Evidence, Overhead, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.reports.reference import cause_table, key_table, metric_table
 
@@ -19,10 +26,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 EXPECTED = {
     "metrics.jsonl": key_table(TRIAL_KEYS),
+    "evidence": key_table(EVIDENCE_KEYS),
     "causes": cause_table(
         (cause, one.status, one.meaning, one.rerun) for cause, one in CONSEQUENCES.items()
     ),
     "retrieval.jsonl": key_table(SWARM_KEYS),
+    "overhead.jsonl": key_table(OVERHEAD_KEYS),
     "feedback": key_table(FEEDBACK_KEYS),
     "service": key_table(SERVICE_KEYS),
     **{title: metric_table(one.metric for one in measures) for title, measures in TABLES},
@@ -48,4 +57,6 @@ def test_the_page_has_the_table(name: str) -> None:
 
 def test_every_key_of_the_records_is_documented_in_its_order() -> None:
     assert [one.key for one in TRIAL_KEYS] == list(TrialRecord.model_fields)
+    assert [one.key for one in EVIDENCE_KEYS] == list(Evidence.model_fields)
     assert [one.key for one in SWARM_KEYS] == list(SwarmRecord.model_fields)
+    assert [one.key for one in OVERHEAD_KEYS] == list(Overhead.model_fields)
