@@ -185,6 +185,19 @@ async def stop_tree(process: Process, command: Command, grace: float) -> None:
         await process.wait()
 
 
+async def stop_tagged(tag: str, grace: float = GRACE) -> None:
+    """End everything that carries the tag: what is left of a tree that a library started."""
+    await anyio.to_thread.run_sync(_kill, tag, grace)
+
+
+def _kill(tag: str, grace: float) -> None:
+    strays = list(_tagged(tag))
+    for stray in strays:
+        with suppress(psutil.NoSuchProcess):
+            stray.kill()
+    psutil.wait_procs(strays, timeout=grace)
+
+
 def _kill_members(pid: int, tag: str, grace: float) -> None:
     strays = _members(pid, tag)
     _signal_group(pid, signal.SIGKILL)
@@ -204,8 +217,12 @@ def _members(pid: int, tag: str) -> list[psutil.Process]:
     found: dict[int, psutil.Process] = {}
     with suppress(psutil.NoSuchProcess):
         found.update((child.pid, child) for child in psutil.Process(pid).children(recursive=True))
+    found.update((process.pid, process) for process in _tagged(tag) if process.pid != pid)
+    return list(found.values())
+
+
+def _tagged(tag: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.pid != pid and process.environ().get(TAG) == tag:
-                found[process.pid] = process
-    return list(found.values())
+            if process.environ().get(TAG) == tag:
+                yield process

@@ -1,0 +1,231 @@
+"""The one client of MCP servers, through the official SDK. Importing it costs half a second, so it
+is imported where it is used.
+
+The SDK ends a server in the way the protocol asks for: end of input, then signals to its process
+group. What a wrapper (`npx`, `sh -c`) leaves behind when it goes, it does not see; servers that
+are ours carry a tag, and whatever carries it is ended.
+"""
+
+import logging
+import math
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, TextIO
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+from mcp.client._transport import Transport
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import TextContent
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+from swarm_bench.runtime.process import stop_tagged
+
+CONNECT_SECONDS = 30.0
+"""The limit that Claude Code has for a server's start. One that is fetched by `npx` or `uvx` at its
+first start needs most of it."""
+HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
+_MAX_PAGES = 100
+_LAST_LINES, _LAST_CHARACTERS = 3, 300
+_HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_FAILURES = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    ExceptionGroup,
+    MCPError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+
+
+class ServerFailed(Exception):
+    """Why a server did not connect or answer: a clause, of which whoever asked makes a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a tool gave back. `text` is not cut."""
+
+    text: str
+    is_error: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """A server that has been greeted and has listed its tools."""
+
+    name: str
+    title: str | None
+    version: str | None
+    instructions: str
+    """What it tells a model about itself; often empty."""
+    tools: tuple[ToolSpec, ...]
+    """Under the names that the server gives them."""
+    seconds: float
+    """From its start until its tools were listed."""
+    _client: Client = field(repr=False)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """Have a tool called, for as long as it takes. Raises `ServerFailed`."""
+        try:
+            result = await self._client.call_tool(tool, dict(arguments))
+        except _FAILURES as error:
+            raise ServerFailed(_reason(error)) from error
+        text = "\n".join(
+            block.text if isinstance(block, TextContent) else f"[{block.type}]"
+            for block in result.content
+        )
+        return Answer(text=text, is_error=bool(result.is_error))
+
+
+@asynccontextmanager
+async def connected(
+    config: Mapping[str, Any],
+    *,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    errors: TextIO = sys.stderr,
+) -> AsyncIterator[Connection]:
+    """A server of an `mcpServers` file for the block. `env` is the environment of its process,
+    under the variables of the configuration; `cwd` is ours if not given.
+
+    Raises `ServerFailed` when it does not connect in time.
+    """
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what it raises, with a traceback
+    ready, raised = False, None
+    try:
+        # The scope cannot be left while the client is open, so its limit is lifted.
+        with anyio.fail_after(CONNECT_SECONDS) as scope:
+            async with AsyncExitStack() as stack:
+                started = anyio.current_time()
+                transport = await _transport(config, env, cwd, errors, stack)
+                connection = await _greeted(transport, started, stack)
+                scope.deadline = math.inf
+                ready = True
+                try:
+                    yield connection
+                except Exception as error:
+                    raised = error
+                    raise
+    except _FAILURES as error:
+        if raised is not None:  # by the block: the SDK's task groups have wrapped it
+            raise raised from raised.__cause__
+        if not ready:
+            raise ServerFailed(_reason(error)) from error
+
+
+@asynccontextmanager
+async def own_server(
+    config: Mapping[str, Any], *, env: Mapping[str, str], cwd: Path, tag: str
+) -> AsyncIterator[Connection]:
+    """Like `connected`, for a server that we start ourselves: `env` is its whole environment, its
+    last words stand in the `ServerFailed`, and nothing of its tree is left after the block.
+
+    `tag` names the tree and must be unique among those that run at the same time.
+    """
+    marks = {TAG: tag, OWNER: this_owner()}
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as words:
+        try:
+            async with connected(config, env={**env, **marks}, cwd=cwd, errors=words) as one:
+                yield one
+        except ServerFailed as error:
+            raise ServerFailed(f"{error}{_last_words(words)}") from error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stop_tagged(tag)
+
+
+async def _transport(
+    config: Mapping[str, Any],
+    env: Mapping[str, str],
+    cwd: Path | None,
+    errors: TextIO,
+    stack: AsyncExitStack,
+) -> Transport:
+    """How to reach a server. Raises `ValueError` for a configuration that says no way we know."""
+    if isinstance(url := config.get("url"), str):
+        kind = config.get("type")
+        if kind is not None and kind not in HTTP_TYPES:
+            raise ValueError(
+                f"its type is {kind!r}, which is not spoken here; give the url of its streamable "
+                "HTTP, or a command"
+            )
+        http = httpx2.AsyncClient(
+            headers=config.get("headers"),
+            timeout=_HTTP_TIMEOUT,
+            follow_redirects=True,
+            trust_env=urlsplit(url).hostname not in _LOOPBACK,  # no proxy can reach those
+        )
+        return streamable_http_client(url, http_client=await stack.enter_async_context(http))
+    if not isinstance(config.get("command"), str):
+        raise ValueError("its configuration has neither a command nor a url")
+    server = StdioServerParameters(
+        command=config["command"],
+        args=config.get("args", []),
+        env={**env, **config.get("env", {}), **{k: env[k] for k in (TAG, OWNER) if k in env}},
+        cwd=cwd,
+    )
+    return stdio_client(server, errlog=errors)
+
+
+async def _greeted(transport: Transport, started: float, stack: AsyncExitStack) -> Connection:
+    # As agent programs greet: the SDK would first ask with a method that older servers lack.
+    client = await stack.enter_async_context(Client(transport, mode="legacy"))
+    tools = await _list_tools(client)
+    about = client.server_info
+    return Connection(
+        name=about.name if about else "",
+        title=about.title if about else None,
+        version=(about.version or None) if about else None,
+        instructions=client.instructions or "",
+        tools=tuple(tools),
+        seconds=anyio.current_time() - started,
+        _client=client,
+    )
+
+
+async def _list_tools(client: Client) -> list[ToolSpec]:
+    tools: list[ToolSpec] = []
+    cursor = None
+    for _ in range(_MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [
+            ToolSpec(name=tool.name, description=tool.description or "", schema=tool.input_schema)
+            for tool in page.tools
+        ]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return tools
+
+
+def _reason(error: BaseException) -> str:
+    """The words of the innermost error, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_SECONDS:.0f} seconds"
+    words = error.message if isinstance(error, MCPError) else str(error)
+    return " ".join(words.split()) or type(error).__name__
+
+
+def _last_words(errors: IO[str]) -> str:
+    errors.seek(0, os.SEEK_SET)
+    lines = [line.strip() for line in errors.read().splitlines() if line.strip()]
+    last = " | ".join(lines[-_LAST_LINES:])[-_LAST_CHARACTERS:]
+    return f"; its last words: {last}" if last else ""
