@@ -16,7 +16,8 @@ from swarm_bench.core.outcome import AgentRequest
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Settings
 from swarm_bench.models.rehearsal.faults import parse_faults
-from swarm_bench.retrieval.modes import PLACEHOLDERS, render_servers
+from swarm_bench.retrieval.modes import render_servers
+from swarm_bench.retrieval.variables import PLACEHOLDERS
 
 YAML = (".yaml", ".yml")
 COMMAND = "command"
@@ -84,7 +85,8 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
         workspace, home = Path(folder, "workspace"), Path(folder, "home")
         workspace.mkdir()
         home.mkdir()
-        servers = render_servers(mode, dict.fromkeys(PLACEHOLDERS, "x"))
+        variables = {**os.environ, **environment(settings)}
+        servers = render_servers(mode, dict.fromkeys(PLACEHOLDERS, "x"), variables)
         config = home / "mcp.json"
         config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         request = AgentRequest(

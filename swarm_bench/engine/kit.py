@@ -62,7 +62,12 @@ class Kit:
         """The environment of an agent; what the user set for it comes before everything else."""
         return {**self.environment(launch.env, launch.inherit), **self.agent_env}
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The user's, with what the user sets for the agents in their places."""
+        return {**self.user_environment, **self.agent_env}
+
     def secrets(self, mode: Mode, launch: Launch) -> tuple[str, ...]:
         """Values that must not reach a file."""
         inherited = {name: self.user_environment.get(name, "") for name in launch.inherit}
-        return secrets(inherited, self.agent_env, mode)
+        return secrets(inherited, self.agent_env, mode, self.variables)

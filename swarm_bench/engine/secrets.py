@@ -3,9 +3,13 @@ of the mode's servers."""
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.retrieval.modes import names_one
+from swarm_bench.retrieval.variables import Filling, named
+from swarm_bench.runtime.environment import COMMON
 
 SHORTEST = 8
 """Characters; a shorter value would be found in ordinary words."""
@@ -15,10 +19,17 @@ _LOGIN = re.compile(r"://(?:[^/@\s:]*:)?([^/@\s]+)@")
 """The password of an address, such as that of a proxy."""
 
 
-def secrets(inherited: Mapping[str, str], given: Mapping[str, str], mode: Mode) -> tuple[str, ...]:
+def secrets(
+    inherited: Mapping[str, str],
+    given: Mapping[str, str],
+    mode: Mode,
+    variables: Mapping[str, str],
+) -> tuple[str, ...]:
     """All of them. `inherited` are the user's variables that the agent's program documents: not all
-    of those are secret. `given` are those of `--agent-env`, which are."""
-    values = set(_of_keys(inherited)) | {*given.values(), *_of_servers(mode)}
+    of those are secret. `given` are those of `--agent-env`, which are. Of `variables` those are
+    that the mode's servers name, unless every agent has them anyway."""
+    values = set(_of_keys(inherited)) | {*given.values(), *_of_servers(mode, variables)}
+    values |= {variables.get(name, "") for name in named(mode.servers) - set(COMMON)}
     parts = {match[1] for value in values for match in _SCHEME.finditer(value)}
     return tuple(sorted(value for value in values | parts if len(value) >= SHORTEST))
 
@@ -30,10 +41,16 @@ def _of_keys(variables: Mapping[str, str]) -> Iterator[str]:
         yield from _LOGIN.findall(value)
 
 
-def _of_servers(mode: Mode) -> Iterator[str]:
+def _of_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
     for server in mode.servers.values():
         for key in ("env", "headers"):
             held = server.get(key)
             for value in held.values() if isinstance(held, dict) else ():
                 if isinstance(value, str) and not names_one(value):
                     yield value
+                    yield from _filled(value, variables, mode)
+
+
+def _filled(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:
+    with suppress(ConfigError):  # a variable that is not set: then no agent was started with it
+        yield Filling(file=mode.source, placeholders=None, variables=variables).value(value)

@@ -192,7 +192,7 @@ class TrialRun:
         kit, trial = self._kit, self.trial
         mode = kit.experiment.mode(trial.mode)
         config = home / "mcp.json"
-        servers = render_servers(mode, self._around.placeholders)
+        servers = render_servers(mode, self._around.placeholders, kit.variables)
         write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
         return AgentRequest(
             prompt=self._prompt,
@@ -207,7 +207,7 @@ class TrialRun:
             rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
             trial=trial.id,
             program=kit.experiment.agent.path,
-            environment={**kit.user_environment, **kit.agent_env},
+            environment=kit.variables,
         )
 
     async def _what_the_server_saw(self) -> dict[str, Any]:

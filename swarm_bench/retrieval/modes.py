@@ -14,11 +14,10 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, IndexTool, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling, placeholders
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
-PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
-"""What `{{ … }}` in a mode file may name."""
-_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_HTTP = ("http", "streamable-http", "streamableHttp")
 _NAMES_ONE = re.compile(r"(\$\{\w+\}|\{\{\s*\w+\s*\}\}|)")
 
 
@@ -29,12 +28,19 @@ class _Server(BaseModel):
     command: str | None = None
     args: list[str] = []
     env: dict[str, str] = {}
+    type: str | None = None
     url: str | None = None
+    headers: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _says_how_to_reach_it(self) -> "_Server":
         if (self.command is None) == (self.url is None):
             raise ValueError("needs either 'command' or 'url'")
+        if self.type not in (None, *(("stdio",) if self.url is None else _HTTP)):
+            raise ValueError(
+                f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
+                "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"
+            )
         return self
 
 
@@ -60,6 +66,8 @@ class _Own(BaseModel):
 
 class _ModeFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
+    schema_: str = Field(default="", alias="$schema")
+    """Of the file itself, for editors."""
     servers: dict[str, _Server] = Field(alias="mcpServers")
     own: _Own = Field(default=_Own(), alias="swarmBench")
 
@@ -116,7 +124,7 @@ def read_mode(path: Path) -> Mode:
         services=tuple(content.own.services),
         probes=tuple(content.own.probes),
     )
-    render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""))  # a wrong placeholder shows here
+    render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""), None)  # a wrong placeholder shows here
     _check_commands(mode)
     return mode
 
@@ -132,14 +140,16 @@ def mode_name(path: Path) -> str:
 
 
 def _check_commands(mode: Mode) -> None:
+    folder = Path(mode.source).parent
     for name, server in mode.servers.items():
         command = server.get("command")
-        if command is None or "{{" in command or "/" in command:
-            continue  # filled in later, or relative to where the agent starts it
-        if shutil.which(command) is None:
+        if command is None or "{{" in command or "${" in command:
+            continue  # filled in later
+        if shutil.which(str(folder / command) if "/" in command else command) is None:
+            where = f"no program at {folder / command}" if "/" in command else "not on the PATH"
             raise ConfigError(
                 f"The mode file {mode.source} starts its server {name!r} with {command!r}, which "
-                "is not on the PATH; install it, or give its path"
+                f"is {where}; install it, or give its path"
             )
 
 
@@ -147,6 +157,10 @@ def _parse(path: Path) -> _ModeFile:
     try:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text)
+        if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
+            raise ConfigError(
+                f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
+            )
         json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
         return _ModeFile.model_validate(content)
     except OSError as error:
@@ -163,35 +177,35 @@ def _parse(path: Path) -> _ModeFile:
         ) from error
 
 
-def render_servers(mode: Mode, values: Mapping[str, str]) -> dict[str, Any]:
-    """The `mcpServers` content with the placeholders filled in. Raises `ConfigError` for one that
-    is not known."""
+def render_servers(
+    mode: Mode, values: Mapping[str, str], environment: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """The `mcpServers` content with placeholders and variables filled in; without an `environment`
+    variables stay as they are written. Raises `ConfigError` for what cannot be filled."""
+    folder = Path(mode.source).parent
+    filling = Filling(
+        file=mode.source,
+        placeholders={**values, MODE_FOLDER: str(folder)},
+        variables=environment,
+    )
+    return {name: _plain(filling.server(server), folder) for name, server in mode.servers.items()}
 
-    def fill(match: re.Match[str]) -> str:
-        if match[1] not in values:
-            raise ConfigError(
-                f"The mode file {mode.source} has the placeholder {match[0]}, which cannot be "
-                f"filled; known are {', '.join(PLACEHOLDERS)}"
-            )
-        return values[match[1]]
 
-    def render(node: Any) -> Any:
-        if isinstance(node, str):
-            return _PLACEHOLDER.sub(fill, node)
-        if isinstance(node, list):
-            return [render(item) for item in node]
-        if isinstance(node, dict):
-            return {key: render(item) for key, item in node.items()}
-        return node
+def _plain(server: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A server in the words that every agent knows, and its command from wherever it is started."""
+    if "url" in server:
+        return {**server, "type": "http"}
+    command = server["command"]
+    return {**server, "command": str(folder / command)} if _is_relative(command) else server
 
-    return {name: render(server) for name, server in mode.servers.items()}
+
+def _is_relative(command: str) -> bool:
+    return "/" in command and not command.startswith(("/", "{{", "${"))
 
 
 def uses(mode: Mode, placeholder: str) -> bool:
     """Whether a server of the mode has that placeholder."""
-    return placeholder in {
-        match.strip() for match in _PLACEHOLDER.findall(json.dumps(mode.servers))
-    }
+    return placeholder in placeholders(mode.servers)
 
 
 def without_secrets(mode: Mode) -> Mode:

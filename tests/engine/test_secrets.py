@@ -21,7 +21,7 @@ EMPTY = Mode(name="canopy", source="canopy.json")
 def test_of_the_users_variables(
     inherited: dict[str, str], given: dict[str, str], found: set[str]
 ) -> None:
-    assert set(secrets(inherited, given, EMPTY)) == found
+    assert set(secrets(inherited, given, EMPTY, {})) == found
 
 
 def test_of_the_servers_of_a_mode() -> None:
@@ -29,4 +29,25 @@ def test_of_the_servers_of_a_mode() -> None:
     headers = {"Authorization": "Bearer abc.def-123"}
     servers = {"one": {"command": "x", "env": env}, "two": {"url": "http://x", "headers": headers}}
     mode = EMPTY.model_copy(update={"servers": servers})
-    assert set(secrets({}, {}, mode)) == {"licence-1234", "Bearer abc.def-123", "abc.def-123"}
+    assert set(secrets({}, {}, mode, {})) == {"licence-1234", "Bearer abc.def-123", "abc.def-123"}
+
+
+def test_variables_that_a_mode_names_are_secrets() -> None:
+    servers = {
+        "one": {"command": "x", "args": ["--key", "${KEY}", "${HOME}/x", "${ABSENT}"]},
+        "two": {
+            "url": "http://x/${PATH_KEY:-none}",
+            "headers": {"Authorization": "Bearer ${TOKEN}", "X-Other": "${ABSENT:-otherwise}"},
+        },
+    }
+    variables = {
+        "KEY": "key-of-mine",
+        "HOME": "/home/of/me",
+        "PATH_KEY": "path-of-mine",
+        "TOKEN": "token-of-mine",
+        "UNNAMED": "not-of-this-mode",
+    }
+    found = secrets({}, {}, EMPTY.model_copy(update={"servers": servers}), variables)
+    named = {"key-of-mine", "path-of-mine", "token-of-mine", "Bearer token-of-mine", "otherwise"}
+    assert named <= set(found)
+    assert not {"/home/of/me", "not-of-this-mode"} & set(found)

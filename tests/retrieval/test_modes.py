@@ -53,7 +53,7 @@ def test_an_ordinary_mcp_file_is_a_mode(tmp_path: Path) -> None:
 def test_placeholders_are_filled_in_wherever_they_stand(tmp_path: Path) -> None:
     mode = read_mode(mode_file(tmp_path, SERVER))
     where = """/a "b" {{ c }} 'ü'"""
-    rendered = render_servers(mode, {"workspace": where})
+    rendered = render_servers(mode, {"workspace": where}, {})
     assert rendered["s"]["args"] == ["--root", where]
 
 
@@ -101,6 +101,13 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
         ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
         ({"mcpServers": {"s": {"command": "no-such-program"}}}, "which is not on the PATH"),
+        ({"mcpServers": {"s": {"command": "./absent.py"}}}, "which is no program at"),
+        ({"mcpServers": {"s": {"command": "/absent/server"}}}, "which is no program at"),
+        ({"mcpServers": {"s": {"url": "http://x", "type": "sse"}}}, "'sse', which is not spoken"),
+        ({"mcpServers": {"s": {"command": "sh", "type": "http"}}}, "give a server with 'command'"),
+        ({"mcpServers": {"s": {"command": "sh", "args": ["${env:A}"]}}}, "only an editor fills in"),
+        ({"servers": {}}, "call it 'mcpServers'"),
+        ({"mcpServers": {}, "swarmBench": {"index": {}}}, "swarmBench.index.tool is missing"),
         ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
@@ -146,3 +153,52 @@ def test_keys_are_not_stored_and_come_back_from_the_file(tmp_path: Path) -> None
     mode_file(tmp_path, {"mcpServers": {"s": {**server, "args": ["more"]}}})
     with pytest.raises(ConfigError, match="have changed since the session began"):
         with_secrets(stored)
+
+
+def test_variables_are_filled_in_as_claude_code_does_it(tmp_path: Path) -> None:
+    server = {
+        "url": "${BASE}/mcp/${ABSENT:-9}",
+        "type": "streamable-http",
+        "headers": {"Authorization": "Bearer ${TOKEN:-none}", "X-Empty": "${EMPTY:-full}"},
+        "note": "${BASE}",
+    }
+    mode = read_mode(mode_file(tmp_path, {"mcpServers": {"s": server}}))
+    environment = {
+        "BASE": "http://127.0.0.1:1",
+        "TOKEN": "t${BASE}{{ workspace }}$HOME",
+        "EMPTY": "",
+    }
+    assert render_servers(mode, {"workspace": "/w"}, environment)["s"] == {
+        "url": "http://127.0.0.1:1/mcp/9",
+        "type": "http",
+        # What a value holds is not filled in again; a variable that is set and empty is set.
+        "headers": {"Authorization": "Bearer t${BASE}{{ workspace }}$HOME", "X-Empty": ""},
+        "note": "${BASE}",
+    }
+
+
+def test_a_default_may_be_the_workspace(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "sh", "args": ["${ROOT:-{{ workspace }}}/x", "$A"]}}}
+    mode = read_mode(mode_file(tmp_path, content))
+    assert render_servers(mode, {"workspace": "/w"}, {})["s"]["args"] == ["/w/x", "$A"]
+    assert render_servers(mode, {"workspace": "/w"}, {"ROOT": "/r"})["s"]["args"][0] == "/r/x"
+
+
+def test_a_variable_that_is_not_set_is_named_with_its_file(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "sh", "env": {"KEY": "${MY_KEY}"}}}}
+    mode = read_mode(mode_file(tmp_path, content))  # so it can be listed
+    with pytest.raises(ConfigError, match=r"mine.json needs the variable MY_KEY, which is not set"):
+        render_servers(mode, {}, {"OTHER": "x"})
+
+
+def test_a_command_is_relative_to_the_mode_file_and_arguments_to_the_workspace(
+    tmp_path: Path,
+) -> None:
+    server = {"command": "./serve", "args": ["./x", "{{ mode_folder }}/y"]}
+    path = mode_file(tmp_path, {"mcpServers": {"s": server}})
+    program = tmp_path / "serve"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    rendered = render_servers(read_mode(path), {}, {})["s"]
+    assert rendered["command"] == str(program)
+    assert rendered["args"] == ["./x", f"{tmp_path}/y"]
