@@ -138,6 +138,12 @@ _EVIDENCE = (
     ),
     ("failed", "calls", "Those of them that came back with an error."),
     (
+        "start",
+        "label",
+        "agree, explained or contradict: how the start event fits the answered calls of the "
+        "transcript; null when one of the two shows nothing.",
+    ),
+    (
         "counters",
         "label",
         "agree, explained or contradict: how the tool's counters fit the transcripts of the "

@@ -47,6 +47,9 @@ class Evidence(Stored):
     calls: int | None = None
     """Calls of the mode's tools in the transcript; `None` when it shows no calls."""
     failed: int | None = None
+    start: Verdict | None = None
+    """How the start event fits the answered calls of the transcript; `None` when one of the two
+    shows nothing."""
     counters: Verdict | None = None
     """How the counters of the trial's swarm fit its transcripts; `None` when there are none, or
     they were not read. Counters cannot be told apart by agent."""

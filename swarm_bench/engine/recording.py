@@ -122,7 +122,7 @@ def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
 
 
 def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
-    given = experiment.mode(trial.mode).servers
+    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome)
     backend = experiment.retrieval.get(trial.mode)
     return {
         "session": experiment.session,
@@ -145,6 +145,7 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, 
         "unusable_tools": outcome.unusable_tools,
         "mcp_calls": mcp_calls(outcome),
         "mcp_servers": outcome.servers,
-        "retrieval": treatment(given, outcome),
+        "retrieval": label,
+        "evidence": evidence,
         "backend": backend.label if backend else None,
     }

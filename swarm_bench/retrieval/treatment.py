@@ -1,31 +1,33 @@
-"""What became of the retrieval tool in one trial, from what the agent itself reports."""
+"""What became of the retrieval tool in one trial, from what the agent itself reports: its start
+event and its transcript. The tool's own counters are compared when the swarm has ended."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.records import Treatment
+from swarm_bench.core.records import Evidence, Treatment, Verdict
 
 MCP_PREFIX = "mcp__"
 """Agents name an MCP tool `mcp__<server>__<tool>`, with `_` for what a tool's name cannot have."""
+_TOOL_SEARCHES = frozenset({"toolsearch"})
+"""Tools through which agents load others after their start, without `_` and in lower case."""
 
 
-def treatment(given: Collection[str], outcome: Outcome) -> Treatment:
-    """The label of a trial in a mode that gives the MCP servers `given`."""
-    prefixes = tuple(f"{MCP_PREFIX}{_normal(name)}__" for name in given)
-    calls, failures = outcome.tool_calls or {}, outcome.tool_failures or {}
-    tools = [*(outcome.tools_offered or ()), *calls]
-    foreign_servers = set(map(_normal, outcome.servers or ())) - set(map(_normal, given))
-    if foreign_servers or not all(tool.startswith(prefixes) for tool in _mcp(tools)):
-        return Treatment.CONTAMINATED
-    if any(calls[tool] > failures.get(tool, 0) for tool in _mcp(calls)):
-        return Treatment.USED
-    if outcome.servers is None and outcome.tools_offered is None and not _mcp(calls):
-        return Treatment.UNKNOWN
-    if not given:
-        return Treatment.NOT_GIVEN
-    connected = "connected" in (outcome.servers or {}).values()
-    return Treatment.UNUSED if connected or _mcp(tools) else Treatment.NOT_CONNECTED
+def treatment(given: Collection[str], outcome: Outcome) -> tuple[Treatment, Evidence]:
+    """The label of a trial in a mode that gives the MCP servers `given`, and what it rests on."""
+    seen = _Seen(given, outcome)
+    start, why = _start_against_transcript(seen)
+    evidence = Evidence(
+        connected=seen.connected,
+        offered=None if outcome.tools_offered is None else len(seen.offered),
+        foreign=seen.foreign,
+        calls=None if outcome.tool_calls is None else sum(seen.calls.values()),
+        failed=None if outcome.tool_calls is None else seen.failed,
+        start=start,
+        why=(*why, *_imagined(seen)),
+    )
+    return _label(seen, outcome), evidence
 
 
 def mcp_calls(outcome: Outcome) -> int | None:
@@ -41,6 +43,173 @@ def is_of_server(tool: str, servers: Collection[str]) -> bool:
     # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
     names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
     return bool(names) and re.match(rf"(mcp__({names})__|mcp_(?!_)({names})_)", tool) is not None
+
+
+class _Seen:
+    """An outcome, sorted by the servers that its tools belong to."""
+
+    def __init__(self, given: Collection[str], outcome: Outcome) -> None:
+        self._names = {_normal(name): name for name in given}
+        self._outcome = outcome
+        shown = outcome.servers
+        self.statuses = None if shown is None else {_normal(n): s for n, s in shown.items()}
+        """By server, as its name stands in the names of its tools."""
+
+    @cached_property
+    def foreign(self) -> tuple[str, ...]:
+        """Servers that the mode does not give, and tools of servers that nobody showed."""
+        servers = [name for name in self._outcome.servers or () if not self._is_given(name)]
+        tools = _mcp([*(self._outcome.tools_offered or ()), *(self._outcome.tool_calls or ())])
+        loose = [tool for tool in tools if self._owner(tool) is None and tool not in self.imagined]
+        return (*servers, *dict.fromkeys(loose))
+
+    @cached_property
+    def imagined(self) -> tuple[str, ...]:
+        """Tools of no server that were called and are not there: the start event lists the tools
+        without them, and no call was answered."""
+        listed, failures = self._outcome.tools_offered, self._outcome.tool_failures or {}
+        if listed is None:
+            return ()
+        calls = self._outcome.tool_calls or {}
+        loose = [tool for tool in _mcp(calls) if self._owner(tool) is None and tool not in listed]
+        return tuple(tool for tool in loose if failures.get(tool, 0) >= calls[tool])
+
+    @cached_property
+    def connected(self) -> tuple[str, ...] | None:
+        """The servers of the mode that were connected at the start, by their names in the mode."""
+        if self.statuses is None:
+            return None
+        found = (name for name in self._names if self.statuses.get(name) == "connected")
+        return tuple(self._names[name] for name in found)
+
+    @cached_property
+    def offered(self) -> tuple[str, ...]:
+        return tuple(tool for tool in self._outcome.tools_offered or () if self._is_ours(tool))
+
+    @cached_property
+    def calls(self) -> Mapping[str, int]:
+        """By tool of the mode."""
+        calls = self._outcome.tool_calls or {}
+        return {tool: number for tool, number in calls.items() if self._is_ours(tool)}
+
+    @cached_property
+    def answered(self) -> Mapping[str, int]:
+        """Calls that did not fail, by tool of the mode; without tools that have none."""
+        failures = self._outcome.tool_failures or {}
+        left = {tool: number - failures.get(tool, 0) for tool, number in self.calls.items()}
+        return {tool: number for tool, number in left.items() if number > 0}
+
+    @property
+    def failed(self) -> int:
+        return sum(self.calls.values()) - sum(self.answered.values())
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether the start event has a list of tools, ours among them or not."""
+        return self._outcome.tools_offered is not None
+
+    @property
+    def searched_tools(self) -> bool:
+        """Whether it loaded tools after its start."""
+        calls = self._outcome.tool_calls or {}
+        return any(tool.replace("_", "").lower() in _TOOL_SEARCHES for tool in calls)
+
+    def of(self, tool: str) -> str:
+        """The name in `statuses` of the server that a tool of the mode belongs to."""
+        return self._owner(tool) or ""
+
+    def name(self, server: str) -> str:
+        return self._names.get(server, server)
+
+    @property
+    def given(self) -> Iterable[str]:
+        return self._names
+
+    def _is_given(self, server: str) -> bool:
+        return _normal(server) in self._names
+
+    def _is_ours(self, tool: str) -> bool:
+        return self._owner(tool) in self._names
+
+    def _owner(self, tool: str) -> str | None:
+        """The server that a tool belongs to. A server `a` may have a tool `b__c`, and a server
+        `a__b` a tool `c`: of those that were given or shown, the one with the longer name."""
+        known = {*self._names, *(self.statuses or ())}
+        fitting = [name for name in known if tool.startswith(f"{MCP_PREFIX}{name}__")]
+        return max(fitting, key=len, default=None)
+
+
+def _label(seen: _Seen, outcome: Outcome) -> Treatment:
+    if seen.foreign:
+        return Treatment.CONTAMINATED
+    if seen.answered:
+        return Treatment.USED
+    if outcome.servers is None and outcome.tools_offered is None and not seen.calls:
+        return Treatment.UNKNOWN
+    if not seen.given:
+        return Treatment.NOT_GIVEN
+    if seen.connected or seen.offered or seen.calls:
+        return Treatment.UNUSED
+    # An agent may know how many of several have connected, and not which.
+    unclear = "unknown" in (seen.statuses or {}).values() and len(seen.statuses or {}) > 1
+    return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
+
+
+def _start_against_transcript(seen: _Seen) -> tuple[Verdict | None, tuple[str, ...]]:
+    if not seen.answered:
+        return None, ()
+    found = list(_differences(seen))
+    if not found:
+        shows = seen.statuses is not None or seen.offered
+        return ("agree" if shows else None), ()
+    verdicts = {verdict for verdict, _ in found}
+    sentences = tuple(sentence for _, sentence in found)
+    return ("contradict" if "contradict" in verdicts else "explained"), sentences
+
+
+def _differences(seen: _Seen) -> Iterator[tuple[Verdict, str]]:
+    late = set[str]()
+    for server in dict.fromkeys(map(seen.of, seen.answered)):
+        status = None if seen.statuses is None else seen.statuses.get(server, "missing")
+        if status in (None, "connected", "unknown"):
+            continue
+        late.add(server)
+        if status == "pending":
+            yield (
+                "explained",
+                f"{seen.name(server)} was still connecting when the agent started, and answered "
+                "later: it connected after the start.",
+            )
+        else:
+            yield (
+                "contradict",
+                f"{seen.name(server)} was {status} when the agent started, and the transcript has "
+                "answered calls of its tools.",
+            )
+    yield from _not_offered(seen, late)
+
+
+def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Verdict, str]]:
+    """Answered calls of tools that the start event leaves out, of servers that were there."""
+    if not seen.lists_tools:
+        return
+    tools = [t for t in seen.answered if t not in seen.offered and seen.of(t) not in late]
+    if tools and seen.searched_tools:
+        yield "explained", f"{_listed(tools)} came through a search for tools after the start."
+    elif tools:
+        yield (
+            "contradict",
+            f"{_listed(tools)} answered and was not among the tools offered at the start.",
+        )
+
+
+def _imagined(seen: _Seen) -> Iterator[str]:
+    if seen.imagined:
+        yield f"{_listed(seen.imagined)} was called and is not there: every call failed."
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def _mcp(tools: Iterable[str]) -> list[str]:

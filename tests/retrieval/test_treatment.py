@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.records import Treatment
+from swarm_bench.core.records import Evidence, Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 
@@ -30,6 +30,8 @@ CONNECTED = {"canopy": "connected"}
         (["canopy"], {"tools_offered": (QUERY,), "tool_calls": {}}, Treatment.UNUSED),
         (["canopy"], {"servers": {"canopy": "failed"}}, Treatment.NOT_CONNECTED),
         (["canopy"], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_CONNECTED),
+        (["canopy"], {"servers": {"canopy": "pending"}}, Treatment.NOT_CONNECTED),
+        (["a", "b"], {"servers": {"a": "unknown", "b": "unknown"}}, Treatment.UNKNOWN),
         (["canopy"], {}, Treatment.UNKNOWN),
         ([], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_GIVEN),
         ([], {}, Treatment.UNKNOWN),
@@ -40,7 +42,82 @@ CONNECTED = {"canopy": "connected"}
     ],
 )
 def test_labels(given: list[str], seen: dict[str, Any], label: Treatment) -> None:
-    assert treatment(given, Outcome(cause=Cause.FINISHED, **seen)) is label
+    assert treatment(given, Outcome(cause=Cause.FINISHED, **seen))[0] is label
+
+
+def evidence(given: list[str], **seen: Any) -> Evidence:
+    return treatment(given, Outcome(cause=Cause.FINISHED, **seen))[1]
+
+
+def test_what_nobody_shows_is_missing_and_not_nothing() -> None:
+    assert evidence(["canopy"]) == Evidence()
+    assert evidence([], servers={}, tools_offered=(), tool_calls={}) == Evidence(
+        connected=(), offered=0, calls=0, failed=0
+    )
+
+
+def test_of_several_servers_each_is_told() -> None:
+    given, tool = ["canopy", "my.files"], "mcp__my_files__read"
+    servers = {"canopy": "failed", "my.files": "connected"}
+    seen: dict[str, Any] = {
+        "servers": servers,
+        "tools_offered": ("Read", tool),
+        "tool_calls": {tool: 3},
+    }
+    label, found = treatment(given, Outcome(cause=Cause.FINISHED, tool_failures={tool: 1}, **seen))
+    assert label is Treatment.USED
+    assert found == Evidence(connected=("my.files",), offered=1, calls=3, failed=1, start="agree")
+
+
+def test_a_tool_belongs_to_the_server_with_the_longer_name_that_was_seen() -> None:
+    tool = "mcp__a__b__c"
+    assert evidence(["a"], tool_calls={tool: 1}).calls == 1
+    assert evidence(["a", "a__b"], tool_calls={tool: 1}).calls == 1
+    servers = {"a": "connected", "a__b": "connected"}
+    leaked = evidence(["a"], servers=servers, tools_offered=(tool,), tool_calls={tool: 1})
+    assert (leaked.foreign, leaked.calls, leaked.offered) == (("a__b",), 0, 0)
+
+
+def test_foreign_tools_are_named_unless_their_server_is() -> None:
+    tools = ("mcp__one__x", "mcp__two__y", "Read")
+    assert evidence([], servers={"one": "connected"}, tools_offered=tools).foreign == (
+        "one",
+        "mcp__two__y",
+    )
+
+
+def test_a_tool_that_an_agent_only_imagined_contaminates_nothing() -> None:
+    seen: dict[str, Any] = {"servers": {}, "tool_calls": {QUERY: 2}, "tool_failures": {QUERY: 2}}
+    outcome = Outcome(cause=Cause.FINISHED, tools_offered=("Read",), **seen)
+    label, found = treatment([], outcome)
+    assert label is Treatment.NOT_GIVEN
+    assert found.foreign == ()
+    assert found.why == (f"{QUERY} was called and is not there: every call failed.",)
+
+
+@pytest.mark.parametrize(
+    ("servers", "offered", "calls", "verdict", "sentence"),
+    [
+        (CONNECTED, (QUERY,), {QUERY: 1}, "agree", None),
+        (CONNECTED, None, {QUERY: 1}, "agree", None),
+        (None, None, {QUERY: 1}, None, None),
+        (CONNECTED, (QUERY,), {}, None, None),
+        ({"canopy": "pending"}, ("Read",), {QUERY: 1}, "explained", "connected after the start"),
+        ({"canopy": "failed"}, ("Read",), {QUERY: 1}, "contradict", "canopy was failed when"),
+        ({}, None, {QUERY: 1}, "contradict", "canopy was missing when"),
+        (CONNECTED, ("Read",), {QUERY: 1}, "contradict", "not among the tools offered"),
+        (CONNECTED, (), {QUERY: 1, "ToolSearch": 1}, "explained", "a search for tools"),
+        (CONNECTED, (), {QUERY: 1, "tool_search": 1}, "explained", "a search for tools"),
+        ({"canopy": "unknown"}, None, {QUERY: 1}, "agree", None),
+    ],
+)
+def test_the_start_event_is_held_against_the_transcript(
+    servers: Any, offered: Any, calls: Any, verdict: str | None, sentence: str | None
+) -> None:
+    found = evidence(["canopy"], servers=servers, tools_offered=offered, tool_calls=calls)
+    assert found.start == verdict
+    assert len(found.why) == (sentence is not None)
+    assert all(sentence in one for one in found.why if sentence)
 
 
 def test_calls_that_nobody_shows_are_missing() -> None:
