@@ -41,15 +41,18 @@ class Service:
         """
         started = anyio.current_time()
         with anyio.move_on_after(timeout):
-            added = await self._call("POST", "/repos/add", {"path": str(workspace)})
-            repo = added.get("repo_id")
-            await self._call("POST", "/reindex", {"repo": repo})
+            repo = await self.repository(workspace)
+            await self.call("POST", "/reindex", {"repo": repo})
             await self._until_ready(repo)
             return anyio.current_time() - started
         raise IndexFailed(
             f"canopy-service had not indexed the repository after {timeout:g} s; "
             f"give it more with --index-timeout{self._see_log()}"
         )
+
+    async def repository(self, workspace: Path) -> object:
+        """The id under which the service knows the workspace, which is added if it is new."""
+        return (await self.call("POST", "/repos/add", {"path": str(workspace)})).get("repo_id")
 
     def ended(self) -> str | None:
         """One sentence on how our own service ended; `None` while it runs."""
@@ -87,19 +90,19 @@ class Service:
     async def answers(self) -> bool:
         """Whether something that calls itself canopy-service answers now."""
         try:
-            status = await self._call("GET", "/status")
+            status = await self.call("GET", "/status")
         except ServiceFailed:
             return False
         return status.get("service") == "canopy-service"
 
     async def implementation(self) -> str | None:
         """How the service names itself beyond the protocol; the real one does not."""
-        name = (await self._call("GET", "/status")).get("implementation")
+        name = (await self.call("GET", "/status")).get("implementation")
         return str(name) if name else None
 
     async def _until_ready(self, repo: object) -> None:
         while True:
-            shards = await self._call("GET", "/repos")
+            shards = await self.call("GET", "/repos")
             known: list[dict[str, Any]] = shards.get("list", [])
             shard = next((shard for shard in known if shard.get("repo_id") == repo), {})
             if shard.get("status") == "ready":
@@ -113,7 +116,7 @@ class Service:
                 raise IndexFailed(f"canopy-service died while it indexed{self._see_log()}")
             await anyio.sleep(POLL_SECONDS)
 
-    async def _call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+    async def call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
         try:
             # No proxy: the service is on this machine, or where the user said.
