@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.agents import check, find_agent, identify
+from swarm_bench.app.agents import check, environment, find_agent, identify
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
@@ -30,9 +30,11 @@ from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.engine.resume import check_options, extend
+from swarm_bench.engine.warming import check_warm
 from swarm_bench.retrieval import backends
 from swarm_bench.retrieval.backends import find_program, is_embedded
 from swarm_bench.retrieval.canopy_service import running_service
+from swarm_bench.retrieval.controls import with_controls
 from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, uses, with_secrets
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.environment import small_environment
@@ -111,6 +113,8 @@ async def _check(chosen: _Chosen, settings: Settings, emit: Emit | None) -> None
             "--require-retrieval asks for a tool, and none of the modes gives a tool; "
             "add one with --modes"
         )
+    if settings.index == "warm":
+        check_warm(chosen.modes, {**os.environ, **environment(settings)})
     check(chosen.agent, chosen.modes, settings)
     if settings.service_url and emit:
         async with running_service(settings.service_url):
@@ -123,8 +127,9 @@ def _recorded(continued: SessionFolder) -> set[str]:
 
 def _choose(resolved: Resolved, agent: Agent, old: Experiment | None) -> _Chosen:
     settings = resolved.settings
+    modes = _modes(settings.modes, old)
     return _Chosen(
-        modes=_modes(settings.modes, old),
+        modes=with_controls(modes) if settings.controls else modes,
         suite=_suite(resolved, old),
         agent=agent,
         program=identify(agent, settings.agent, settings.model),

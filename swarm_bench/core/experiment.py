@@ -79,6 +79,12 @@ class Mode(Stored):
     probes: tuple[str, ...] = ()
     """Names of the counters to read before and after."""
 
+    @property
+    def can_be_warmed(self) -> bool:
+        """Whether its own servers have an index that can be built before the agents start; that of
+        a service is built before in any case."""
+        return bool(self.servers) and self.index is not None and not self.services
+
 
 class Repository(Stored):
     """What the agents work on, as it was when the session began."""
@@ -199,6 +205,10 @@ class Experiment(Stored):
     def tasks_asked(self) -> int:
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
         return min(self.trials_per_mode, len(self.tasks))
+
+    def warms(self, mode: Mode) -> bool:
+        """Whether the index of the mode's own servers is built before its agents start."""
+        return self.index == "warm" and mode.can_be_warmed
 
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""

@@ -72,7 +72,8 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
         for swarm in block.swarms:
             left = sum(trial.id not in finished for trial in swarm.trials)
             total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
-            if left and experiment.mode(swarm.mode).services:
+            mode = experiment.mode(swarm.mode)
+            if left and (mode.services or experiment.warms(mode)):
                 total += experiment.limits.index_timeout
     return total
 

@@ -10,6 +10,7 @@ _FIXED = (
     "agents",
     "concurrency",
     "all_tasks",
+    "index",
     "seed",
     "model",
     "faults",
@@ -38,6 +39,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
         update={
             "agent": new.agent,  # its version is that of the trials to come
             "limits": new.limits,
+            "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
             "retrieval": {**new.retrieval, **old.retrieval},
@@ -60,7 +62,9 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
 def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
     """Raises `UsageError` for what this call says otherwise of the agents than the session does:
     before anything is asked or copied."""
-    for name in ("agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings"):
+    for name in (
+        "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
+    ):  # fmt: skip
         if new[name].source == "command line" and name in old.settings:
             _same(name, old.settings[name].value, new[name].value)
 

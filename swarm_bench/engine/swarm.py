@@ -22,7 +22,9 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm
+from swarm_bench.engine.proof import prove
 from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.engine.warming import build_index
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
 from swarm_bench.runtime.files import store_errors, write_whole
@@ -79,7 +81,9 @@ class SwarmRun:
             self._story.failure = "interrupted"
             raise
         finally:
-            record = self._record()
+            written = [run.written for run in self._runs if run.written is not None]
+            record, trials = prove(self._kit.experiment, self._record(), written)
+            self._kit.folder.amend(trials)
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
             self._kit.folder.append_swarm(record)
@@ -92,6 +96,8 @@ class SwarmRun:
             self._story.workspace_seconds = anyio.current_time() - started
             if self._mode.services:
                 await self._start_service(stack)
+            elif self._is_warmed:
+                await self._warm()
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()
@@ -126,12 +132,23 @@ class SwarmRun:
         timeout = kit.experiment.limits.index_timeout
         self._story.index_seconds = await self._service.index(kit.workspace, timeout)
 
+    @property
+    def _is_warmed(self) -> bool:
+        return self._kit.experiment.warms(self._mode)
+
+    async def _warm(self) -> None:
+        self._step("index")
+        values = self._surroundings().placeholders
+        tag = f"{self._kit.experiment.session}/index/{self._swarm.id}"
+        self._story.index_seconds = await build_index(self._kit, self._mode, values, tag)
+
     async def _run_agents(self) -> None:
         runs = self._runs = self._new_runs()
         watch = IndexWatch(self._kit.workspace)
+        watches = bool(self._mode.servers) and self._service is None and not self._is_warmed
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._monitor.watch)
-            if self._mode.servers and self._service is None:
+            if watches:
                 watchers.start_soon(watch.watch)
             async with anyio.create_task_group() as agents:
                 if self._service is not None:
@@ -140,7 +157,7 @@ class SwarmRun:
                 for run in runs:
                     agents.start_soon(self._run_trial, run, limiter)
             watchers.cancel_scope.cancel()
-        if self._service is None:
+        if watches:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
             self._fail(Cause.SERVICE_FAILED, self._story.lost)
@@ -189,8 +206,9 @@ class SwarmRun:
                 )
 
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
-        url = self._service.url if self._service else None
-        probes = counters.probes(self._mode.probes, self._kit.workspace, url)
+        url = self._service.url if self._service else self._kit.experiment.service_url
+        names = counters.probes_of(self._mode)
+        probes = counters.probes(names, self._kit.workspace, url)
         return {probe.name: await probe.snapshot() for probe in probes}
 
     def _surroundings(self) -> Surroundings:
