@@ -25,7 +25,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import TextContent
+from mcp.types import CONNECTION_CLOSED, TextContent
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
@@ -220,7 +220,12 @@ def _reason(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         return f"no answer within {CONNECT_SECONDS:.0f} seconds"
-    words = error.message if isinstance(error, MCPError) else str(error)
+    if isinstance(error, MCPError):
+        words = "it hung up" if error.code == CONNECTION_CLOSED else error.message
+    elif isinstance(error, OSError) and error.strerror:
+        words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
+    else:
+        words = str(error)
     return " ".join(words.split()) or type(error).__name__
 
 

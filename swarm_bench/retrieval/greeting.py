@@ -1,0 +1,126 @@
+"""What MCP servers say when they are greeted: who they are, what they offer, and how long it took.
+
+Tokens by our counter, of what a program sends to its model with every request: for each tool the
+compact JSON of `name` (as `mcp__<server>__<tool>`), `description` and `input_schema`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tokens
+
+TAG_BEGIN = "greeting"
+"""How the tag of a greeted server begins, so that it is told apart from those of agents."""
+_VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
+
+Servers = Mapping[str, Mapping[str, Any]]
+"""Servers by name, as an `mcpServers` file has them, filled in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greeting:
+    """What became of greeting one server."""
+
+    server: str
+    """Its name in the mode."""
+    program: Program
+    """By its own name; by that of its configuration when it did not say one."""
+    instructions: str = ""
+    """What it tells a model about itself."""
+    tools: tuple[ToolSpec, ...] = ()
+    """Under the names that the server gives them."""
+    seconds: float | None = None
+    """From its start until it had answered `initialize` and `tools/list`."""
+    problem: str | None = None
+    """Why it did not, as a clause with its last words; `None` when it did."""
+
+    @property
+    def tool_tokens(self) -> int:
+        """Tokens of all its tools."""
+        return sum(
+            tokens.of_tool(
+                ToolSpec(
+                    name=f"mcp__{self.server}__{tool.name}",
+                    description=tool.description,
+                    schema=tool.schema,
+                )
+            )
+            for tool in self.tools
+        )
+
+    @property
+    def instruction_tokens(self) -> int:
+        """Tokens of what it tells a model about itself."""
+        return tokens.count(self.instructions)
+
+
+async def greet(
+    modes: Mapping[str, Servers], *, cwd: Path, env: Mapping[str, str]
+) -> dict[str, dict[str, Greeting]]:
+    """Start and greet all servers of all modes at the same time; equal ones once. They run in
+    `cwd`, with the environment `env` under their own variables, and are gone afterwards.
+
+    Returns the greetings by mode and server.
+    """
+    configs = {_key(one): one for servers in modes.values() for one in servers.values()}
+    answers: dict[str, Greeting] = {}
+
+    async def ask(key: str) -> None:
+        answers[key] = await _greeting(configs[key], cwd, env)
+
+    async with anyio.create_task_group() as group:
+        for key in configs:
+            group.start_soon(ask, key)
+    return {
+        mode: {name: _named(answers[_key(one)], name) for name, one in servers.items()}
+        for mode, servers in modes.items()
+    }
+
+
+async def _greeting(config: Mapping[str, Any], cwd: Path, env: Mapping[str, str]) -> Greeting:
+    # Half a second of imports, which a call that greets nobody does not pay.
+    from swarm_bench.runtime.mcp_client import ServerFailed, own_server
+
+    tag = f"{TAG_BEGIN}-{uuid4().hex}"
+    try:
+        async with own_server(config, env=env, cwd=cwd, tag=tag) as one:
+            return Greeting(
+                server="",
+                program=_program(config, one.name, one.title, one.version),
+                instructions=one.instructions,
+                tools=one.tools,
+                seconds=one.seconds,
+            )
+    except ServerFailed as error:
+        return Greeting(server="", program=_program(config, "", None, None), problem=str(error))
+
+
+def _program(
+    config: Mapping[str, Any], name: str, title: str | None, version: str | None
+) -> Program:
+    path = config.get("command")
+    if title and _VERSION_AT_END.search(title):
+        # Ours has its own version there, to be told from the real one.
+        return Program(name=title, path=path)
+    return Program(name=name or title or _place(config), version=version, path=path)
+
+
+def _place(config: Mapping[str, Any]) -> str:
+    return Path(config["command"]).name if "command" in config else str(config.get("url"))
+
+
+def _named(greeting: Greeting, server: str) -> Greeting:
+    return Greeting(**{**vars(greeting), "server": server})
+
+
+def _key(config: Mapping[str, Any]) -> str:
+    return json.dumps(config, sort_keys=True)
