@@ -1,4 +1,4 @@
-"""Instructions only (`--controls`): for each tool mode an arm that is told the same and has no tool.
+"""Instructions only (`--controls`): an arm that is told what a tool mode is told, without its tool.
 
 What it differs from the baseline by is the effect of being told; what the tool's mode differs from
 it by is that of the tool.
