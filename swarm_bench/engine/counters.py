@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from swarm_bench.core.experiment import Mode
 from swarm_bench.core.ports import Probe
 from swarm_bench.retrieval.feedback import FEEDBACK_DB, FeedbackProbe, feedback_difference
 from swarm_bench.retrieval.service_metrics import ServiceMetricsProbe, service_difference
+from swarm_bench.retrieval.witnesses import gives_no_tool
 
 Reading = Mapping[str, Any] | None
 Readings = Mapping[str, dict[str, Any] | None]
@@ -17,8 +19,14 @@ _DIFFERENCES: dict[str, Callable[[Reading, Reading], dict[str, Any] | None]] = {
 }
 
 
+def probes_of(mode: Mode) -> Sequence[str]:
+    """The probes to read around a mode: where it gives no tool, all of them, to see that nothing
+    is counted."""
+    return tuple(_DIFFERENCES) if gives_no_tool(mode) else mode.probes
+
+
 def probes(names: Sequence[str], workspace: Path, service_url: str | None) -> list[Probe]:
-    """The probes that a mode names; the service's only when there is a service."""
+    """The probes of these names; the service's only when there is a service."""
     found: list[Probe] = []
     if "feedback" in names:
         found.append(FeedbackProbe(workspace))

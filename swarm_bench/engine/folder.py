@@ -112,6 +112,19 @@ class SessionFolder:
     def append_trial(self, record: TrialRecord) -> None:
         append_line(self._metrics, record.model_dump_json())
 
+    def amend(self, records: Sequence[TrialRecord]) -> None:
+        """Put the records in the places of the lines that they had; all other lines stay as they
+        are. Nothing is written when nothing changes."""
+        new = {(record.trial, record.attempt): record.model_dump_json() for record in records}
+        content = self._metrics.read_bytes() if self._metrics.exists() else b""
+        lines = content.split(b"\n")
+        for number, _, record in _read(self._metrics, TrialRecord):
+            key = (record.trial, record.attempt) if record is not None else None
+            if key in new:
+                lines[number - 1] = new[key].encode("utf-8", "replace")
+        if (amended := b"\n".join(lines)) != content:
+            write_whole(self._metrics, amended)
+
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, record.model_dump_json())
 

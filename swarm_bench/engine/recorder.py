@@ -12,7 +12,7 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
-from swarm_bench.core.experiment import Experiment, Mode, Program
+from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import (
     RECORDING,
@@ -149,7 +149,7 @@ def shareable(experiment: Experiment) -> Experiment:
                 mode: program.model_copy(update={"path": None})
                 for mode, program in experiment.retrieval.items()
             },
-            "service_url": None,
+            "service_url": NOT_STORED if experiment.service_url else None,
             "settings": {},
         }
     )

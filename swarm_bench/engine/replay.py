@@ -2,7 +2,7 @@
 runner, adapter and scorers, and so do the figures that only the original could have. There is no
 workspace, no service and no index."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm, Trial
+from swarm_bench.engine.proof import prove
 from swarm_bench.engine.recording import Measured
 from swarm_bench.engine.swarm import write_counters
 from swarm_bench.engine.trial import Surroundings, TrialRun
@@ -40,20 +41,36 @@ async def replay_swarm(
         workspace=place, placeholders={}, monitor=TreeMonitor(), attempts=attempts
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
+    trials = [ReplayedTrial(kit, recorded, around, trial) for trial in swarm.trials]
     try:
         async with anyio.create_task_group() as agents:
-            for trial in swarm.trials:
-                agents.start_soon(_play, ReplayedTrial(kit, recorded, around, trial), limiter)
+            for trial in trials:
+                agents.start_soon(_play, trial, limiter)
     finally:
         for record in _swarms(recorded, swarm):
             write_counters(kit, swarm, record.before, record.after, record.difference)
-            kit.folder.append_swarm(record.model_copy(update={"session": kit.experiment.session}))
+            _prove(kit, record, trials)
         remove(place)
 
 
 async def _play(trial: "ReplayedTrial", limiter: anyio.CapacityLimiter) -> None:
     async with limiter:
         await trial.run(_nothing_lost)
+
+
+def _prove(kit: Kit, swarm: SwarmRecord, trials: Sequence["ReplayedTrial"]) -> None:
+    """Hold the recorded counters against the transcripts that were played. Those of trials that
+    ran again after that swarm are of a later one."""
+    written = [trial.written for trial in trials if trial.written is not None]
+    of_it = [
+        record
+        for record in written
+        if record.agent in swarm.agents and record.attempt <= swarm.attempt
+    ]
+    played = swarm.model_copy(update={"session": kit.experiment.session})
+    proved, amended = prove(kit.experiment, played, of_it)
+    kit.folder.amend(amended)
+    kit.folder.append_swarm(proved)
 
 
 async def _nothing_lost() -> None:

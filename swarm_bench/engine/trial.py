@@ -66,7 +66,11 @@ class TrialRun:
         self._secrets: tuple[str, ...] = ()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
-        self.recorded = False
+        self.written: TrialRecord | None = None
+
+    @property
+    def recorded(self) -> bool:
+        return self.written is not None
 
     @property
     def began(self) -> bool:
@@ -114,7 +118,7 @@ class TrialRun:
         page = kit.folder.agent_file(kit.experiment, trial, "md")
         write_whole(page, kit.page(record, outcome.text))
         kit.folder.append_trial(record)
-        self.recorded = True
+        self.written = record
         kit.emit(TrialEnded(record=record))
 
     def _measured(self, exit_code: int | None) -> Measured:

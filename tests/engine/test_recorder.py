@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.core.experiment import Mode, Program, Setting
+from swarm_bench.core.experiment import NOT_STORED, Mode, Program, Setting
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import RecordedTrial, Recording
 from swarm_bench.core.records import TrialRecord
@@ -55,7 +55,7 @@ def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> 
     assert KEY not in shared.model_dump_json()
     assert "/home/me" not in shared.model_dump_json()
     assert shared.modes[0].servers == {"tool": {}}
-    assert (shared.tasks, shared.order, shared.service_url) == (one.tasks, one.order, None)
+    assert (shared.tasks, shared.order, shared.service_url) == (one.tasks, one.order, NOT_STORED)
 
 
 def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:

@@ -1,0 +1,195 @@
+"""The counters of one swarm against the transcripts of its agents.
+
+Counters cannot be told apart by agent, and canopy counts by rules of its own. So the calls of all
+transcripts give, for each counter, the number that one count per call would be, and an interval
+that the rules allow. That number is agreement, the rest of the interval is explained by a rule,
+and everything else is a contradiction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.records import SwarmRecord, TrialRecord, Verdict
+from swarm_bench.core.status import Cause
+from swarm_bench.retrieval.counting import Calls, Count, expected, numbered
+
+CUT_OFF = frozenset(
+    {
+        Cause.TIMEOUT,
+        Cause.OUTPUT_LIMIT,
+        Cause.EXIT_CODE,
+        Cause.NO_OUTPUT,
+        Cause.UNREADABLE_OUTPUT,
+        Cause.ADAPTER_FAILED,
+        Cause.SERVICE_FAILED,
+        Cause.INTERRUPTED,
+    }
+)
+"""Ends after which a transcript may lack calls, or have calls that nobody answered."""
+_NAMES = {
+    ("feedback", "query_events"): (".canopy/feedback.db has", "query event"),
+    ("feedback", "expand_events"): (".canopy/feedback.db has", "expand event"),
+    ("service", "queries"): ("the service counted", "query request"),
+    ("service", "evidence_packs"): ("the service counted", "evidence pack request"),
+    ("service", "expands"): ("the service counted", "expand request"),
+}
+"""The counters that say how often the tool was asked, by probe and name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What the counters of one swarm say."""
+
+    verdict: Verdict | None = None
+    """`None` when there are no counters, or they could not be read."""
+    why: tuple[str, ...] = ()
+    moved: bool | None = None
+    """Whether anything was counted for this swarm; `None` when it may have been for others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Trust:
+    """How far the transcripts bound the counters."""
+
+    no_ceiling: tuple[str, ...]
+    """Reasons why there may be more counts than calls."""
+    no_floor: Mapping[str, str]
+    """By probe: why it may have fewer."""
+
+
+def compare(
+    mode: Mode, swarm: SwarmRecord, trials: Sequence[TrialRecord], *, external: bool
+) -> Finding:
+    """The finding on a swarm. `trials` are the records of its agents, as far as they are there;
+    `external` says that its service is one that others may ask too (`--service-url`)."""
+    counts = _counts(swarm)
+    lost = tuple(_lost(swarm))
+    if gives_no_tool(mode):
+        return _without_tool(swarm, counts, external=external)
+    if not counts:
+        return Finding(why=lost)
+    ran = [trial for trial in trials if trial.started_at is not None]
+    whole = [trial for trial in ran if not _cut_off(trial)]
+    trust = _trust(swarm, trials, ran, external=external)
+    service = "canopy-service" in mode.services
+    asked = counts.get(("feedback", "query_events"))
+    most = expected(_calls(ran), service=service, recorded=asked)
+    least = expected(_calls(whole), service=service, recorded=asked)
+    cut = len(whole) < len(ran)
+    found = [
+        _judged(key, count, most[key], least[key].low if cut else most[key].low, trust)
+        for key, count in counts.items()
+    ]
+    sentences = tuple(sentence for _, sentence in found if sentence)
+    return Finding(
+        verdict=_worst([verdict for verdict, _ in found]),
+        why=(*sentences, *lost),
+        moved=None if external and any(counts.values()) else any(counts.values()),
+    )
+
+
+def gives_no_tool(mode: Mode) -> bool:
+    """Whether nothing of the mode may touch a retrieval tool."""
+    return not mode.servers and not mode.services
+
+
+def _counts(swarm: SwarmRecord) -> dict[tuple[str, str], int]:
+    """The counters that were read, by probe and name."""
+    found = {}
+    for probe, name in _NAMES:
+        if probe not in swarm.after:
+            continue
+        value = (swarm.difference.get(probe) or {}).get(name)
+        if probe == "feedback" and swarm.after[probe] is None and swarm.before.get(probe) is None:
+            value = 0  # no database: the tool had nothing to write into it
+        if isinstance(value, int):
+            found[probe, name] = value
+    return found
+
+
+def _lost(swarm: SwarmRecord) -> Iterator[str]:
+    for probe in swarm.after:
+        never_was = probe == "feedback" and swarm.before.get(probe) is None
+        if swarm.after[probe] is None and not never_was:
+            yield f"The {probe} counters could not be read after the agents had ended."
+
+
+def _without_tool(
+    swarm: SwarmRecord, counts: Mapping[tuple[str, str], int], *, external: bool
+) -> Finding:
+    """In a mode that gives no tool nothing may be counted, and no database appear."""
+    moved = [key for key, count in counts.items() if count]
+    appeared = swarm.before.get("feedback") is None and swarm.after.get("feedback") is not None
+    local = appeared or any(probe == "feedback" or not external for probe, _ in moved)
+    if not moved and not appeared:
+        return Finding(verdict="agree" if counts else None, moved=False if counts else None)
+    said = [_said(key, counts[key]) for key in moved]
+    what = " and ".join(said) or ".canopy/feedback.db appeared in the workspace"
+    who = "a tool ran that the mode does not give" if local else "somebody asked the service"
+    sentence = f"{swarm.mode} gives no retrieval tool, and {what}: {who}."
+    return Finding(verdict="contradict", why=(sentence,), moved=local)
+
+
+def _trust(
+    swarm: SwarmRecord,
+    trials: Sequence[TrialRecord],
+    ran: Sequence[TrialRecord],
+    *,
+    external: bool,
+) -> _Trust:
+    reasons = {
+        "not all agents show their calls": any(trial.tool_calls is None for trial in ran),
+        "agents were cut off in the middle of their work": any(map(_cut_off, ran)),
+        "agents of the swarm were run again since": len(trials) < len(swarm.agents),
+        "sub-agents called tools too": any(trial.subagents for trial in ran),
+        "others ask the service of --service-url too": external,
+        "tools were called that are not canopy's": _calls(ran).others > 0,
+    }
+    # A service that went on from an earlier workspace keeps that one's database open.
+    kept = "the service of --service-url may write into a database that it opened before"
+    return _Trust(
+        no_ceiling=tuple(reason for reason, holds in reasons.items() if holds),
+        no_floor={"feedback": kept} if external else {},
+    )
+
+
+def _cut_off(trial: TrialRecord) -> bool:
+    """Whether it was ended while it may have had a call open."""
+    at_the_limit = trial.cause is Cause.MAX_TURNS and trial.turns_counted is True
+    return trial.cause in CUT_OFF or at_the_limit
+
+
+def _said(key: tuple[str, str], count: int) -> str:
+    counted, noun = _NAMES[key]
+    return f"{counted} {numbered(count, noun)}"
+
+
+def _calls(trials: Sequence[TrialRecord]) -> Calls:
+    return sum((Calls.of(trial) for trial in trials), start=Calls())
+
+
+def _judged(
+    key: tuple[str, str], count: int, fits: Count, low: float, trust: _Trust
+) -> tuple[Verdict, str]:
+    """`low` is the fewest counts that the calls of agents that were not cut off allow."""
+    if count == fits.plain:
+        return "agree", ""
+    if fits.low <= count <= fits.high:
+        reason: str | None = fits.below if count < fits.plain else fits.above
+    elif count > fits.high:
+        reason = "; ".join(trust.no_ceiling) or None
+    elif count >= low:
+        reason = "agents were cut off in the middle of their work"
+    else:
+        reason = trust.no_floor.get(key[0])
+    said = f"{_said(key, count)}, and the transcripts have {fits.calls}"
+    said = said[0].upper() + said[1:]
+    if reason is None:
+        return "contradict", f"{said}: no rule of canopy's counters explains that."
+    return "explained", f"{said}: {reason}."
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    order: tuple[Verdict, ...] = ("contradict", "explained", "agree")
+    return next(verdict for verdict in order if verdict in verdicts)
