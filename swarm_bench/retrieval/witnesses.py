@@ -81,9 +81,11 @@ def compare(
         _judged(key, count, most[key], least[key].low if cut else most[key].low, trust)
         for key, count in counts.items()
     ]
-    sentences = tuple(sentence for _, sentence in found if sentence)
+    verdict = _worst([verdict for verdict, _ in found])
+    # Beside a contradiction, what is explained would read as another one.
+    sentences = tuple(sentence for one, sentence in found if sentence and one == verdict)
     return Finding(
-        verdict=_worst([verdict for verdict, _ in found]),
+        verdict=verdict,
         why=(*sentences, *lost),
         moved=None if external and any(counts.values()) else any(counts.values()),
     )

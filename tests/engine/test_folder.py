@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
 from tests.engine.test_plan import experiment
@@ -83,3 +83,28 @@ def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_pa
     names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
     assert names == ["agent-1.json", "agent-2.json"]
     assert not (tmp_path / "canopy").exists()
+
+
+def test_lines_are_amended_in_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a", later="key"))
+    mine = TrialRecord(mode="canopy", agent=1, task="ü", trial="b", cause=Cause.FINISHED)
+    with (tmp_path / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"mode": "can\xff\n\n')
+    folder.append_trial(mine)
+    folder.append_trial(mine.model_copy(update={"attempt": 2}))
+    before = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
+
+    folder.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+
+    after = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
+    assert [number for number, one in enumerate(after) if one != before[number]] == [3]
+    assert json.loads(after[3])["retrieval"] == "used"
+    assert len(after) == len(before)
+
+
+def test_nothing_is_written_when_nothing_is_amended(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a"))
+    before = (tmp_path / "metrics.jsonl").stat().st_ino
+    folder.amend([])
+    folder.amend([TrialRecord(mode="canopy", agent=1, task="t", trial="z")])
+    assert (tmp_path / "metrics.jsonl").stat().st_ino == before
