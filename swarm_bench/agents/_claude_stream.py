@@ -12,6 +12,7 @@ from swarm_bench.agents._claude_result import figures_of
 from swarm_bench.agents._claude_transcript import (
     Transcript,
     blocks,
+    names_of,
     servers_of,
     tools_of,
     usage_of,
@@ -77,6 +78,7 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "cost_estimated": True if ours.get("cost_estimated") is True else None,
         "price_table": clause_of(ours.get("price_table")),
         "token_counter": clause_of(ours.get("token_counter")),
+        "unusable_tools": names_of(ours.get("unusable_tools")),
         "model": clause_of(init.get("model")) or transcript.model,
         "program_version": clause_of(init.get("claude_code_version")),
         "servers": servers_of(init),

@@ -155,7 +155,11 @@ def servers_of(init: Json) -> dict[str, str] | None:
 
 def tools_of(init: Json) -> tuple[str, ...] | None:
     """Tools at the start."""
-    given = init.get("tools")
+    return names_of(init.get("tools"))
+
+
+def names_of(given: object) -> tuple[str, ...] | None:
+    """Names of tools in a list of them."""
     if not isinstance(given, list):
         return None
     return tuple(name for tool in given if (name := text_of(tool)) is not None)

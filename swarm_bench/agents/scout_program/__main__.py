@@ -19,6 +19,7 @@ from swarm_bench.agents.scout_program.options import Options, parse
 from swarm_bench.agents.scout_program.tools import SPECS, OwnTools
 from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.models.catalogue import MODELS
+from swarm_bench.models.rules import foreign
 
 if TYPE_CHECKING:
     from swarm_bench.agents.scout_program.mcp_tools import McpTools
@@ -54,7 +55,7 @@ def run(options: Options, root: Path) -> int:
         )
         try:
             loop.printer.event(_init(options, root, specs, mcp.status if mcp else {}))
-            return loop.run(options.prompt)
+            return loop.run(_prompt(options, root, specs))
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             return loop.interrupted()
@@ -71,6 +72,11 @@ def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
     for problem in mcp.problems:
         sys.stderr.write(problem + "\n")
     return mcp
+
+
+def _prompt(options: Options, root: Path, tools: Sequence[ToolSpec]) -> str:
+    """With the place of the files, where there are servers that want to be told: canopy knows."""
+    return foreign.told(options.prompt, str(root)) if foreign.tools_of(tools) else options.prompt
 
 
 def _offered(options: Options, mcp: "McpTools | None") -> list[ToolSpec]:
@@ -99,7 +105,7 @@ def _init(
         "mcp_servers": [{"name": name, "status": value} for name, value in status.items()],
         "model": options.model,
         "permissionMode": "default",
-        "swarm_bench": about(options.model),
+        "swarm_bench": about(options.model, tools),
     }
 
 

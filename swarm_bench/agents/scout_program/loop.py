@@ -10,18 +10,22 @@ from swarm_bench.agents.scout_program.events import Event, Printer
 from swarm_bench.agents.scout_program.files import Refused
 from swarm_bench.core.ports import Message, Model, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models import prices, tokens
+from swarm_bench.models.rules import foreign
 
 RunTool = Callable[[ToolCall], str]
 """Runs a tool and gives its text; raises `Refused` when it cannot."""
 
 
-def about(model: str) -> Event:
-    """What the record must know about the figures that scout gives."""
+def about(model: str, tools: Sequence[ToolSpec]) -> Event:
+    """What the record must know about the figures that scout gives, and about the tools that it
+    found no way to use."""
+    unusable = foreign.unusable(tools)
     return {
         "token_counter": tokens.COUNTER,
         "price_table": prices.TABLE,
         "cost_estimated": True,
         "model_kind": model,
+        **({} if unusable is None else {"unusable_tools": unusable}),
     }
 
 
@@ -107,7 +111,7 @@ class Loop:
             "usage": events.usage_event(total),
             "modelUsage": events.model_usage(self.model.name, total, cost),
             "permission_denials": [],
-            "swarm_bench": about(self.model.name),
+            "swarm_bench": about(self.model.name, self.tools),
         }
         return figures
 

@@ -1,11 +1,14 @@
 """`rules`: a fixed policy in the place of a model."""
 
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
-from swarm_bench.models.rules import answer, baseline, canopy, evidence
+from swarm_bench.models.rules import answer, baseline, canopy, evidence, foreign
 from swarm_bench.models.rules.baseline import Call
+from swarm_bench.models.rules.canopy import Tools
 from swarm_bench.models.rules.evidence import Step
+from swarm_bench.models.rules.foreign import Others
 from swarm_bench.models.rules.terms import Term, task_of, terms_of
 
 OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
@@ -17,30 +20,55 @@ class Rules:
     name = "rules"
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
-        task = task_of(messages[0].text, tools)
-        terms = terms_of(task)
+        others = foreign.others_of(tools, messages[0].text)
+        prompt = foreign.without_told(messages[0].text) if others else messages[0].text
+        terms = terms_of(task_of(prompt, tools))
         taken = list(evidence.steps(messages))
         offered = canopy.tools_of(tools)
-        calls = canopy.next_calls(terms, taken, offered) if offered else []
+        calls = _asked_of_servers(terms, taken, offered, others)
         seen = evidence.seen(taken)
         if offered:
             canopy.add_expanded(seen, taken, offered)
-        if not calls and not (offered and seen.read and not _own(taken)):
+        if others:
+            foreign.add_found(seen, taken, others)
+        if not calls and not (seen.read and _is_enough(taken, offered, others)):
             calls = _next_own(terms, messages)
+            calls = (others and foreign.through_reader(calls, taken, others)) or calls
         calls = [call for call in calls if call[0] in {tool.name for tool in tools}]
         if calls:
             return Message(role="assistant", calls=_numbered(calls, len(messages)))
         order = baseline.ranked(terms, taken)
+        if others:
+            order = list(dict.fromkeys([*foreign.ranked(terms, taken, others), *order]))
         if offered:
             handles = canopy.handles_of(taken, offered).values()
             order = list(dict.fromkeys([handle.path for handle in handles] + order))
         return Message(role="assistant", text=answer.write(terms, seen, order))
 
 
+def _asked_of_servers(
+    terms: Sequence[Term], taken: Sequence[Step], offered: Tools | None, others: Others | None
+) -> list[Call]:
+    """Canopy leads where it is offered; other servers are asked in its first turn."""
+    calls = canopy.next_calls(terms, taken, offered) if offered else []
+    if others and (not offered or not taken):
+        calls = calls + foreign.next_calls(terms, taken, others)
+    return calls
+
+
+def _is_enough(taken: Sequence[Step], offered: Tools | None, others: Others | None) -> bool:
+    """Whether what was read came by way of a server, so that it is time to answer."""
+    if others and foreign.is_read(taken, others):
+        return True
+    return offered is not None and not _own(taken)
+
+
 def _next_own(terms: Sequence[Term], messages: Sequence[Message]) -> list[Call]:
     """The next turn with the built-in tools; empty when it is time to answer."""
     taken = _own(list(evidence.steps(messages)))
-    turns = sum(1 for message in messages if _own_calls(message))
+    made = [message for message in messages if _own_calls(message)]
+    # Reading comes first where a server has named the files.
+    turns = len(list(dropwhile(_only_reads, made)))
     match turns:
         case 0:
             return baseline.survey(terms) if terms else []
@@ -53,6 +81,10 @@ def _next_own(terms: Sequence[Term], messages: Sequence[Message]) -> list[Call]:
         case 4:
             return baseline.read_followed(taken)
     return []
+
+
+def _only_reads(message: Message) -> bool:
+    return {call.name for call in message.calls} == {"Read"}
 
 
 def _own_calls(message: Message) -> bool:
