@@ -117,8 +117,9 @@ class Canopy:
             Expansion(handle=each, query_event=shown_by.get(each.id), automatic=automatic)
             for each in handles
         )
-        for each in handles:
-            self.memory.expanded[each.id] = True
+        if not automatic:  # what came unasked does not move to the end of later suggestions
+            for each in handles:
+                self.memory.expanded[each.id] = True
 
     def status(self) -> Json:
         store = self.index.store()
@@ -129,7 +130,7 @@ class Canopy:
             "total_tokens": tokens,
             "schema_version": SCHEMA_VERSION,
             "index_size_bytes": store.size(),
-            "last_indexed": _age(store.noted("last_indexed")),
+            "last_indexed": _age(store.noted("last_indexed")) if files else None,
             "repo_root": str(self.root),
             "file_discovery": "git" if is_checkout else "walk",
             "feedback": self.feedback.stats(),

@@ -49,9 +49,9 @@ class Endpoints:
         metrics.tally(metrics.symbols, body.symbol)
         metrics.tally(metrics.patterns, body.pattern)
         with self._timed("query_ms"), repository.lock:
-            search = body.search()
-            found = repository.find(search, is_cached=not body.expand_budget)
-            repository.canopy.record_query(search.dsl or search.text, found)
+            search = _search(body, repository)
+            found = repository.find(search, body.expand_budget)
+            repository.canopy.record_query(search.text, found)
             result = query_result(found)
             if body.expand_budget:
                 _expand_within(body.expand_budget, repository.canopy, search, found, result)
@@ -62,7 +62,7 @@ class Endpoints:
         self.metrics.count("queries")
         self.metrics.count("evidence_packs")
         with self._timed("query_ms"), repository.lock:
-            search = body.search()
+            search = _search(body, repository)
             pack = gather(search, body.limits(), repository.find)
             repository.canopy.record_query(search.text, pack.found)
             return pack_result(pack, repository.canopy.memory.expanded)
@@ -70,16 +70,16 @@ class Endpoints:
     def expand(self, body: ExpandBody) -> Json:
         """All handles or none."""
         repository = self._ready(body.repo)
+        for each in body.handles:
+            if each.generation is not None and each.generation != repository.generation:
+                raise StaleGeneration(
+                    f"Handle {each.id} is of generation {each.generation},"
+                    f" the index is at {repository.generation}"
+                )
         metrics = self.metrics
         metrics.count("expands")
         metrics.tally(metrics.by_repo, repository.id)
         with self._timed("expand_ms"), repository.lock:
-            for each in body.handles:
-                if each.generation is not None and each.generation != repository.generation:
-                    raise StaleGeneration(
-                        f"Handle {each.id} is of generation {each.generation},"
-                        f" the index is at {repository.generation}"
-                    )
             canopy = repository.opened()
             contents = [canopy.expand(each.id) for each in body.handles]
             canopy.record_expansions([each.handle for each in contents])
@@ -112,6 +112,14 @@ class Endpoints:
         started = time.perf_counter()
         yield
         self.metrics.count(counter, (time.perf_counter() - started) * 1000)
+
+
+def _search(body: QueryBody, repository: Repository) -> Search:
+    try:
+        return body.search()
+    except ToolError:
+        repository.missed()
+        raise
 
 
 def _expand_within(budget: int, canopy: Canopy, search: Search, found: Found, result: Json) -> None:

@@ -13,6 +13,8 @@ from swarm_bench.retrieval.embedded.errors import ToolError
 
 LONGEST = 1_000
 MOST_ALTERNATIVES = 256
+_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+"""A set of characters; a bracket that comes first in it is one of them."""
 
 
 @lru_cache(maxsize=256)
@@ -20,7 +22,7 @@ def compile_glob(glob: str) -> re.Pattern[str]:
     """A pattern for `match` on a relative path.
 
     Raises:
-        ToolError: the glob is too long, has too many alternatives or an open brace.
+        ToolError: the glob is too long, has too many alternatives, an open brace or bracket.
     """
     if len(glob) > LONGEST:
         raise ToolError(f"The glob is longer than {LONGEST} characters; give a shorter one")
@@ -29,6 +31,9 @@ def compile_glob(glob: str) -> re.Pattern[str]:
         plain = [simpler for each in plain for simpler in _expand(each)]
         if len(plain) > MOST_ALTERNATIVES:
             raise ToolError(f"The glob {glob!r} stands for too many others; give a simpler one")
+    for each in plain:
+        if "[" in _CLASS.sub("", each):
+            raise ToolError(f"The glob {glob!r} has an open bracket; close it")
     return re.compile("|".join(fnmatch.translate(each) for each in plain))
 
 

@@ -116,6 +116,12 @@ class Index:
                     return self._write(store, changes)
         return Refreshed(skipped=len(changes.known), looking=changes.seconds)
 
+    def covered(self, glob: str) -> tuple[int, int]:
+        """Files of the index that fit the glob, and their tokens."""
+        pattern = compile_glob(glob)
+        fitting = [tokens for path, tokens in self.store().sizes() if pattern.match(path)]
+        return len(fitting), sum(fitting)
+
     def invalidate(self, glob: str | None) -> int:
         """Forget the files that fit the glob; how many they were."""
         store = self.store()

@@ -7,7 +7,6 @@ from typing import Any
 from swarm_bench.retrieval.embedded.calls import Answer
 from swarm_bench.retrieval.embedded.canopy import Canopy, Content
 from swarm_bench.retrieval.embedded.errors import HandleNotFound, InvalidParameters, ToolError
-from swarm_bench.retrieval.embedded.nodes import normal_hex
 from swarm_bench.retrieval.embedded.pack import pack_result, select
 from swarm_bench.retrieval.embedded.parameters import Arguments
 from swarm_bench.retrieval.embedded.results import expansion_text, query_result
@@ -32,13 +31,13 @@ class LocalTools:
         glob = required_glob(arguments)
         canopy = self.canopy(root)
         done = canopy.index.refresh(glob)
-        status = canopy.status()
+        files, tokens = canopy.index.covered(glob)
         return json_answer(
             {
                 "files_indexed": done.indexed,
-                "files_skipped": done.skipped,
-                "total_tokens": status["total_tokens"],
-                "index_size_bytes": status["index_size_bytes"],
+                "files_skipped": max(0, files - done.indexed),
+                "total_tokens": tokens,
+                "index_size_bytes": canopy.index.store().size(),
                 "repo_root": str(root),
             }
         )
@@ -48,7 +47,7 @@ class LocalTools:
         refreshed = canopy.refresh()
         search = arguments.search()
         found = canopy.find(search)
-        canopy.record_query(search.dsl or search.text, found, refreshed.indexed)
+        canopy.record_query(search.text, found, refreshed.indexed)
         return json_answer(query_result(found))
 
     def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
@@ -62,13 +61,15 @@ class LocalTools:
         if not pack.selected and search.is_one_pattern:
             search, found = canopy.find_any(search)
             canopy.record_query(search.text, found)
-            pack = select(search.text, found, limits)
+            wider = select(search.text, found, limits)
+            pack = wider if wider.selected else pack
         return json_answer(pack_result(pack, canopy.memory.expanded))
 
     def expand(self, root: Path, arguments: Arguments) -> Answer:
         canopy = self.canopy(root)
         ids = handle_ids(arguments)
-        known = [each for each in ids if h_form(each) in canopy.memory.shown_by]
+        # By the id as it is given: one without its `h` counts as never shown.
+        known = [each for each in ids if each in canopy.memory.shown_by]
         ordered = [*known, *(each for each in ids if each not in known)]
         contents, failed = expand_all(canopy, ordered)
         canopy.record_expansions([content.handle for content in contents])
@@ -94,23 +95,15 @@ def required_glob(arguments: Arguments) -> str:
 
 
 def handle_ids(arguments: Arguments) -> list[str]:
-    """The ids to expand, each once, in their order.
+    """The ids to expand, each spelling once, in their order.
 
     Raises:
         InvalidParameters: there are none.
     """
-    ids: dict[str, str] = {}
-    for each in arguments.texts("handle_ids"):
-        ids.setdefault(h_form(each), each)
+    ids = list(dict.fromkeys(arguments.texts("handle_ids")))
     if not ids:
         raise InvalidParameters("canopy_expand needs handle_ids, a list with at least one id")
-    return list(ids.values())
-
-
-def h_form(handle_id: str) -> str:
-    """The id with its `h`; what is no id stays as it is."""
-    hex_ = normal_hex(handle_id)
-    return f"h{hex_}" if hex_ else handle_id
+    return ids
 
 
 def expand_all(canopy: Canopy, ids: list[str]) -> tuple[list[Content], list[str]]:

@@ -78,6 +78,9 @@ class Server:
             return _error(None, PARSE_ERROR, "Parse error: a line must be one JSON-RPC request")
         id_ = request.get("id")
         method = request["method"]
+        # canopy leaves this one without a reply even when it comes with an id.
+        if method == "notifications/initialized":
+            return None
         if method.startswith("notifications/") and "id" not in request:
             return None
         try:
@@ -104,7 +107,7 @@ class Server:
                         "title": title(),
                     },
                 }
-            case "ping" | "notifications/initialized":
+            case "ping":
                 return {}
             case "tools/list":
                 return {"tools": TOOLS}

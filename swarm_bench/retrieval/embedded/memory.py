@@ -25,6 +25,9 @@ class Recent(Generic[Value]):
         while len(self._entries) > self._most:
             self._entries.popitem(last=False)
 
+    def forget(self, key: str) -> None:
+        self._entries.pop(key, None)
+
     def get(self, key: str) -> Value | None:
         return self._entries.get(key)
 

@@ -56,7 +56,7 @@ class Metrics:
             setattr(self, name, getattr(self, name) + by)
 
     def tally(self, which: Tally, name: str | None) -> None:
-        if name:
+        if name is not None:
             with self.lock:
                 which.add(name)
 

@@ -136,13 +136,27 @@ def _markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Nod
         start, end = match.spans[capture]
         if capture == "section":
             headings.append((start, (match.text(source, "name") or "").strip()))
+        elif capture == "code_block" and source[start:end].strip():
+            nodes.append(_node(NodeType.CODE_BLOCK, *_trimmed(source, start, end), lines))
         elif source[start:end].strip():
-            nodes.append(_node(_CAPTURES[capture], *_trimmed(source, start, end), lines))
+            start, end = _trimmed(source, start, end)
+            nodes.append(_block(NodeType.PARAGRAPH, start, _line_end(source, end), lines))
     headings.sort()
     ends = [*(start for start, _ in headings), len(source)][1:]
     for (start, name), end in zip(headings, ends, strict=True):
-        nodes.append(_node(NodeType.SECTION, *_trimmed(source, start, end), lines, name))
+        nodes.append(replace(_block(NodeType.SECTION, start, end, lines), name=name))
     return nodes
+
+
+def _block(type_: NodeType, start: int, end: int, lines: Lines) -> Node:
+    """A piece of Markdown up to the beginning of a line, which canopy counts as its last one."""
+    return replace(_node(type_, start, end, lines), last_line=lines.number(end))
+
+
+def _line_end(source: bytes, offset: int) -> int:
+    """Behind the line break that ends the line of the offset."""
+    found = source.find(b"\n", offset)
+    return len(source) if found == -1 else found + 1
 
 
 def _rest(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:

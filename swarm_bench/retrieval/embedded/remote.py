@@ -10,6 +10,7 @@ from typing import Any
 
 from swarm_bench.retrieval.embedded.answers import Expanded, Packed, Queried, Reindexing
 from swarm_bench.retrieval.embedded.calls import Answer
+from swarm_bench.retrieval.embedded.canopy import Canopy
 from swarm_bench.retrieval.embedded.client import Client
 from swarm_bench.retrieval.embedded.errors import RemoteError
 from swarm_bench.retrieval.embedded.git import ask_git
@@ -61,15 +62,15 @@ class RemoteTools:
         canopy = self._local.canopy(root)
         if search.dsl:
             found = canopy.find(search)
-            canopy.record_query(search.dsl, found)
+            canopy.record_query(search.text, found)
+            self._found_here(found.handles)
             return json_answer(query_result(found))
         body = {**_body(search), "limit": search.limit}
         answer = self._client.post(Queried, "/query", root, body)
+        for each in answer.handles:
+            self._served[each.handle().id] = each.generation
         shown = self._overlaid(root, search, [each.handle() for each in answer.handles])
         found = Found(handles=shown, truncated=answer.truncated, matches=len(shown))
-        for handle in shown:
-            if handle.source == "service":
-                self._served[handle.id] = handle.generation
         canopy.record_query(search.text, found)
         return json_answer(query_result(found))
 
@@ -80,9 +81,16 @@ class RemoteTools:
             return served
         canopy = self._local.canopy(root)
         canopy.refresh()
-        edited = [each for each in canopy.find(search).handles if each.path in dirty]
+        here = canopy.find(search).handles
+        self._found_here(here)
+        edited = [each for each in here if each.path in dirty]
         kept = [each for each in served if each.path not in dirty]
         return [*edited, *kept][: search.limit]
+
+    def _found_here(self, handles: list[Handle]) -> None:
+        """What was found here last is expanded here, also when the service had found it before."""
+        for each in handles:
+            self._served.forget(each.id)
 
     def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
         search = arguments.search()
@@ -138,10 +146,17 @@ class RemoteTools:
         return [(each.handle_id, each.content) for each in answer.contents], []
 
     def _expand_anywhere(self, root: Path, handle_id: str) -> tuple[Contents, list[str]]:
-        contents, failed = expand_all(self._local.canopy(root), [handle_id])
+        canopy = self._local.canopy(root)
+        contents, failed = expand_all(canopy, [handle_id])
         if failed:
             return self._expand_there(root, failed)
+        handles = [each.handle for each in contents]
+        canopy.record_expansions([each for each in handles if self._is_ours(canopy, each)])
         return [(each.handle.id, each.text) for each in contents], []
+
+    def _is_ours(self, canopy: Canopy, handle: Handle) -> bool:
+        """Whether the handle was shown, and by a search that was made here."""
+        return handle.id in canopy.memory.shown_by and handle.id not in self._served
 
 
 def uncommitted(root: Path) -> set[str]:

@@ -42,7 +42,7 @@ class Repository:
         self.canopy = Canopy(root)
         self._metrics = metrics
         self._is_open = False
-        self._cache: OrderedDict[Search, Found] = OrderedDict()
+        self._cache: OrderedDict[tuple[Search, int | None], Found] = OrderedDict()
 
     def shard(self) -> Json:
         """How the service shows it."""
@@ -68,11 +68,21 @@ class Repository:
         self._is_open = True
         return self.canopy
 
-    def find(self, search: Search, *, is_cached: bool = True) -> Found:
-        """Run a search, or answer it from the cache; handles say that the service found them."""
-        if is_cached and search in self._cache:
+    def missed(self) -> None:
+        """Count a search that cannot be run: canopy looks into its cache before it finds out."""
+        self._metrics.count("query_cache_misses")
+        self.opened()
+
+    def find(self, search: Search, budget: int | None = 0) -> Found:
+        """Run a search, or answer it from the cache; handles say that the service found them.
+
+        The budget for text is part of a cached search, and packs have the budget 0: a query and a
+        pack of the same words do not share an answer.
+        """
+        key = (search, budget)
+        if key in self._cache:
             self._metrics.count("query_cache_hits")
-            return self._cache[search]
+            return self._cache[key]
         self._metrics.count("query_cache_misses")
         found = self.opened().find(search)
         handles = [
@@ -80,8 +90,8 @@ class Repository:
             for each in found.handles
         ]
         found = replace(found, handles=handles)
-        if is_cached:
-            self._cache[search] = found
+        if not budget:
+            self._cache[key] = found
             if len(self._cache) > CACHED_QUERIES:
                 self._cache.popitem(last=False)
         return found

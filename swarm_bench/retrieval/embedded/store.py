@@ -25,7 +25,7 @@ from swarm_bench.retrieval.embedded.nodes import (
 from swarm_bench.retrieval.embedded.reading import Parsed
 
 APPLICATION_ID = 0x5B43414E
-LAYOUT = 1
+LAYOUT = 2
 BUSY_SECONDS = 30.0
 
 SCHEMA = f"""
@@ -132,6 +132,10 @@ class Store:
             path: Known(id=id_, stamp=Stamp(size, mtime), hash=digest)
             for path, id_, size, mtime, digest in rows
         }
+
+    def sizes(self) -> list[tuple[str, int]]:
+        """Path and tokens of each file; one that is no text has none."""
+        return self.connection.execute("SELECT path, coalesce(tokens, 0) FROM files").fetchall()
 
     def forget(self, file_ids: Iterable[int]) -> None:
         ids = [(file_id,) for file_id in file_ids]

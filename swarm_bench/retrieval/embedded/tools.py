@@ -36,7 +36,9 @@ _LIMIT = {"type": "integer", "default": 16, "description": "The most handles to 
 def _tool(
     name: str, description: str, properties: dict[str, Any], required: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(required)}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if properties:  # canopy says nothing at all of a tool without parameters
+        schema["required"] = list(required)
     return {"name": name, "description": description, "inputSchema": schema}
 
 
