@@ -168,8 +168,8 @@ _SWARM = (
         "index_seconds",
         "seconds",
         "Service: from the request to index until ready. Standalone: from the first to the last "
-        "change of the index while the agents ran, whose time includes it; with --index warm how long "
-        "building it took before they started.",
+        "change of the index while the agents ran, whose time includes it; with --index warm how "
+        "long building it took before they started.",
     ),
     ("backend", "name", "The retrieval program; a service that names itself, by that name."),
     ("before", "counters by probe", "The tool's counters before the agents started."),

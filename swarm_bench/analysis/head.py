@@ -7,6 +7,10 @@ from swarm_bench.core.experiment import Experiment, Program, Repository
 from swarm_bench.core.report import Fact
 
 _SHOWN_RUNS = 6
+_INDEX = {
+    "cold": "cold (a standalone server indexes in its agents' time)",
+    "warm": "warm (a standalone index is built before its agents start)",
+}
 
 
 def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
@@ -36,6 +40,8 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
     back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
     if back_ends:
         lines.append([("Retrieval", "; ".join(back_ends))])
+    if any(mode.servers for mode in experiment.modes):
+        lines.append([("Index", _INDEX[experiment.index])])
     lines.append([("Order", _order(experiment.order)), ("Seed", str(experiment.seed))])
     lines.append(
         [
@@ -70,11 +76,14 @@ def _repository(repository: Repository) -> str:
 def _agents(experiment: Experiment) -> str:
     if experiment.benchmark == "ab":
         return f"1 at a time, {len(experiment.tasks)} tasks"
+    said = [str(experiment.trials_per_mode)]
+    if experiment.swarm_size:
+        said.append(f"in swarms of {experiment.swarm_size}")
+    if experiment.all_tasks or experiment.concurrency < experiment.agents:
+        said.append(f"at most {experiment.concurrency} at a time")
     if experiment.all_tasks:
-        return f"{len(experiment.tasks)} (every task), at most {experiment.concurrency} at a time"
-    if experiment.concurrency < experiment.agents:
-        return f"{experiment.agents}, at most {experiment.concurrency} at a time"
-    return str(experiment.agents)
+        said[0] += " (every task)"
+    return ", ".join(said)
 
 
 def _tasks(experiment: Experiment) -> str:

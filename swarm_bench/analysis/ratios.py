@@ -5,34 +5,30 @@ from collections.abc import Iterable
 from statistics import median
 
 from swarm_bench.analysis.metrics import RATIOS
-from swarm_bench.analysis.selection import Selection, counts
-from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.report import Ratio, RatioRow, Ratios
-from swarm_bench.core.status import Status
+from swarm_bench.analysis.selection import Selection, compares
+from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.report import Column, Ratio, RatioRow, Ratios
 
 
-def ratios(selection: Selection) -> Ratios | None:
-    """The median over tasks of mode / reference, where a task's value in a mode is the median
-    over its trials. A trial that failed spent little and is no saving, so it is left out."""
-    if len(selection.modes) < 2:
+def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
+    """The columns against the reference; `None` without columns."""
+    columns = tuple(columns)
+    if not columns:
         return None
-    reference, *modes = selection.modes
-    compared = [trial for trial in selection.trials if _compares(trial)]
+    reference = selection.modes[0]
+    shown = {reference, *(column.mode for column in columns)}
+    compared = [one for one in selection.trials if compares(one) and one.mode in shown]
+    others = [one for one in compared if one.mode == reference]
     return Ratios(
         reference=reference,
-        modes=tuple(modes),
+        columns=columns,
         tasks=len({_task(trial) for trial in compared}),
         runs=len({trial.run for trial in compared}),
-        left_out=len(selection.trials) - len(compared),
         rows=tuple(
             RatioRow(
                 metric=metric,
                 ratios=tuple(
-                    _ratio(
-                        _by_task(compared, mode, metric.key),
-                        _by_task(compared, reference, metric.key),
-                    )
-                    for mode in modes
+                    ratio(_side(compared, column), others, metric.key) for column in columns
                 ),
             )
             for metric in RATIOS
@@ -40,25 +36,32 @@ def ratios(selection: Selection) -> Ratios | None:
     )
 
 
-def _compares(trial: TrialRecord) -> bool:
-    return counts(trial) and trial.status is not Status.AGENT_FAILED
+def ratio(side: Iterable[TrialRecord], other: Iterable[TrialRecord], key: str) -> Ratio | None:
+    """The median over tasks of side / other, where a task's value on a side is the median over
+    its trials there; `None` when no task has both."""
+    values, reference = _by_task(side, key), _by_task(other, key)
+    found = [values[task] / reference[task] for task in values if reference.get(task)]
+    if not found:
+        return None
+    return Ratio(median=median(found), low=min(found), high=max(found), tasks=len(found))
+
+
+def _side(trials: Iterable[TrialRecord], column: Column) -> list[TrialRecord]:
+    return [
+        trial
+        for trial in trials
+        if trial.mode == column.mode and (trial.retrieval is Treatment.USED or not column.as_used)
+    ]
 
 
 def _task(trial: TrialRecord) -> str:
     return trial.task_id or trial.task
 
 
-def _by_task(trials: Iterable[TrialRecord], mode: str, key: str) -> dict[str, float]:
+def _by_task(trials: Iterable[TrialRecord], key: str) -> dict[str, float]:
     values: dict[str, list[float]] = defaultdict(list)
     for trial in trials:
         value = getattr(trial, key)
-        if trial.mode == mode and value is not None:
+        if value is not None:
             values[_task(trial)].append(value)
     return {task: median(several) for task, several in values.items()}
-
-
-def _ratio(mode: dict[str, float], reference: dict[str, float]) -> Ratio | None:
-    found = [mode[task] / reference[task] for task in mode if reference.get(task)]
-    if not found:
-        return None
-    return Ratio(median=median(found), low=min(found), high=max(found), tasks=len(found))

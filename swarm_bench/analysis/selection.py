@@ -111,6 +111,13 @@ class Selection:
             return frozenset(experiment.mode(mode).probes)
         return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
 
+    def servers(self, mode: str) -> tuple[str, ...]:
+        """Names of the mode's MCP servers; none where the session does not say."""
+        experiment = self.data.experiment
+        if experiment and mode in {one.name for one in experiment.modes}:
+            return tuple(experiment.mode(mode).servers)
+        return ()
+
     def has_tool(self, mode: str) -> bool:
         """Whether the mode gives its agents a retrieval tool."""
         experiment = self.data.experiment
@@ -129,3 +136,8 @@ def is_ours(trial: TrialRecord) -> bool:
 def counts(trial: TrialRecord) -> bool:
     """Whether the trial says something about its mode as the mode is meant."""
     return not is_ours(trial) and trial.retrieval is not Treatment.CONTAMINATED
+
+
+def compares(trial: TrialRecord) -> bool:
+    """Whether the trial is in the ratios. One that failed spent little and is no saving."""
+    return counts(trial) and trial.status is not Status.AGENT_FAILED

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 
 from swarm_bench.analysis.aggregates import over_runs
+from swarm_bench.analysis.controls import controls
 from swarm_bench.analysis.exercise import exercised
 from swarm_bench.analysis.head import banner, head, notes
+from swarm_bench.analysis.headline import headline
 from swarm_bench.analysis.measure import Measure
 from swarm_bench.analysis.metrics import TABLES
-from swarm_bench.analysis.ratios import ratios
+from swarm_bench.analysis.overhead import overhead
 from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.tools import tools
 from swarm_bench.analysis.warnings import warnings
 from swarm_bench.core.records import SessionData
 from swarm_bench.core.report import Figure, Report, Row, Table
@@ -19,6 +22,7 @@ _TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark"}
 def summarise(data: SessionData) -> Report:
     """Everything that a summary of the session says. Any session has one, an empty one too."""
     selection = Selection(data)
+    found = headline(selection)
     return Report(
         title=_title(selection),
         banner=banner(selection),
@@ -27,8 +31,11 @@ def summarise(data: SessionData) -> Report:
         notes=notes(selection),
         modes=selection.modes,
         runs=selection.runs,
-        ratios=ratios(selection),
+        headline=found,
+        controls=controls(selection, found),
         tables=_tables(selection),
+        tools=tools(selection),
+        overhead=overhead(selection),
         trials=selection.trials,
         titles=_titles(data),
         measured=sum(1 for trial in selection.trials if not is_ours(trial)),

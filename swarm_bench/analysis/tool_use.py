@@ -107,9 +107,9 @@ RETRIEVAL = (
             "Indexing time",
             "seconds",
             Style.SECONDS,
-            "Service: from the request to index until ready, before the agents start. Standalone: "
-            "from the first to the last change of the index while the agents run, so it is part "
-            "of their time (index_seconds).",
+            "Service, and a warm standalone index: from the request to index until ready, before "
+            "the agents start. A cold standalone index: from its first to its last change while "
+            "the agents run, so it is part of their time (index_seconds).",
         ),
         of=index_seconds(),
         tool_only=True,

@@ -1,11 +1,12 @@
 """What went wrong, in plain sentences, the gravest first. Each names the mode and the numbers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis import tool_warnings
 from swarm_bench.analysis.selection import Selection, is_ours
-from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _EFFECT = {
@@ -15,23 +16,23 @@ _EFFECT = {
     Status.HARNESS_FAILED: "they are left out of every figure; --continue runs them again",
     Status.CANCELLED: "they are left out of every figure; --continue runs them again",
 }
-_SHOWN_TRIALS = 6
 _TELLING_CALLS = 3
-_TOOLS = {"service": "the service", "feedback": "the feedback database"}
 
 
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
-        *_contaminated(selection),
+        *tool_warnings.contaminated(selection),
         *_unasked(selection),
-        *_not_exercised(selection),
+        *tool_warnings.contradicted(selection),
+        *tool_warnings.not_exercised(selection),
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
-        *_labels(selection),
+        *tool_warnings.labels(selection),
+        *tool_warnings.unusable(selection),
         *_broken_tools(selection),
-        *_lost_counters(selection),
+        *tool_warnings.unheard(selection),
         *_counted_twice(selection),
         *_mixed(selection),
         *_unknown_prices(selection),
@@ -44,47 +45,6 @@ def _nothing(selection: Selection) -> Iterator[str]:
         yield "There is no record of any trial."
     elif all(is_ours(trial) for trial in selection.trials):
         yield "Nothing could be measured: no trial came to an end of its own."
-
-
-def _contaminated(selection: Selection) -> Iterator[str]:
-    for mode in selection.modes:
-        trials = selection.of(mode)
-        touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
-        if touched:
-            yield (
-                f"{mode} is contaminated: {len(touched)} of {len(trials)} trials had a tool that "
-                f"the mode does not give{_where(touched, selection)}; they are left out of the "
-                "comparison."
-            )
-        if not selection.has_tool(mode):
-            yield from _counted_without_tool(selection, mode)
-
-
-def _counted_without_tool(selection: Selection, mode: str) -> Iterator[str]:
-    for probe in COUNTERS:
-        uses = counted(selection.swarms_of(mode), probe)
-        if uses:
-            yield (
-                f"{mode} is contaminated: it gives no retrieval tool, yet {_TOOLS[probe]} counted "
-                f"{uses:g} queries and expands while its agents ran."
-            )
-
-
-def _not_exercised(selection: Selection) -> Iterator[str]:
-    for mode in filter(selection.has_tool, selection.modes):
-        parts = [part for part in selection.slices(mode) if part.trials]
-        for probe in filter(selection.probes(mode).__contains__, COUNTERS):
-            idle = [part for part in parts if counted(part.swarms, probe) == 0]
-            if idle:
-                shows = sum(
-                    trial.retrieval is Treatment.USED for part in idle for trial in part.trials
-                )
-                yield (
-                    f"{mode}: retrieval was not exercised. {_TOOLS[probe].capitalize()} counted no "
-                    f"query and no expand in {_runs(len(idle), len(parts))}"
-                    + (f", although {shows} transcripts show calls of the tool" if shows else "")
-                    + "; the figures are not those of agents that used it."
-                )
 
 
 def _swarm_failures(selection: Selection) -> Iterator[str]:
@@ -115,8 +75,8 @@ def _causes(selection: Selection) -> Iterator[str]:
             consequence = CONSEQUENCES[cause]
             detail = next((trial.detail for trial in ended if trial.detail), None)
             yield (
-                f"{mode}: {len(ended)} of {_trials(len(trials))} {consequence.meaning}"
-                f"{_where(ended, selection)}; {_EFFECT[consequence.status]}."
+                f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} {consequence.meaning}"
+                f" {places(ended, selection)}; {_EFFECT[consequence.status]}."
                 + (f" The first says: {detail}" if detail else "")
             )
 
@@ -126,26 +86,8 @@ def _not_run(selection: Selection) -> Iterator[str]:
     for mode, planned in selection.data.planned.items():
         there = len(selection.of(mode))
         if there < planned:
-            yield f"{mode}: {planned - there} of {_trials(planned)} planned have no record{how}."
-
-
-def _labels(selection: Selection) -> Iterator[str]:
-    meanings = {
-        Treatment.NOT_CONNECTED: "were not connected to the retrieval tool: they ran as a "
-        "baseline with other instructions",
-        Treatment.UNUSED: "never called the retrieval tool they had",
-    }
-    for mode in selection.modes:
-        # A trial that the provider or the harness cut off had no chance to call anything.
-        trials = [trial for trial in selection.of(mode) if not is_ours(trial)]
-        for label, meaning in meanings.items():
-            so = [trial for trial in trials if trial.retrieval is label]
-            if so:
-                yield (
-                    f"{mode}: {len(so)} of {_trials(len(trials))} {meaning}"
-                    f"{_where(so, selection)}{_states(so)}. "
-                    "They stay in the figures, which are as assigned."
-                )
+            trials = amount(planned, "trial")
+            yield f"{mode}: {planned - there} of {trials} planned have no record{how}."
 
 
 def _broken_tools(selection: Selection) -> Iterator[str]:
@@ -173,22 +115,10 @@ def _unasked(selection: Selection) -> Iterator[str]:
         ]
         if so:
             yield (
-                f"{mode}: {len(so)} of {_trials(len(selection.of(mode)))} gave an answer without "
-                f"asking the rehearsal server{_where(so, selection)}: look whether they asked a "
-                "provider, who may have billed it."
+                f"{mode}: {len(so)} of {amount(len(selection.of(mode)), 'trial')} gave an answer "
+                f"without asking the rehearsal server {places(so, selection)}: look whether they "
+                "asked a provider, who may have billed it."
             )
-
-
-def _lost_counters(selection: Selection) -> Iterator[str]:
-    for mode in filter(selection.has_tool, selection.modes):
-        swarms = [swarm for swarm in selection.swarms_of(mode) if not swarm.failure]
-        for probe in filter(selection.probes(mode).__contains__, COUNTERS):
-            lost = sum(counted((swarm,), probe) is None for swarm in swarms)
-            if lost:
-                yield (
-                    f"{mode}: there are no counters of {_TOOLS[probe]} in {lost} of {len(swarms)} "
-                    f"{'swarm' if len(swarms) == 1 else 'swarms'}."
-                )
 
 
 def _counted_twice(selection: Selection) -> Iterator[str]:
@@ -196,8 +126,8 @@ def _counted_twice(selection: Selection) -> Iterator[str]:
         again = sum(selection.rerun_of(swarm) for swarm in selection.swarms_of(mode))
         if again:
             yield (
-                f"{mode}: the tool's counters also have what {_trials(again)} did before being cut "
-                "off and run again."
+                f"{mode}: the tool's counters also have what {amount(again, 'trial')} did before "
+                "being cut off and run again."
             )
 
 
@@ -220,32 +150,6 @@ def _unknown_prices(selection: Selection) -> Iterator[str]:
     if so:
         models = ", ".join(sorted({trial.model or "unknown" for trial in so}))
         yield (
-            f"The cost of {_trials(len(so))} is unreliable: the agent's program has no price of "
-            f"the model ({models}) and took that of another."
+            f"The cost of {amount(len(so), 'trial')} is unreliable: the agent's program has no "
+            f"price of the model ({models}) and took that of another."
         )
-
-
-def _states(trials: Iterable[TrialRecord]) -> str:
-    """What the agents said of servers that were not connected."""
-    said = {
-        f"{name} is {state}"
-        for trial in trials
-        for name, state in (trial.mcp_servers or {}).items()
-        if state != "connected"
-    }
-    return f": {', '.join(sorted(said))}" if said else ""
-
-
-def _where(trials: Iterable[TrialRecord], selection: Selection) -> str:
-    several = selection.runs > 1
-    places = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
-    shown = ", ".join(places[:_SHOWN_TRIALS]) + (", ..." if len(places) > _SHOWN_TRIALS else "")
-    return f" ({'run/agent' if several else 'agent'} {shown})"
-
-
-def _trials(number: int) -> str:
-    return f"{number} trial" if number == 1 else f"{number} trials"
-
-
-def _runs(some: int, all_: int) -> str:
-    return "its run" if all_ == 1 else f"{some} of {all_} runs"

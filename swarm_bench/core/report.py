@@ -63,8 +63,36 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of a sheet."""
+
+    labels: tuple[str, ...]
+    """Foreign text: names of modes and tools."""
+    figures: tuple[Figure | None, ...]
+    """By column; `None` where the metric does not apply."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A table with metrics as columns: a line per mode, or per mode and tool."""
+
+    title: str
+    labels: tuple[str, ...]
+    """Headers of the labels."""
+    metrics: tuple[Metric, ...]
+    """Headers of the figures."""
+    lines: tuple[Line, ...]
+    unknown: tuple[Metric, ...] = ()
+    """Metrics that apply, but that nothing in the whole session gave."""
+    about: str = ""
+    """How to read it."""
+    notes: tuple[str, ...] = ()
+    """What could not be measured, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """A mode against the reference: median, lowest and highest of the ratios of the tasks."""
+    """A mode against another: median, lowest and highest of the ratios of the tasks."""
 
     median: float
     low: float
@@ -74,10 +102,20 @@ class Ratio:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Column:
+    """A side that is compared with the reference."""
+
+    mode: str
+    as_used: bool = False
+    """Only its trials that used the tool, against all of the reference: a choice that the agents
+    made, so it is not randomised."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RatioRow:
     metric: Metric
     ratios: tuple[Ratio | None, ...]
-    """By mode, the reference left out; `None` when no task has the figure in both modes."""
+    """By column; `None` when no task has the figure on both sides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +123,76 @@ class Ratios:
     """Descriptive: no interval, no test."""
 
     reference: str
-    modes: tuple[str, ...]
+    columns: tuple[Column, ...]
     tasks: int
     """Tasks in the comparison."""
     runs: int
-    left_out: int
-    """Trials that gave no answer for a reason other than a budget, or were contaminated."""
     rows: tuple[RatioRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What the witnesses make of one mode."""
+
+    mode: str
+    treatment: str
+    """How many of its trials were connected to the tool and used it; empty without a tool."""
+    no_verdict: str | None
+    """Why nothing can be said of the mode."""
+    qualifications: tuple[str, ...]
+    """What must be known before its figures are believed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """The answer, or why there is none."""
+
+    no_verdict: str | None
+    """Why nothing can be said at all."""
+    standings: tuple[Standing, ...]
+    """By mode; one that has no tool and no fault is not in it."""
+    ratios: Ratios | None
+    """Without the modes that have no verdict; `None` when there is nothing to compare."""
+    all_used: bool
+    """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
+    agreeing: bool
+    """The counters of every mode's tool were compared with the transcripts, and fit."""
+
+    @property
+    def qualified(self) -> bool:
+        """Whether anything stands against believing the figures as they are."""
+        return bool(
+            self.no_verdict or any(one.no_verdict or one.qualifications for one in self.standings)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitRow:
+    metric: Metric
+    instructions: Ratio | None
+    """The control against the reference."""
+    tool: Ratio | None
+    """The mode against the control."""
+    together: Ratio | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """The difference that a mode makes, in two steps: its instructions, then its tool."""
+
+    mode: str
+    control: str
+    tasks: int
+    """Tasks in the comparison."""
+    rows: tuple[SplitRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    reference: str
+    splits: tuple[Split, ...]
+    notes: tuple[str, ...]
+    """Tool modes that have no control, or no split, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +217,14 @@ class Report:
     modes: tuple[str, ...]
     """The first one is the reference of the ratios."""
     runs: int
-    ratios: Ratios | None
-    """`None` with a single mode."""
+    headline: Headline
+    controls: Controls | None
+    """`None` when no mode is a control."""
     tables: tuple[Table, ...]
+    tools: Sheet | None
+    """Calls by mode and tool; `None` when no transcript shows a call."""
+    overhead: Sheet | None
+    """What it costs to have each tool at all; `None` when it was not measured."""
     trials: tuple[TrialRecord, ...]
     """By run, mode and agent; of a trial that was run again, the last attempt."""
     titles: dict[str, str]

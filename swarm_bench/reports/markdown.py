@@ -6,7 +6,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from tabulate import tabulate
 
 from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.report import Ratios, Report, Row, Style, Table
+from swarm_bench.core.report import (
+    Column,
+    Controls,
+    Headline,
+    Ratios,
+    Report,
+    Row,
+    Sheet,
+    Standing,
+    Style,
+    Table,
+)
 from swarm_bench.reports.figures import NOT_REPORTED, figure, ratio, written
 from swarm_bench.reports.text import cut, escaped, plain
 
@@ -28,7 +39,10 @@ def render(report: Report) -> str:
     environment.filters["sentence"] = _sentence
     return environment.get_template("summary.md.j2").render(
         report=report,
-        ratios=report.ratios and _ratios(report.ratios),
+        standings=_standings(report.headline),
+        ratios=report.headline.ratios and _ratios(report.headline.ratios),
+        splits=report.controls and _splits(report.controls),
+        sheets=[(one, _sheet(one)) for one in (report.tools, report.overhead) if one],
         tables=[(table, _metrics(report, table)) for table in report.tables],
         trials=_trials(report),
     )
@@ -39,14 +53,65 @@ def _sentence(text: str) -> str:
     return escaped(cut(plain(text), _SENTENCE_LENGTH))
 
 
+def _standings(headline: Headline) -> list[str]:
+    lines = [f"**{escaped(one.mode)}**: {_standing(one)}" for one in headline.standings]
+    if lines and not headline.qualified:
+        fit = "and the witnesses agree" if headline.agreeing else "as the agents show it"
+        comma = "," if headline.agreeing else ""
+        lines.append(
+            f"Nothing qualifies it: every trial was connected and used the tool{comma} {fit}."
+        )
+    return lines
+
+
+def _standing(one: Standing) -> str:
+    said = [_sentence(one.treatment)] if one.treatment else []
+    if one.no_verdict:
+        said.append(f"**no verdict**: {_sentence(one.no_verdict)}")
+    if one.qualifications:
+        said.append(f"Qualified: {_sentence('; '.join(one.qualifications))}.")
+    return " ".join(said)
+
+
 def _ratios(ratios: Ratios) -> str:
     return _table(
-        ["Metric", *(f"{escaped(mode)}" for mode in ratios.modes)],
+        ["Metric", *map(_column, ratios.columns)],
         [
             [row.metric.title, *(ratio(value, ratios.tasks) for value in row.ratios)]
             for row in ratios.rows
         ],
         words=1,
+    )
+
+
+def _column(column: Column) -> str:
+    return escaped(column.mode) + (", as used" if column.as_used else "")
+
+
+def _splits(controls: Controls) -> str:
+    rows = [
+        [
+            escaped(split.mode),
+            row.metric.title,
+            *(ratio(one, split.tasks) for one in (row.instructions, row.tool, row.together)),
+        ]
+        for split in controls.splits
+        for row in split.rows
+    ]
+    return _table(["Mode", "Metric", "Instructions", "Tool", "Together"], rows, words=2)
+
+
+def _sheet(sheet: Sheet) -> str:
+    return _table(
+        [*sheet.labels, *(metric.title for metric in sheet.metrics)],
+        [
+            [
+                *map(escaped, line.labels),
+                *map(figure, sheet.metrics, line.figures),
+            ]
+            for line in sheet.lines
+        ],
+        words=len(sheet.labels),
     )
 
 

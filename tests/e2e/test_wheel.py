@@ -35,4 +35,4 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     assert "exploration  (usable" in run(command, "tasks", cwd=here)
     small = ("--agents", "1", "--runs", "1", "--require-retrieval")
     summary = run(command, "compare", "--repo", bench.repo, *small, cwd=here)
-    assert "## Against baseline" in summary
+    assert "## Headline" in summary

@@ -1,0 +1,180 @@
+"""What a comparison says, how far it can be believed, or why it says nothing."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.contradictions import contradictions, uncompared
+from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.ratios import ratios
+from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.core.records import Treatment
+from swarm_bench.core.report import Column, Headline, Standing
+
+_SLOW_SECONDS = 5
+_LEAST_CONNECTED = 0.9
+"""Of a session that does not say."""
+
+
+def headline(selection: Selection) -> Headline:
+    nothing = _nothing(selection)
+    standings = [] if nothing else [_standing(selection, mode) for mode in selection.modes]
+    no_verdict = nothing or _no_reference(standings)
+    barred = {one.mode for one in standings if one.no_verdict}
+    modes = [] if no_verdict else [one for one in selection.modes[1:] if one not in barred]
+    tools = [Treated(selection, mode) for mode in selection.modes if selection.has_tool(mode)]
+    swarms = [swarm for treated in tools for swarm in treated.swarms]
+    return Headline(
+        no_verdict=no_verdict,
+        standings=tuple(
+            one for one in standings if one.treatment or one.no_verdict or one.qualifications
+        ),
+        ratios=ratios(selection, [one for mode in modes for one in _columns(selection, mode)]),
+        all_used=bool(tools) and all(treated.compared == treated.used for treated in tools),
+        agreeing=bool(swarms) and all(swarm.counters for swarm in swarms),
+    )
+
+
+def _columns(selection: Selection, mode: str) -> Iterator[Column]:
+    """As used only where it differs, and where anybody used the tool."""
+    yield Column(mode=mode)
+    if selection.has_tool(mode):
+        treated = Treated(selection, mode)
+        used = [trial for trial in treated.compared if trial.retrieval is Treatment.USED]
+        if used and len(used) < len(treated.compared):
+            yield Column(mode=mode, as_used=True)
+
+
+def _nothing(selection: Selection) -> str | None:
+    if not selection.trials:
+        return "there is no record of any trial."
+    if all(map(is_ours, selection.trials)):
+        return "nothing could be measured, since no trial came to an end of its own."
+    return None
+
+
+def _no_reference(standings: list[Standing]) -> str | None:
+    """Without the reference there is nothing to compare with."""
+    reference, *modes = standings
+    if not modes or reference.no_verdict is None:
+        return None
+    return f"everything is compared with {reference.mode}, and {reference.no_verdict}"
+
+
+def _standing(selection: Selection, mode: str) -> Standing:
+    treated = Treated(selection, mode)
+    return Standing(
+        mode=mode,
+        treatment=_treatment(treated) if selection.has_tool(mode) else "",
+        no_verdict=_barred(selection, mode),
+        qualifications=tuple(_qualifications(selection, mode)),
+    )
+
+
+def _barred(selection: Selection, mode: str) -> str | None:
+    """Why nothing can be said of the mode."""
+    treated = Treated(selection, mode)
+    touched = treated.labelled(Treatment.CONTAMINATED)
+    if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):
+        return (
+            f"{len(touched)} of {amount(len(treated.measured), 'trial')} of it had a tool that "
+            "the mode does not give."
+        )
+    if not selection.has_tool(mode) and _counts_without_tool(selection, mode):
+        return "the tool's counters moved while its agents ran, although it gives no tool."
+    if not treated.compared:
+        return "none of its trials can be compared: they failed, or could not be measured."
+    return _too_few_connected(selection, treated) if selection.has_tool(mode) else None
+
+
+def _counts_without_tool(selection: Selection, mode: str) -> bool:
+    """Of a session whose counters were not compared; where they were, the label says it."""
+    swarms = tuple(swarm for swarm in selection.swarms_of(mode) if swarm.counters is None)
+    return any(counted(swarms, probe) for probe in COUNTERS)
+
+
+def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
+    experiment = selection.data.experiment
+    least = experiment.min_connected if experiment else _LEAST_CONNECTED
+    known, connected = len(treated.known), len(treated.connected)
+    if not known or connected / known >= least:
+        return None
+    return (
+        f"{connected} of {amount(known, 'trial')} ({connected / known:.0%}) were connected to the "
+        f"tool, and --min-connected asks for {least:.0%}."
+    )
+
+
+def _treatment(treated: Treated) -> str:
+    """`connected in 12 of 12 trials, used in 11`."""
+    trials = len(treated.counted)
+    if not trials or len(treated.unknown) == trials:
+        return ""
+    connected = sum(trial in treated.connected for trial in treated.counted)
+    return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
+
+
+def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
+    treated = Treated(selection, mode)
+    yield from _left_out(treated)
+    if selection.has_tool(mode):
+        yield from _adoption(treated)
+        yield from _working(treated)
+        yield from _slow(selection, mode)
+    if contradictions(treated):
+        yield "the witnesses contradict each other"
+    elif uncompared(treated):
+        yield "the tool's counters were not compared with the transcripts"
+
+
+def _left_out(treated: Treated) -> Iterator[str]:
+    reasons = {
+        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
+        "failed": len(treated.counted) - len(treated.compared),
+        "not measured": len(treated.all) - len(treated.measured),
+    }
+    found = {reason: count for reason, count in reasons.items() if count}
+    if found:
+        said = [
+            f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
+        ]
+        out = f"{sum(found.values())} of {amount(len(treated.all), 'trial')}"
+        yield f"{out} left out of the ratios ({', '.join(said)})"
+
+
+def _adoption(treated: Treated) -> Iterator[str]:
+    trials = amount(len(treated.counted), "trial")
+    if treated.counted and len(treated.unknown) == len(treated.counted):
+        yield "whether the tool was connected cannot be told, since the agent shows none of it"
+    elif treated.unknown:
+        yield f"no sign of the tool, connected or not, in {len(treated.unknown)} of {trials}"
+    for label, words in (
+        (Treatment.NOT_CONNECTED, "not connected"),
+        (Treatment.UNUSED, "not used"),
+    ):
+        so = treated.labelled(label)
+        if so:
+            yield f"{words} in {len(so)} of {trials}"
+    for server, lacking in treated.partly.items():
+        yield f"the server {server} not connected in {lacking} of {trials}"
+
+
+def _working(treated: Treated) -> Iterator[str]:
+    if treated.failed:
+        yield f"{treated.failed} of {amount(treated.calls, 'call')} of its tools failed"
+    unusable = {tool for trial in treated.counted for tool in trial.unusable_tools or ()}
+    if unusable:
+        yield (
+            f"the agent had no way to use {amount(len(unusable), 'tool')} "
+            f"({listed(sorted(unusable))})"
+        )
+
+
+def _slow(selection: Selection, mode: str) -> Iterator[str]:
+    measured = {one.mode: one.server_seconds for one in selection.data.overhead}
+    for server, seconds in measured.get(mode, {}).items():
+        if seconds > _SLOW_SECONDS:
+            yield (
+                f"the server {server} took {seconds:.1f} s to answer, which is in its agents' "
+                "wall time"
+            )

@@ -1,0 +1,121 @@
+"""Calls of the tools, by mode and tool."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from statistics import median
+
+from swarm_bench.analysis.measure import metric
+from swarm_bench.analysis.selection import Selection, counts
+from swarm_bench.analysis.sheets import sheet
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.report import Figure, Line, Sheet, Style
+from swarm_bench.retrieval.treatment import is_of_server
+
+BUILT_IN = "built-in tools"
+COLUMNS = (
+    metric(
+        "calls",
+        "Calls per trial",
+        "calls",
+        Style.WHOLE,
+        "Median over the trials, 0 for one that made none (tool_calls).",
+    ),
+    metric(
+        "failed",
+        "Failed calls",
+        "calls",
+        Style.WHOLE,
+        "Calls that came back with an error, summed over the trials (tool_failures).",
+    ),
+    metric(
+        "seconds_per_call",
+        "Time per call",
+        "seconds",
+        Style.SECONDS,
+        "From a call to its result: the mean over the calls of all trials (tool_seconds).",
+    ),
+    metric(
+        "seconds",
+        "Time per trial",
+        "seconds",
+        Style.SECONDS,
+        "The same summed over the calls of a trial, the median over the trials.",
+    ),
+    metric(
+        "tokens",
+        "Tokens returned per trial",
+        "tokens",
+        Style.WHOLE,
+        "What the results put before the model, counted by us, the median over the trials "
+        "(tool_result_tokens).",
+    ),
+)
+_ABOUT = (
+    "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
+    "one line."
+)
+
+Names = frozenset[str]
+
+
+def tools(selection: Selection) -> Sheet | None:
+    """`None` when no transcript shows a call."""
+    lines = [
+        Line(labels=(mode, label), figures=_figures(trials, names))
+        for mode in selection.modes
+        for trials in [[trial for trial in selection.of(mode) if counts(trial)]]
+        for label, names in _rows(trials, selection.servers(mode))
+    ]
+    if not lines:
+        return None
+    return replace(sheet("Tools", ("Mode", "Tool"), COLUMNS, lines), about=_ABOUT)
+
+
+def _rows(trials: list[TrialRecord], servers: tuple[str, ...]) -> list[tuple[str, Names]]:
+    """Each tool of the mode's servers that was called, then the agent's own tools as one."""
+    called = {tool for trial in trials for tool in trial.tool_calls or ()}
+    given = {tool for tool in called if is_of_server(tool, servers)}
+    rows = [(tool, frozenset({tool})) for tool in sorted(given)]
+    return [*rows, (BUILT_IN, frozenset(called - given))] if called else []
+
+
+def _figures(trials: list[TrialRecord], names: Names) -> tuple[Figure | None, ...]:
+    calls = [_of(trial, trial.tool_calls, names) for trial in trials]
+    seconds = [_of(trial, trial.tool_seconds, names) for trial in trials]
+    return (
+        _figure(calls, median),
+        _figure([_of(trial, trial.tool_failures, names, rare=True) for trial in trials], sum),
+        _per_call(seconds, calls),
+        _figure(seconds, median),
+        _figure([_of(trial, trial.tool_result_tokens, names) for trial in trials], median),
+    )
+
+
+def _of(
+    trial: TrialRecord, given: Mapping[str, float] | None, names: Names, *, rare: bool = False
+) -> float | None:
+    """The sum over the tools, 0 for a trial that called none of them; `None` when the figure of
+    one that was called is missing. A `rare` figure is only given where it is not 0."""
+    if trial.tool_calls is None:
+        return None
+    called = [tool for tool in trial.tool_calls if tool in names]
+    if not called:
+        return 0
+    if given is None or not (rare or all(tool in given for tool in called)):
+        return None
+    return sum(given.get(tool, 0) for tool in called)
+
+
+def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) -> Figure:
+    known = [value for value in values if value is not None]
+    return Figure(value=reduce(known) if known else None, missing=len(values) - len(known))
+
+
+def _per_call(seconds: list[float | None], calls: list[float | None]) -> Figure | None:
+    """Over all trials that have both; `None` when they called nothing."""
+    both = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
+    number = sum(count for _, count in both)
+    missing = len(seconds) - len(both)
+    if not number:
+        return Figure(value=None, missing=missing) if missing else None
+    return Figure(value=sum(spent for spent, _ in both) / number, missing=missing)

@@ -1,0 +1,107 @@
+"""Which trials of a mode were connected to its tool, and which used it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from swarm_bench.analysis.selection import Selection, compares, counts, is_ours
+from swarm_bench.core.records import SwarmRecord, Treatment, TrialRecord
+from swarm_bench.retrieval.treatment import is_of_server
+
+Trials = tuple[TrialRecord, ...]
+_UNKNOWN = {None, Treatment.UNKNOWN}
+_CONNECTED = {Treatment.USED, Treatment.UNUSED}
+
+
+@dataclass(frozen=True)
+class Treated:
+    """The trials of one mode, by what the witnesses say of them."""
+
+    selection: Selection
+    mode: str
+
+    @cached_property
+    def all(self) -> Trials:
+        return self.selection.of(self.mode)
+
+    @cached_property
+    def measured(self) -> Trials:
+        """Those that the harness and the provider let run to their own end."""
+        return tuple(trial for trial in self.all if not is_ours(trial))
+
+    @cached_property
+    def counted(self) -> Trials:
+        return tuple(trial for trial in self.all if counts(trial))
+
+    @cached_property
+    def compared(self) -> Trials:
+        return tuple(trial for trial in self.all if compares(trial))
+
+    def labelled(self, *labels: Treatment | None) -> Trials:
+        """Of the measured ones."""
+        return tuple(trial for trial in self.measured if trial.retrieval in labels)
+
+    @cached_property
+    def unknown(self) -> Trials:
+        return tuple(trial for trial in self.counted if trial.retrieval in _UNKNOWN)
+
+    @cached_property
+    def known(self) -> Trials:
+        """The measured trials that show whether they were connected."""
+        return tuple(trial for trial in self.measured if trial.retrieval not in _UNKNOWN)
+
+    @cached_property
+    def connected(self) -> Trials:
+        """A contaminated trial may have had its own tool too."""
+        return tuple(
+            trial
+            for trial in self.known
+            if trial.retrieval in _CONNECTED
+            or (
+                trial.retrieval is Treatment.CONTAMINATED
+                and trial.evidence
+                and (trial.evidence.connected or trial.evidence.calls)
+            )
+        )
+
+    @cached_property
+    def used(self) -> Trials:
+        return tuple(trial for trial in self.counted if trial.retrieval is Treatment.USED)
+
+    @cached_property
+    def partly(self) -> dict[str, int]:
+        """Connected trials that lacked a server of the mode, by server."""
+        lacking = Counter(
+            server for trial in self.connected for server in self._servers if _lacks(trial, server)
+        )
+        return dict(lacking)
+
+    @cached_property
+    def swarms(self) -> tuple[SwarmRecord, ...]:
+        return self.selection.swarms_of(self.mode)
+
+    @property
+    def calls(self) -> int:
+        """Calls of the mode's tools in the trials that count."""
+        return sum(_calls(trial, trial.tool_calls, self._servers) for trial in self.counted)
+
+    @property
+    def failed(self) -> int:
+        return sum(_calls(trial, trial.tool_failures, self._servers) for trial in self.counted)
+
+    @cached_property
+    def _servers(self) -> tuple[str, ...]:
+        return self.selection.servers(self.mode)
+
+
+def _calls(trial: TrialRecord, given: Mapping[str, int] | None, servers: tuple[str, ...]) -> int:
+    return sum(number for tool, number in (given or {}).items() if is_of_server(tool, servers))
+
+
+def _lacks(trial: TrialRecord, server: str) -> bool:
+    """One that was still connecting when the agent started may have come later."""
+    evidence, state = trial.evidence, (trial.mcp_servers or {}).get(server)
+    if evidence is None or evidence.connected is None or evidence.start == "explained":
+        return False
+    return server not in evidence.connected and state not in {"pending", "unknown"}

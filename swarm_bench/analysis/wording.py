@@ -1,0 +1,25 @@
+"""Numbers and places as the sentences of a report have them."""
+
+from collections.abc import Collection, Iterable
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.records import TrialRecord
+
+_SHOWN = 6
+
+
+def places(trials: Iterable[TrialRecord], selection: Selection) -> str:
+    """`(agent 1, 3)`, or with several runs `(run/agent 1/3)`."""
+    several = selection.runs > 1
+    found = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
+    return f"({'run/agent' if several else 'agent'} {listed(found)})"
+
+
+def listed(words: Collection[str]) -> str:
+    """The first few."""
+    return ", ".join([*words][:_SHOWN]) + (", ..." if len(words) > _SHOWN else "")
+
+
+def amount(count: float, noun: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{count:g} {noun}" if count == 1 else f"{count:g} {noun}s"
