@@ -49,11 +49,14 @@ def doctor(
     from swarm_bench.app.doctor.examination import examine
 
     path: Any = given.pop("config", None)
-    problems = 0
-    for check in examine(given, path):
+    found: list[Check] = []
+
+    def tell(check: Check) -> None:
+        found.append(check)
         _print(check)
-        problems += check.state is State.PROBLEM
-    if problems:
+
+    examine(given, path, tell)
+    if any(check.state is State.PROBLEM for check in found):
         raise typer.Exit(UNFIT)
 
 

@@ -34,7 +34,7 @@ async def exercise(service: Service) -> Exercise:
     """
     with TemporaryDirectory(prefix="swarm-bench-exercise-") as folder:
         place = Path(folder)
-        await _make_repository(place)
+        await make_repository(place)
         before = await ServiceMetricsProbe(service.url).snapshot()
         index = await service.index(place, _TIMEOUT)
         started = anyio.current_time()
@@ -47,7 +47,8 @@ async def exercise(service: Service) -> Exercise:
     return Exercise(index=index, query=queried - started, expand=expanded - queried)
 
 
-async def _make_repository(place: Path) -> None:
+async def make_repository(place: Path) -> None:
+    """A git repository of ten small files in an empty folder."""
     for number in range(FILES):
         text = f'"""Module {number}."""\n\n\ndef {_WORD}_{number}():\n    return {number}\n'
         (place / f"module_{number}.py").write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Everything that `doctor` looks at, in the order in which it prints."""
+"""Everything that `doctor` looks at, in the order in which it tells."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,28 @@ from swarm_bench.app.doctor.machine import (
     check_ripgrep,
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
+from swarm_bench.app.doctor.tools import check_tools
 from swarm_bench.core import settings as options
 from swarm_bench.core.checks import Check
+from swarm_bench.core.settings import Settings
+
+Tell = Callable[[Check], None]
 
 
-def examine(given: Mapping[str, Any], config: Path | None) -> Iterator[Check]:
-    """Each check as soon as it is done. Raises `UsageError` and `ConfigError` for wrong options."""
-    settings = options.load(given, config=config).settings
-    yield check_python()
-    yield anyio.run(check_git)
-    yield check_ripgrep()
-    yield check_disk(settings.workspace_root)
-    at_once = settings.concurrency or settings.agents
-    yield check_memory(at_once, settings.agent, memory_of(settings))
-    yield from check_programs(settings)
+def examine(given: Mapping[str, Any], config: Path | None, tell: Tell) -> None:
+    """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
+    that cannot be."""
+    anyio.run(_examine, options.load(given, config=config).settings, tell)
+
+
+async def _examine(settings: Settings, tell: Tell) -> None:
+    tell(check_python())
+    tell(await check_git())
+    tell(check_ripgrep())
+    tell(check_disk(settings.workspace_root))
+    at_once = settings.concurrency or max(settings.agents)
+    tell(check_memory(at_once, settings.agent, memory_of(settings)))
+    for check in check_programs(settings):
+        tell(check)
+    async for check in check_tools(settings):
+        tell(check)

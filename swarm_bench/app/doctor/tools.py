@@ -1,0 +1,120 @@
+"""Whether the tools of the modes work: servers are greeted, a service does once what it is for, all
+in a repository of ten files. The user's own is not read."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from swarm_bench.app.agents import environment
+from swarm_bench.app.asking import Asking, greet_modes
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.errors import HarnessError, SwarmBenchError
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.settings import Settings
+from swarm_bench.models import tokens
+from swarm_bench.retrieval.backends import find_program
+from swarm_bench.retrieval.canopy_service import running_service, started_service
+from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting
+from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.retrieval.service_exercise import FILES, exercise, make_repository
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.process import Command
+
+SLOW_SECONDS = 5.0
+"""A server that takes longer is a good part of a short trial's time."""
+
+
+async def check_tools(settings: Settings) -> AsyncIterator[Check]:
+    """Each mode, and the service if one of them needs it."""
+    modes: list[Mode] = []
+    for name in settings.modes:
+        try:
+            modes += find_modes([name])
+        except SwarmBenchError as error:
+            yield Check(about=f"mode {name}", state=State.PROBLEM, found=str(error))
+    try:
+        asking = Asking(
+            programs={
+                "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
+                "canopy-service": find_program("canopy-service", settings.canopy_service),
+            },
+            user_environment=dict(os.environ),
+            agent_env=environment(settings),
+            service_url=settings.service_url,
+        )
+    except SwarmBenchError as error:
+        yield Check(about="modes", state=State.PROBLEM, found=str(error))
+        return
+    for mode in modes:
+        yield await _check_mode(asking, mode)
+    if any(mode.services for mode in modes):
+        yield await _check_service(asking)
+
+
+async def _check_mode(asking: Asking, mode: Mode) -> Check:
+    about = f"mode {mode.name}"
+    if not mode.servers:
+        return Check(about=about, state=State.OK, found="gives no tool")
+    with TemporaryDirectory(prefix="swarm-bench-doctor-") as folder:
+        try:
+            await make_repository(Path(folder))
+            greetings = (await greet_modes(asking, [mode], Path(folder)))[mode.name]
+        except SwarmBenchError as error:
+            return Check(about=about, state=State.PROBLEM, found=str(error))
+    return _of_greetings(about, mode, greetings)
+
+
+def _of_greetings(about: str, mode: Mode, greetings: Mapping[str, Greeting]) -> Check:
+    broken = [one for one in greetings.values() if one.problem is not None]
+    if broken:
+        found = "; ".join(
+            f"the server {one.server!r} does not start: {one.problem}" for one in broken
+        )
+        advice = f"mend {mode.source}"
+        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+    slow = [one for one in greetings.values() if (one.seconds or 0) > SLOW_SECONDS]
+    overhead = tokens.count(mode.instructions) + sum(
+        one.tool_tokens + one.instruction_tokens for one in greetings.values()
+    )
+    servers = ", ".join(_server(one) for one in greetings.values())
+    found = f"{servers}; about {overhead} tokens in every request"
+    if not any(one.tools for one in greetings.values()):
+        advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
+        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+    if slow:
+        advice = "its agents wait for it in every trial: have it installed, and not fetched"
+        return Check(about=about, state=State.WARNING, found=found, advice=advice)
+    return Check(about=about, state=State.OK, found=found)
+
+
+def _server(greeting: Greeting) -> str:
+    return (
+        f"{greeting.server} ({greeting.program.label}) answered in {greeting.seconds:.1f} s "
+        f"with {len(greeting.tools)} tools"
+    )
+
+
+async def _check_service(asking: Asking) -> Check:
+    with TemporaryDirectory(prefix="swarm-bench-doctor-") as folder:
+        command = Command(
+            argv=(str(asking.programs["canopy-service"]),),
+            cwd=Path(folder),
+            env=small_environment(asking.user_environment),
+            tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
+        )
+        log = Path(folder) / "service.log"
+        url = asking.service_url
+        try:
+            async with running_service(url) if url else started_service(command, log=log) as one:
+                name = await one.implementation() or "canopy-service"
+                took = await exercise(one)
+        except HarnessError as error:
+            return Check(about="service", state=State.PROBLEM, found=str(error))
+    place = url or f"{command.argv[0]}, on a free port"
+    found = (
+        f"{name} ({place}) indexed {FILES} files in {took.index:.1f} s, answered a query in "
+        f"{took.query * 1000:.0f} ms and an expand in {took.expand * 1000:.0f} ms; counters moved"
+    )
+    return Check(about="service", state=State.OK, found=found)

@@ -1,0 +1,61 @@
+"""What doctor says of modes and of the service: real servers, and the embedded canopy."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.doctor.tools import check_tools
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.settings import load
+
+SERVER = """
+from mcp.server import MCPServer
+server = MCPServer("tiny")
+if {tools}:
+    @server.tool()
+    def find(query: str) -> str:
+        return query
+server.run()
+"""
+
+
+async def checks(*modes: str | Path, **given: object) -> dict[str, Check]:
+    settings = load({"modes": [str(mode) for mode in modes], **given}).settings
+    return {check.about: check async for check in check_tools(settings)}
+
+
+def mode(folder: Path, name: str, code: str, **more: object) -> Path:
+    server = {"command": sys.executable, "args": ["-c", code], **more}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"mcpServers": {"tiny": server}}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.anyio
+async def test_the_shipped_modes_work() -> None:
+    found = await checks("baseline", "canopy-service")
+    assert [one.state for one in found.values()] == [State.OK] * 3
+    assert "7 tools" in found["mode canopy-service"].found
+    assert "counters moved" in found["service"].found
+
+
+@pytest.mark.anyio
+async def test_each_broken_mode_says_what_is_wrong_and_hides_no_other(tmp_path: Path) -> None:
+    dies = mode(tmp_path, "dies", "import sys; sys.exit('no licence')")
+    empty = mode(tmp_path, "empty", SERVER.format(tools=False))
+    fine = mode(tmp_path, "fine", SERVER.format(tools=True))
+    found = await checks("nosuch", dies, empty, fine)
+    assert found["mode nosuch"].state is State.PROBLEM
+    assert found["mode dies"].state is State.PROBLEM
+    assert "no licence" in found["mode dies"].found
+    assert found["mode empty"].state is State.PROBLEM
+    assert "nothing for an agent to call" in (found["mode empty"].advice or "")
+    assert found["mode fine"].state is State.OK
+
+
+@pytest.mark.anyio
+async def test_a_service_that_is_not_there_is_a_problem() -> None:
+    found = await checks("canopy-service", service_url="http://127.0.0.1:9")
+    assert found["service"].state is State.PROBLEM
