@@ -3,13 +3,14 @@
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.agents import check, environment, find_agent, identify
+from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
@@ -28,16 +29,14 @@ from swarm_bench.core.recording import Replays
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.plan import draw_order
-from swarm_bench.engine.resume import check_options, extend
+from swarm_bench.engine.plan import draw_order, plan
+from swarm_bench.engine.resume import check_options, extend, with_back_ends
 from swarm_bench.engine.warming import check_warm
-from swarm_bench.retrieval import backends
-from swarm_bench.retrieval.backends import find_program, is_embedded
+from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
-from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, uses, with_secrets
+from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, with_secrets
 from swarm_bench.runtime import machine
-from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.workspace import take_snapshot
 
@@ -51,16 +50,6 @@ class _Chosen:
     agent: Agent
     program: Program
     programs: Mapping[str, Path]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _About:
-    """What was found out about this call."""
-
-    session: str
-    repository: Repository
-    back_ends: dict[str, Program]
-    """By mode; empty when nobody was asked."""
 
 
 @asynccontextmanager
@@ -85,7 +74,7 @@ async def prepared(
             yield ready
         return
     chosen = _choose(resolved, agent, old)
-    await _check(chosen, resolved.settings, emit)
+    await _check(chosen, settings, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, place) as work:
@@ -93,16 +82,47 @@ async def prepared(
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
-        back_ends = await _back_ends(chosen, settings.service_url) if emit else {}
-        about = _About(session=session, repository=snapshot.repository, back_ends=back_ends)
-        new = await _experiment(resolved, benchmark, chosen, about)
-        yield Prepared(
+        new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
+        ready = Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,
             programs=chosen.programs,
             snapshot=snapshot,
             work=work,
         )
+        yield await _asked(ready, _asking(chosen, settings), continued, emit) if emit else ready
+
+
+async def _asked(
+    ready: Prepared, asking: Asking, continued: SessionFolder | None, emit: Emit
+) -> Prepared:
+    """With what the tools said of the modes that are to run. Raises `UsageError`."""
+    left = _left(ready.experiment, continued)
+    greetings = await ask_tools(asking, left, ready.snapshot, ready.work, emit)
+    experiment = with_back_ends(ready.experiment, back_ends(asking, left, greetings))
+    return replace(ready, experiment=experiment, greetings=greetings)
+
+
+def _left(experiment: Experiment, continued: SessionFolder | None) -> list[Mode]:
+    """The modes that have trials to run."""
+    records = continued.read().trials if continued else ()
+    finished = {record.trial for record in records if record.conclusive}
+    names = {
+        swarm.mode
+        for block in plan(experiment)
+        for swarm in block.swarms
+        if not finished.issuperset(trial.id for trial in swarm.trials)
+    }
+    return [mode for mode in experiment.modes if mode.name in names]
+
+
+def _asking(chosen: _Chosen, settings: Settings) -> Asking:
+    return Asking(
+        programs=chosen.programs,
+        user_environment=dict(os.environ),
+        agent_env=environment(settings),
+        service_url=settings.service_url,
+    )
 
 
 async def _check(chosen: _Chosen, settings: Settings, emit: Emit | None) -> None:
@@ -170,16 +190,17 @@ async def _experiment(
     resolved: Resolved,
     benchmark: Benchmark,
     chosen: _Chosen,
-    about: _About,
+    session: str,
+    repository: Repository,
 ) -> Experiment:
     settings = resolved.settings
     agents, concurrency = _numbers(settings, benchmark)
     names = [mode.name for mode in chosen.modes]
     return Experiment(
-        session=about.session,
+        session=session,
         created_at=datetime.now(UTC),
         benchmark=benchmark,
-        repository=about.repository,
+        repository=repository,
         modes=chosen.modes,
         suite=chosen.suite.name,
         tasks=chosen.suite.tasks,
@@ -199,7 +220,6 @@ async def _experiment(
         seed=settings.seed,
         service_url=settings.service_url,
         order=draw_order(names, settings.runs, settings.seed),
-        retrieval=about.back_ends,
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),
@@ -228,32 +248,6 @@ def _numbers(settings: Settings, benchmark: Benchmark) -> tuple[int, int]:
             f"give at most {settings.agents}"
         )
     return settings.agents, concurrency
-
-
-async def _back_ends(chosen: _Chosen, service_url: str | None) -> dict[str, Program]:
-    """Who answers in each mode that gives a tool; canopy is greeted once."""
-    greeted: Program | None = None
-    found = {}
-    for mode in chosen.modes:
-        if uses(mode, "canopy_mcp"):
-            path = chosen.programs["canopy-mcp"]
-            greeted = greeted or await backends.identify(path, small_environment(os.environ))
-            found[mode.name] = _with_service(greeted, mode, chosen, service_url)
-        elif mode.servers:
-            found[mode.name] = Program(name=", ".join(mode.servers))
-    return found
-
-
-def _with_service(client: Program, mode: Mode, chosen: _Chosen, service_url: str | None) -> Program:
-    """The back end of a mode: the MCP server, and the service it asks unless both are ours."""
-    if not mode.services:
-        return client
-    if service_url is not None:
-        return client.model_copy(update={"name": f"{client.name} with the service given"})
-    service = chosen.programs["canopy-service"]
-    if is_embedded(service) and is_embedded(chosen.programs["canopy-mcp"]):
-        return client
-    return client.model_copy(update={"name": f"{client.name} with {service}"})
 
 
 async def _git_version() -> str:

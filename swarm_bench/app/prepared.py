@@ -1,13 +1,14 @@
 """What preparation makes: an experiment that can run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import Recorded
+from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.runtime.workspace import Snapshot
 
 Benchmark = Literal["swarm", "ab", "calibrate"]
@@ -29,5 +30,7 @@ class Prepared:
     snapshot: Snapshot
     work: Path
     """Our own folder for clones and homes."""
+    greetings: Greetings = field(default_factory=dict)
+    """What the servers of the modes said when they were asked; of modes that are still to run."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Setting, Task
+from swarm_bench.core.experiment import Experiment, Program, Setting, Task
 from swarm_bench.engine.plan import draw_order, plan
 
 _FIXED = (
@@ -42,7 +42,6 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
-            "retrieval": {**new.retrieval, **old.retrieval},
             "runs": new.runs,
             "service_url": new.service_url,
             "settings": _settings(old, new),
@@ -69,6 +68,19 @@ def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
             _same(name, old.settings[name].value, new[name].value)
 
 
+def with_back_ends(experiment: Experiment, found: Mapping[str, Program]) -> Experiment:
+    """The experiment with the tools that answer in its modes now. Raises `UsageError` when a mode
+    that had one before has another."""
+    for mode, now in found.items():
+        then = experiment.retrieval.get(mode, now)
+        if now.label != then.label:
+            raise UsageError(
+                f"{mode} ran with {then.label} when the session began, and now there is "
+                f"{now.label}; bring the old one back, or begin a new session"
+            )
+    return experiment.model_copy(update={"retrieval": {**found, **experiment.retrieval}})
+
+
 def _check_same(old: Experiment, new: Experiment) -> None:
     for name in _FIXED:
         _same(name, getattr(old, name), getattr(new, name))
@@ -88,17 +100,6 @@ def _check_same(old: Experiment, new: Experiment) -> None:
             "The task file asks for another answer_format than when the session began; "
             "put the old one back, or begin a new session"
         )
-    _same_back_ends(old, new)
-
-
-def _same_back_ends(old: Experiment, new: Experiment) -> None:
-    for mode, program in old.retrieval.items():
-        now = new.retrieval.get(mode)
-        if now is not None and now.label != program.label:
-            raise UsageError(
-                f"{mode} ran with {program.label} when the session began, and now there is "
-                f"{now.label}; bring the old one back, or begin a new session"
-            )
 
 
 def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:

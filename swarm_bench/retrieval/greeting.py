@@ -24,6 +24,8 @@ _VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
 
 Servers = Mapping[str, Mapping[str, Any]]
 """Servers by name, as an `mcpServers` file has them, filled in."""
+Greetings = Mapping[str, Mapping[str, "Greeting"]]
+"""By mode and server."""
 
 
 @dataclass(frozen=True, kw_only=True)

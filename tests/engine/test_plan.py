@@ -15,7 +15,7 @@ from swarm_bench.core.experiment import (
     Task,
 )
 from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
-from swarm_bench.engine.resume import extend
+from swarm_bench.engine.resume import extend, with_back_ends
 
 
 def experiment(**changes: Any) -> Experiment:
@@ -127,9 +127,9 @@ def test_records_that_are_not_in_the_plan_are_not_passed_over() -> None:
 
 def test_another_back_end_is_refused() -> None:
     old = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.4.0")})
-    new = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.5.0")})
+    now = {"canopy": Program(name="canopy-mcp", version="0.5.0")}
     with pytest.raises(UsageError, match="canopy ran with canopy-mcp 0.4.0"):
-        extend(old, new, ids(old))
+        with_back_ends(old, now)
 
 
 def test_what_does_not_grow_is_told_as_it_was() -> None:

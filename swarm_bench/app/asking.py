@@ -1,0 +1,135 @@
+"""Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
+repository, and a service is started once. What would fail in every trial is refused here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+
+from swarm_bench.core.errors import ConfigError, ServiceFailed, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.experiment import Mode, Program
+from swarm_bench.engine.secrets import secrets
+from swarm_bench.retrieval.backends import is_embedded
+from swarm_bench.retrieval.canopy_service import started_service
+from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
+from swarm_bench.retrieval.modes import render_servers, uses
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.process import Command
+from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.workspace import Snapshot, clone
+
+NOBODY = "http://127.0.0.1:9"
+"""Where no service is: a server is to say what it offers without asking for one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What it takes to ask."""
+
+    programs: Mapping[str, Path]
+    user_environment: Mapping[str, str]
+    agent_env: Mapping[str, str]
+    """Variables that the user gives the agents, and an agent hands on to its servers."""
+    service_url: str | None
+    """Of a service that somebody else runs; it is not started then."""
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of the servers."""
+        return {**small_environment(self.user_environment), **self.agent_env}
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What mode files may name."""
+        return {**self.user_environment, **self.agent_env}
+
+
+async def ask_tools(
+    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, work: Path, emit: Emit
+) -> Greetings:
+    """The greetings of all servers of the modes. Raises `UsageError` for the first tool that cannot
+    be used, with what it said."""
+    with_tool = [mode for mode in modes if mode.servers or mode.services]
+    if not with_tool:
+        return {}
+    emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
+    place = work / TAG_BEGIN / (Path(snapshot.repository.path).name or "repository")
+    trouble: list[ServiceFailed] = []
+    async with clone(snapshot, place, keep=None) as workspace, anyio.create_task_group() as group:
+        if asking.service_url is None and any(mode.services for mode in with_tool):
+            group.start_soon(_try_service, asking, work, trouble)
+        greetings = await greet_modes(asking, with_tool, workspace)
+    for mode in with_tool:
+        if trouble and mode.services:
+            raise UsageError(
+                f"The mode {mode.name} cannot run: {trouble[0]}; mend the service, or leave the "
+                "mode away with --modes"
+            ) from trouble[0]
+        for greeting in greetings[mode.name].values():
+            _check(asking, mode, greeting)
+    return greetings
+
+
+async def greet_modes(
+    asking: Asking, modes: Sequence[Mode], workspace: Path
+) -> dict[str, dict[str, Greeting]]:
+    """All servers of the modes, greeted in `workspace`; one that fails says so in its greeting."""
+    values = {
+        "workspace": str(workspace),
+        "service_url": asking.service_url or NOBODY,
+        "canopy_mcp": str(asking.programs["canopy-mcp"]),
+    }
+    servers = {mode.name: render_servers(mode, values, asking.variables) for mode in modes}
+    return await greet(servers, cwd=workspace, env=asking.env)
+
+
+async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed]) -> None:
+    command = Command(
+        argv=(str(asking.programs["canopy-service"]),),
+        cwd=work,
+        env=small_environment(asking.user_environment),
+        tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
+    )
+    try:
+        async with started_service(command, log=work / "service.log"):
+            pass
+    except ServiceFailed as error:
+        trouble.append(error)
+
+
+def _check(asking: Asking, mode: Mode, greeting: Greeting) -> None:
+    if greeting.problem is None:
+        return
+    sentence = (
+        f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
+        f"{greeting.problem}; mend {mode.source}, or leave the mode away with --modes"
+    )
+    hidden = secrets({}, asking.agent_env, mode, asking.variables)
+    raise ConfigError(without_secrets(sentence.encode(), hidden).decode())
+
+
+def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:
+    """Who answers in each mode whose servers were greeted."""
+    found = {}
+    for mode in modes:
+        programs = [greeting.program for greeting in greetings.get(mode.name, {}).values()]
+        if programs:
+            label = ", ".join(program.label for program in programs)
+            program = programs[0] if len(programs) == 1 else Program(name=label)
+            found[mode.name] = _with_service(program, mode, asking)
+    return found
+
+
+def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
+    """The back end of a mode: the MCP server, and the service it asks unless both are ours."""
+    if not (mode.services and uses(mode, "canopy_mcp")):
+        return client
+    if asking.service_url is not None:
+        return client.model_copy(update={"name": f"{client.name} with the service given"})
+    service = asking.programs["canopy-service"]
+    if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
+        return client
+    return client.model_copy(update={"name": f"{client.name} with {service}"})
