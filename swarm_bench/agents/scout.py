@@ -23,6 +23,8 @@ class Scout:
         options = ["--output-format", "stream-json", "--verbose", "--strict-mcp-config"]
         options += ["--max-turns", str(request.max_turns), "--model", model]
         options += ["--mcp-config", str(request.mcp_config), "--seed", str(request.seed)]
+        if request.instructions:
+            options += [f"--instructions={request.instructions}"]
         options += request.arguments
         if request.inherit_settings:
             raise UsageError("scout has no settings to inherit; leave --inherit-settings away")

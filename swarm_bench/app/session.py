@@ -207,7 +207,8 @@ async def _rehearsing(
         return
     emit(Preparing(step="the rehearsal server"))
     env, log = small_environment(os.environ), folder.path / "rehearsal.log"
-    async with started_rehearsal(env, experiment.faults, log) as rehearsal:
+    instructions = sorted({mode.instructions for mode in experiment.modes})
+    async with started_rehearsal(env, experiment.faults, log, instructions) as rehearsal:
         yield rehearsal
 
 

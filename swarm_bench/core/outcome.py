@@ -74,6 +74,9 @@ class AgentRequest:
     rehearsal: str | None = None
     """Address of a loopback model server that answers instead of the provider, without a `/` at
     its end; `None` for a real model. The program's own API path is appended to it."""
+    instructions: str = ""
+    """What of the prompt is the mode's and stands before the task: fixed rules, which do not
+    understand it, must know what to leave out."""
     trial: str = ""
     """Stable id of the trial."""
     program: str | None = None

@@ -200,6 +200,7 @@ class TrialRun:
         write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
         return AgentRequest(
             prompt=self._prompt,
+            instructions=mode.instructions,
             workspace=self._around.workspace,
             home=home,
             mcp_config=config,

@@ -30,6 +30,8 @@ class Options:
     disallowed: frozenset[str]
     """Tools, or whole servers as `mcp__name`, that are not offered."""
     session: str | None
+    instructions: str
+    """Words at the beginning of the prompt that are not the task."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,6 +67,7 @@ def parse(argv: list[str]) -> Options:
         tools=None if given.tools is None else frozenset(_names(given.tools)),
         disallowed=frozenset(_names(given.disallowed_tools)),
         session=given.session_id,
+        instructions=given.instructions,
     )
 
 
@@ -83,6 +86,7 @@ def _parser() -> _Parser:
     add("--tools", nargs="+", help="built-in tools to offer")
     add("--disallowedTools", dest="disallowed_tools", nargs="+", default=[])
     add("--session-id")
+    add("--instructions", default="", help="words at the prompt's beginning that are not the task")
     add("--seed", type=int, default=0, help="named in the session id; the rules draw nothing")
     nothing = "accepted without effect: scout reads no settings and asks for no permission"
     for name in ("--strict-mcp-config", "--no-session-persistence"):

@@ -26,6 +26,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--fault", action="append", default=[], metavar="NAME[:N[-M]]", help="may be repeated"
     )
+    parser.add_argument(
+        "--instructions", action="append", default=[], help="words before a task; may be repeated"
+    )
     return parser.parse_args()
 
 
@@ -59,7 +62,7 @@ def main() -> None:
     sys.stdout.write(f"http://{ADDRESS}:{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     config = uvicorn.Config(
-        application(faults),
+        application(faults, options.instructions),
         log_level="warning",
         access_log=False,
         lifespan="off",

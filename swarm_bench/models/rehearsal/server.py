@@ -58,8 +58,9 @@ class _Counting(Api, Protocol):
 class Server:
     """What is behind the routes."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], instructions: Sequence[str] = ()) -> None:
         self._faults = faults
+        self._instructions = instructions
         self._trials: defaultdict[str, Trial] = defaultdict(Trial)
         self._thinkers = CapacityLimiter(THREADS)
         self._ids = count(1)
@@ -152,7 +153,9 @@ class Server:
         self, trial: Trial, api: Api, asked: Asked, sizes: Sizes, change: Change
     ) -> Delivery:
         """In a thread: all of this takes time with a long prompt."""
-        message = Message(role="assistant") if change.is_empty else think(asked, trial.memory)
+        message = Message(role="assistant")
+        if not change.is_empty:
+            message = think(asked, trial.memory, self._instructions)
         if change.stop == "length":
             message = _cut(message)
         reply = Reply(
@@ -177,9 +180,9 @@ class Server:
         return await to_thread.run_sync(work, limiter=self._thinkers)
 
 
-def application(faults: Sequence[Fault]) -> Starlette:
-    """The server as an ASGI application."""
-    server = Server(faults)
+def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> Starlette:
+    """The server as an ASGI application. `instructions` are what the modes put before a task."""
+    server = Server(faults, instructions)
 
     def answering(api: Api) -> Endpoint:
         return partial(server.answer, api=api)

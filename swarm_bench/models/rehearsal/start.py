@@ -93,14 +93,16 @@ class Rehearsal:
 
 @asynccontextmanager
 async def started_rehearsal(
-    env: Mapping[str, str], faults: Sequence[str], log: Path
+    env: Mapping[str, str], faults: Sequence[str], log: Path, instructions: Sequence[str] = ()
 ) -> AsyncIterator[Rehearsal]:
     """A server on a free port of the loopback interface for the block; its output goes to `log`.
+    `instructions` are what the modes put before a task.
 
     Raises `ServiceFailed` when it does not come up, `UsageError` for a fault that is not one.
     """
     parse_faults(faults)
     words = [word for fault in faults for word in ("--fault", fault)]
+    words += [f"--instructions={told}" for told in instructions if told]
     command = Command(
         # Isolated: no folder of the user's, and none of PYTHON..., may change what is imported.
         argv=(sys.executable, "-I", "-m", "swarm_bench.models.rehearsal", *words),

@@ -25,16 +25,18 @@ _Wish = tuple[Asking, ToolCall]
 _log = logging.getLogger(__name__)
 
 
-def think(asked: Asked, memory: Memory) -> Message:
+def think(asked: Asked, memory: Memory, instructions: Sequence[str] = ()) -> Message:
     """The next message of the assistant, in the program's own terms. Calls of this turn are added
-    to the memory."""
+    to the memory. `instructions` are those of the modes: they stand before a task."""
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
     told = list(prompts.told_in(asked))
     request = prompts.task_in(asked.messages)
     # What a mode says of its server's tools is no part of the task: `rules` has it so for canopy's.
     task = task_of(
-        request[:_TASK_LETTERS], [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)]
+        request[:_TASK_LETTERS],
+        [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)],
+        instructions,
     )
     workspace = prompts.workspace_in(told)
     steps = history.taken(asked.messages, memory.made, workspace)

@@ -61,13 +61,14 @@ class Term:
     """The task spells out an identifier: nothing else is meant."""
 
 
-def task_of(prompt: str, tools: Sequence[ToolSpec]) -> str:
+def task_of(prompt: str, tools: Sequence[ToolSpec], instructions: Sequence[str] = ()) -> str:
     """The task within a prompt.
 
-    A mode may put instructions before it, and a suite the form of the answer behind it.
-    Paragraphs that name an MCP tool are instructions, one that begins with "Answer" is about the
-    form. So the same task gives the same terms in every mode.
+    A mode may put `instructions` before it, and a suite the form of the answer behind it.
+    Paragraphs that name an MCP tool are instructions too, one that begins with "Answer" is about
+    the form. So the same task gives the same terms in every mode.
     """
+    prompt = _without(prompt, instructions)
     names = {part for tool in tools for part in _mcp_names(tool.name)}
     paragraphs = re.split(r"\n\s*\n", prompt)
     kept = [
@@ -76,6 +77,15 @@ def task_of(prompt: str, tools: Sequence[ToolSpec]) -> str:
         if not names & set(_words(part.lower())) and not _FORM.match(part)
     ]
     return "\n\n".join(kept).strip() or prompt
+
+
+def _without(prompt: str, instructions: Sequence[str]) -> str:
+    told = filter(None, (each.strip() for each in instructions))
+    # One mode's may begin with another's.
+    for each in sorted(told, key=len, reverse=True):
+        if prompt.lstrip().startswith(each):
+            return prompt.lstrip().removeprefix(each).lstrip() or prompt
+    return prompt
 
 
 def terms_of(task: str) -> tuple[Term, ...]:
