@@ -59,7 +59,7 @@ def role(name: str, tool: ToolSpec) -> Role | None:
     if words & _READING and words & _OF_FILES and not words & _NO_TEXT:
         file = argument(tool, FILE)
         return "read" if file and kind(tool, file) == "string" and _is_enough(tool, file) else None
-    return "overview" if words & set(_OVERVIEWS) and _is_enough(tool, "") else None
+    return "overview" if looks_over(name) and _is_enough(tool, "") else None
 
 
 def worth(name: str, tool: ToolSpec) -> int:
@@ -75,6 +75,12 @@ def searches(name: str) -> bool:
     """Whether a tool of that name looks for something."""
     words = words_in(name)
     return bool(words & _SEARCHING) and not words & (_CHANGING | {"web"})
+
+
+def looks_over(name: str) -> bool:
+    """Whether a tool of that name tells what there is."""
+    words = words_in(name)
+    return bool(words & set(_OVERVIEWS)) and not words & _CHANGING
 
 
 def query(tool: ToolSpec) -> str | None:

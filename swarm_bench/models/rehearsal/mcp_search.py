@@ -1,16 +1,16 @@
 """Searches with the user's own MCP servers, whatever their tools are called.
 
 The rules know canopy's tools and the built-in ones. Of any other server they call one tool once, if
-it has one that searches: so a rehearsal shows whether the server can be used. What it finds is used
-if it can be read as `path:line:text`.
+it has one that searches or tells what there is: so a rehearsal shows whether the server can be
+used. What it finds is used if it can be read as `path:line:text`.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
+from swarm_bench.models import tool_roles
 from swarm_bench.models.rehearsal import tool_kinds
 from swarm_bench.models.rehearsal.prompts import without_reminders
 from swarm_bench.models.rules import patterns
@@ -19,16 +19,6 @@ from swarm_bench.models.rules.terms import Term
 NAME = "mcp search"
 """Of such a call in scout's terms; no tool of a program has a blank in its name."""
 
-_SEARCHING = {"search", "grep", "rg", "ripgrep", "find", "query", "lookup", "retrieve"}
-_OF_CODE = {"code", "content", "contents", "text", "grep", "rg", "ripgrep", "source", "regex"}
-_CHANGING = {"add", "create", "delete", "edit", "insert", "patch", "post", "put", "remove"}
-_CHANGING |= {"rename", "replace", "run", "send", "set", "update", "write"}
-_EXPRESSIONS = ("pattern", "regex", "regexp")
-_QUERIES = (
-    *("query", "q", "search", "search_query", "searchQuery", *_EXPRESSIONS, "text"),
-    *("keywords", "keyword", "terms", "term", "question", "input"),
-)
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMED = re.compile(r"\bmcp__\w{1,64}__\w{1,64}")
 _DOING = "Search the code for words of the task"
 
@@ -44,15 +34,19 @@ def named(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
 
 
 def tools_of(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
-    """The tool of each server that searches, best in code; servers without one are left out."""
-    best: dict[str, tuple[bool, ToolSpec]] = {}
+    """The tool of each server that searches, best in code, else one that tells what there is;
+    servers without either are left out."""
+    best: dict[str, tuple[tuple[bool, int], ToolSpec]] = {}
     for tool in tools:
         place = tool_kinds.server_and_tool(tool.name, tools)
-        if place is None or not _searches(place[1]) or _query(tool) is None:
+        if place is None:
             continue
-        rank = bool(_words(place[1]) & _OF_CODE)
-        if place[0] not in best or rank > best[place[0]][0]:
-            best[place[0]] = (rank, tool)
+        # What else a search requires is made up: so it shows whether the server can be used.
+        searches = tool_roles.searches(place[1]) and tool_roles.query(tool) is not None
+        if searches or tool_roles.role(place[1], tool) == "overview":
+            rank = (searches, tool_roles.worth(place[1], tool))
+            if place[0] not in best or rank > best[place[0]][0]:
+                best[place[0]] = (rank, tool)
     return [tool for _, tool in best.values()]
 
 
@@ -62,9 +56,12 @@ def hidden_named(told: Iterable[str]) -> list[ToolSpec]:
 
 
 def hidden(told: Iterable[str]) -> list[str]:
-    """Names of searching tools that a program only tells about."""
+    """Names of such tools that a program only tells about."""
     names = {name for text in told for name in _NAMED.findall(text)}
-    return sorted(name for name in names if _searches(name.split("__", 2)[2]))
+    bare = ((name, name.split("__", 2)[2]) for name in names)
+    return sorted(
+        name for name, tool in bare if tool_roles.searches(tool) or tool_roles.looks_over(tool)
+    )
 
 
 def described(found: str) -> Iterator[ToolSpec]:
@@ -82,22 +79,10 @@ def described(found: str) -> Iterator[ToolSpec]:
 
 
 def arguments(tool: ToolSpec, terms: Sequence[Term], workspace: str | None) -> dict[str, object]:
-    """Arguments of a search for the terms."""
-    words = [term.word for term in terms]
-    name = _query(tool) or "query"
-    value: object = " ".join(words)
-    if name in _EXPRESSIONS:
-        value = "|".join(words)
-    elif _kind(tool, name) == "array":
-        value = words
-    given = {name: value}
-    for folder in tool_kinds.FOLDER:
-        if (
-            folder != name
-            and folder in tool_kinds.required(tool)
-            and _kind(tool, folder) == "string"
-        ):
-            given[folder] = workspace or "."
+    """Arguments of a search for the terms, or of a look at what there is."""
+    given = tool_roles.placed(tool, {}, workspace)
+    if tool_roles.query(tool):
+        given = tool_roles.search_arguments(tool, terms, workspace)
     return tool_kinds.filled(tool, given, _DOING)
 
 
@@ -128,26 +113,3 @@ def _texts(value: object) -> Iterator[str]:
                 waiting += reversed(entries.values())
             case list() as items:
                 waiting += reversed(items)
-
-
-def _searches(tool: str) -> bool:
-    words = _words(tool)
-    return bool(words & _SEARCHING) and not words & (_CHANGING | {"web"})
-
-
-def _words(tool: str) -> set[str]:
-    return {word.lower() for word in _WORDS.findall(tool)}
-
-
-def _query(tool: ToolSpec) -> str | None:
-    """The argument that takes words to look for."""
-    known = [name for name in _QUERIES if name in tool_kinds.properties(tool)]
-    return next((name for name in known if _kind(tool, name) in ("string", "array")), None)
-
-
-def _kind(tool: ToolSpec, name: str) -> str:
-    schema = tool_kinds.properties(tool).get(name)
-    given: Any = schema.get("type", "string") if isinstance(schema, Mapping) else "string"
-    if isinstance(given, list):
-        given = next((kind for kind in given if kind != "null"), "null")
-    return given.lower() if isinstance(given, str) else ""

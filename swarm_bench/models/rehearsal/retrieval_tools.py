@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tool_roles
 from swarm_bench.models.rehearsal import tool_kinds
 from swarm_bench.models.rehearsal.prompts import without_reminders
 
@@ -61,7 +62,7 @@ def door(tools: Sequence[ToolSpec]) -> ToolSpec | None:
             tool
             for tool in tools
             if _letters(tool.name) in ("toolcall", "calltool")
-            and {"name", "arguments"} <= set(tool_kinds.properties(tool))
+            and {"name", "arguments"} <= set(tool_roles.properties(tool))
         ),
         None,
     )

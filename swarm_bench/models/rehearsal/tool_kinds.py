@@ -1,11 +1,10 @@
 """Tells from names and schemas which of a program's tools search, read or run commands."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal.schema_answer import smallest
+from swarm_bench.models.tool_roles import argument, properties, required, words_in
 
 PATTERN = ("pattern", "regex", "regexp", "query", "search")
 FOLDER = ("path", "dir_path", "directory", "dir", "root")
@@ -13,7 +12,6 @@ INCLUDE = ("include", "glob", "include_pattern", "file_pattern", "includes")
 FILE = ("file_path", "filePath", "absolute_path", "path", "target_file", "file")
 COMMAND = ("command", "cmd", "commands", "script")
 _SPOKEN = ("description", "explanation", "reason", "purpose", "thought")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def content_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
@@ -34,30 +32,6 @@ def file_read(tools: Sequence[ToolSpec]) -> ToolSpec | None:
 def shell(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The tool that runs a command line."""
     return _best(tools, COMMAND, _runs)
-
-
-def properties(tool: ToolSpec) -> Mapping[str, Any]:
-    """The schemas of a tool's arguments by name."""
-    found = tool.schema.get("properties")
-    return found if isinstance(found, Mapping) else {}
-
-
-def argument(tool: ToolSpec, names: Sequence[str]) -> str | None:
-    """The first of the names that is an argument of the tool."""
-    return next((name for name in names if name in properties(tool)), None)
-
-
-def said_of(tool: ToolSpec, name: str) -> str:
-    """What the schema says of an argument, in lower case."""
-    schema = properties(tool).get(name)
-    said = schema.get("description") if isinstance(schema, Mapping) else None
-    return said.lower() if isinstance(said, str) else ""
-
-
-def required(tool: ToolSpec) -> list[str]:
-    """Names of the arguments that a tool cannot do without."""
-    found = tool.schema.get("required")
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def server_and_tool(name: str, tools: Sequence[ToolSpec]) -> tuple[str, str] | None:
@@ -102,7 +76,7 @@ def _best(
         for tool in tools
         if server_and_tool(tool.name, tools) is None
         and argument(tool, arguments)
-        and fits(tool, {word.lower() for word in _WORDS.findall(tool.name)})
+        and fits(tool, words_in(tool.name))
     ]
     return min(found, key=lambda tool: len(tool.name), default=None)
 

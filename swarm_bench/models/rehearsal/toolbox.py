@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
+from swarm_bench.models import tool_roles
 from swarm_bench.models.rehearsal import shell, tool_kinds
 from swarm_bench.models.rehearsal.retrieval_tools import Route
 from swarm_bench.models.rehearsal.tool_kinds import FILE, FOLDER, INCLUDE, PATTERN
@@ -87,18 +88,18 @@ class Toolbox:
         given = call.arguments
         mode = str(given.get("output_mode"))
         arguments: dict[str, object] = {}
-        if name := tool_kinds.argument(tool, PATTERN):
+        if name := tool_roles.argument(tool, PATTERN):
             arguments[name] = shell.plain(str(given["pattern"]))
         if mode in _modes(tool):
             arguments["output_mode"] = mode
         limit = given.get("head_limit", _COUNTED)
         if path := given.get("path"):
             more = self._narrowed(tool, str(path))
-            limit = limit * _SAME_NAME if tool_kinds.argument(tool, INCLUDE) in more else limit
+            limit = limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in more else limit
             arguments |= more
-        if name := tool_kinds.argument(tool, _LIMITS):
+        if name := tool_roles.argument(tool, _LIMITS):
             arguments[name] = _COUNTED if mode == "count" else limit
-        known = tool_kinds.properties(tool)
+        known = tool_roles.properties(tool)
         arguments |= {"-n": True} if "-n" in known and mode == "content" else {}
         arguments |= {"case_sensitive": True} if "case_sensitive" in known else {}
         return tool.name, tool_kinds.filled(tool, arguments, _DOING["Grep"])
@@ -106,7 +107,7 @@ class Toolbox:
     def _narrowed(self, tool: ToolSpec, path: str) -> dict[str, object]:
         """Arguments that keep a search to one file. Some programs search folders only, whatever
         their schema says."""
-        folder, include = tool_kinds.argument(tool, FOLDER), tool_kinds.argument(tool, INCLUDE)
+        folder, include = tool_roles.argument(tool, FOLDER), tool_roles.argument(tool, INCLUDE)
         parent, name = str(PurePosixPath(path).parent), PurePosixPath(path).name
         if not folder:
             return {include: path} if include else {}
@@ -117,21 +118,21 @@ class Toolbox:
         return arguments if parent == "." else {folder: parent, **arguments}
 
     def _find(self, tool: ToolSpec, call: ToolCall) -> Asking:
-        name = tool_kinds.argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
+        name = tool_roles.argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
         arguments: dict[str, object] = {name: call.arguments["pattern"]}
-        if "case_sensitive" in tool_kinds.properties(tool):
+        if "case_sensitive" in tool_roles.properties(tool):
             arguments["case_sensitive"] = True
         return tool.name, tool_kinds.filled(tool, arguments, _DOING["Glob"])
 
     def _read(self, tool: ToolSpec, call: ToolCall) -> Asking:
-        name = tool_kinds.argument(tool, FILE) or "path"
+        name = tool_roles.argument(tool, FILE) or "path"
         first, limit = call.arguments.get("offset", 1), call.arguments.get("limit", 200)
-        known = tool_kinds.properties(tool)
+        known = tool_roles.properties(tool)
         arguments: dict[str, object] = {
             name: self._path(tool, name, str(call.arguments["file_path"]))
         }
         if "offset" in known and "limit" in known:
-            from_zero = "0-based" in tool_kinds.said_of(tool, "offset")
+            from_zero = "0-based" in tool_roles.said_of(tool, "offset")
             arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
         elif "start_line" in known and "end_line" in known:
             arguments |= {"start_line": first, "end_line": first + limit - 1}
@@ -139,8 +140,8 @@ class Toolbox:
 
     def _run(self, tool: ToolSpec, call: ToolCall) -> Asking:
         line = shell.command(call.name, call.arguments)
-        name = tool_kinds.argument(tool, tool_kinds.COMMAND) or "command"
-        schema = tool_kinds.properties(tool)[name]
+        name = tool_roles.argument(tool, tool_kinds.COMMAND) or "command"
+        schema = tool_roles.properties(tool)[name]
         words = isinstance(schema, Mapping) and schema.get("type") == "array"
         arguments: dict[str, object] = {name: ["bash", "-lc", line] if words else line}
         required: Any = tool.schema.get("required")
@@ -152,13 +153,13 @@ class Toolbox:
     def _path(self, tool: ToolSpec, name: str, path: str) -> str:
         """A path as the tool wants it: absolute if it says so, and the workspace is known."""
         said = name.startswith("absolute") or "absolute" in (
-            tool_kinds.said_of(tool, name) + tool.description.lower()
+            tool_roles.said_of(tool, name) + tool.description.lower()
         )
         return f"{self.workspace}/{path}" if said and self.workspace else path
 
 
 def _modes(tool: ToolSpec) -> list[Any]:
     """The values of `output_mode` that a tool knows."""
-    schema = tool_kinds.properties(tool).get("output_mode")
+    schema = tool_roles.properties(tool).get("output_mode")
     found = schema.get("enum") if isinstance(schema, Mapping) else None
     return found if isinstance(found, list) else []

@@ -151,9 +151,9 @@ def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list
             for term in terms:
                 found = patterns.in_text(term).search(place.text)
                 by_pattern[term.word][place.path] += 1 if found else 0
-    found = dict.fromkeys([*by_words, *(path for path, _ in rank(terms, by_pattern))])
+    order = dict.fromkeys([*by_words, *(path for path, _ in rank(terms, by_pattern))])
     # Some searches also find folders, which cannot be read.
-    return sorted(found, key=lambda path: not PurePosixPath(path).suffix)
+    return sorted(order, key=lambda path: not PurePosixPath(path).suffix)
 
 
 def add_found(seen: Seen, taken: Sequence[Step], others: Others) -> None:
