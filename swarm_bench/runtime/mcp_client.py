@@ -100,17 +100,18 @@ async def connected(
     env: Mapping[str, str],
     cwd: Path | None = None,
     errors: TextIO = sys.stderr,
+    seconds: float = CONNECT_SECONDS,
 ) -> AsyncIterator[Connection]:
     """A server of an `mcpServers` file for the block. `env` is the environment of its process,
     under the variables of the configuration; `cwd` is ours if not given.
 
-    Raises `ServerFailed` when it does not connect in time.
+    Raises `ServerFailed` when it does not connect within `seconds`.
     """
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what it raises, with a traceback
     ready, raised = False, None
     try:
         # The scope cannot be left while the client is open, so its limit is lifted.
-        with anyio.fail_after(CONNECT_SECONDS) as scope:
+        with anyio.fail_after(seconds) as scope:
             async with AsyncExitStack() as stack:
                 started = anyio.current_time()
                 transport = await _transport(config, env, cwd, errors, stack)
@@ -126,7 +127,7 @@ async def connected(
         if raised is not None:  # by the block: the SDK's task groups have wrapped it
             raise raised from raised.__cause__
         if not ready:
-            raise ServerFailed(_reason(error)) from error
+            raise ServerFailed(_reason(error, seconds)) from error
 
 
 @asynccontextmanager
@@ -214,12 +215,12 @@ async def _list_tools(client: Client) -> list[ToolSpec]:
     return tools
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:
     """The words of the innermost error, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
-        return f"no answer within {CONNECT_SECONDS:.0f} seconds"
+        return f"no answer within {seconds:g} seconds"
     if isinstance(error, MCPError):
         words = "it hung up" if error.code == CONNECTION_CLOSED else error.message
     elif isinstance(error, OSError) and error.strerror:

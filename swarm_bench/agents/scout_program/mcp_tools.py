@@ -11,7 +11,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from swarm_bench.agents.scout_program.files import Refused
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.runtime.mcp_client import Answer, Connection, ServerFailed, connected
+from swarm_bench.runtime.mcp_client import (
+    CONNECT_SECONDS,
+    Answer,
+    Connection,
+    ServerFailed,
+    connected,
+)
 
 MAX_RESULT_CHARACTERS = 100_000
 
@@ -81,9 +87,16 @@ async def _serve(
     """Holds one server open until the portal stops. Raises when it does not connect in time."""
     # The whole environment, as Claude Code passes it on: the harness finds the processes of a
     # trial by a variable in it.
-    async with connected(config, env=os.environ) as connection:
+    async with connected(config, env=os.environ, seconds=_patience()) as connection:
         task_status.started(connection)
         await anyio.sleep_forever()
+
+
+def _patience() -> float:
+    """Seconds that a server has to connect: those of `MCP_TIMEOUT`, which Claude Code takes in
+    milliseconds."""
+    given = os.environ.get("MCP_TIMEOUT", "")
+    return int(given) / 1000 if given.isdecimal() and int(given) else CONNECT_SECONDS
 
 
 def _text(answer: Answer) -> str:
