@@ -58,10 +58,11 @@ async def ask_tools(
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
     place = work / TAG_BEGIN / (Path(snapshot.repository.path).name or "repository")
     trouble: list[ServiceFailed] = []
-    async with clone(snapshot, place, keep=None) as workspace, anyio.create_task_group() as group:
+    async with anyio.create_task_group() as group:
         if asking.service_url is None and any(mode.services for mode in with_tool):
             group.start_soon(_try_service, asking, work, trouble)
-        greetings = await greet_modes(asking, with_tool, workspace)
+        async with clone(snapshot, place, keep=None) as workspace:
+            greetings = await greet_modes(asking, with_tool, workspace)
     for mode in with_tool:
         if trouble and mode.services:
             raise UsageError(
