@@ -16,7 +16,7 @@ from swarm_bench.analysis.warnings import warnings
 from swarm_bench.core.records import SessionData
 from swarm_bench.core.report import Figure, Report, Row, Table
 
-_TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark"}
+_TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Calibration"}
 
 
 def summarise(data: SessionData) -> Report:

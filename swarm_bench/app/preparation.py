@@ -11,9 +11,11 @@ from typing import Any
 
 from swarm_bench.app.agents import check, environment, find_agent, identify
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
+from swarm_bench.app.calibrating import twice
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
+from swarm_bench.app.sizes import check_alike, sizes
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -74,6 +76,8 @@ async def prepared(
             yield ready
         return
     chosen = _choose(resolved, agent, old)
+    if benchmark == "calibrate":
+        chosen = replace(chosen, modes=twice(chosen.modes))
     await _check(chosen, settings, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
@@ -83,6 +87,7 @@ async def prepared(
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
+        check_alike(new, resolved)
         ready = Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,
@@ -194,7 +199,6 @@ async def _experiment(
     repository: Repository,
 ) -> Experiment:
     settings = resolved.settings
-    agents, concurrency = _numbers(settings, benchmark)
     names = [mode.name for mode in chosen.modes]
     return Experiment(
         session=session,
@@ -206,8 +210,6 @@ async def _experiment(
         tasks=chosen.suite.tasks,
         answer_format=chosen.suite.answer_format,
         agent=chosen.program,
-        agents=agents,
-        concurrency=concurrency,
         all_tasks=settings.all_tasks or benchmark == "ab",
         index=settings.index,
         min_connected=settings.min_connected / 100,
@@ -224,6 +226,7 @@ async def _experiment(
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=resolved.stored(),
         **_about_agents(settings),
+        **sizes(resolved, benchmark, len(chosen.suite.tasks)),
     )
 
 
@@ -235,19 +238,6 @@ def _about_agents(settings: Settings) -> dict[str, Any]:
         "inherit_settings": settings.inherit_settings,
         "faults": tuple(settings.fault),
     }
-
-
-def _numbers(settings: Settings, benchmark: Benchmark) -> tuple[int, int]:
-    """How many agents a swarm has unless every task gets one, and how many run at once."""
-    if benchmark == "ab":
-        return 1, 1
-    concurrency = settings.concurrency or settings.agents
-    if concurrency > settings.agents and not settings.all_tasks:
-        raise UsageError(
-            f"--concurrency {concurrency} is more than the {settings.agents} agents of a swarm; "
-            f"give at most {settings.agents}"
-        )
-    return settings.agents, concurrency
 
 
 async def _git_version() -> str:

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from swarm_bench.analysis.calibration import calibration
 from swarm_bench.analysis.script_folder import is_script_folder, read_script_folder
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report import Report
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.reports.calibration import render_calibration
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.files import write_whole
 
@@ -34,7 +36,9 @@ def report(path: Path) -> str:
 
 def write_summary(folder: SessionFolder) -> tuple[Report, str]:
     """The report of a session as it stands, and its `summary.md`, which is written."""
-    report = summarise(folder.read())
-    summary = render(report)
+    data = folder.read()
+    report = summarise(data)
+    calibrated = data.experiment is not None and data.experiment.benchmark == "calibrate"
+    summary = render_calibration(report, calibration(data)) if calibrated else render(report)
     write_whole(folder.summary, summary)
     return report, summary

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -23,15 +23,16 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Report
-from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.core.settings import Member, Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
 from swarm_bench.engine.recorder import Recorder
+from swarm_bench.engine.series import one_of
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
-from swarm_bench.reports.plan import render_plan
+from swarm_bench.reports.plan import Planned, render_plan
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import KEPT
@@ -39,7 +40,7 @@ from swarm_bench.runtime.ownership import KEPT
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
     "swarm": {},
     "ab": {"tasks": "ab"},
-    "calibrate": {},
+    "calibrate": {"modes": ["baseline"], "runs": 5},
 }
 """Where a benchmark's defaults differ from those of the options."""
 
@@ -62,7 +63,7 @@ class Result:
     interrupted: bool
     unfinished: int
     """Trials of the plan that have no record, or one that asks to be run again."""
-    kept: Path | None
+    kept: tuple[Path, ...]
     """Where the workspaces lie that were kept."""
 
     @property
@@ -100,18 +101,21 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
             "--output cannot be given with --continue: the session stays where it is; "
             "leave one of them away"
         )
-    experiment = folder.read_experiment()
+    experiment = one_of(folder).read_experiment()
     if experiment.benchmark != benchmark:
         raise UsageError(
             f"{folder.path} is a session of another command; go on with it through: "
             f"{to_continue(experiment.benchmark, folder.path)}"
         )
-    return options.load(
+    resolved = options.load(
         {**given, "resume": str(folder.path)},
         config=config,
         session=experiment.settings,
         defaults=DEFAULTS[benchmark],
     )
+    if not folder.holds_session() or experiment.swarm_size is None:
+        return resolved
+    return replace(resolved, member=Member(size=experiment.swarm_size, like=None))
 
 
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
@@ -121,7 +125,12 @@ def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
     """What `run` would do. No agent gets a task, no service is started, and nothing stays."""
-    return anyio.run(_show_plan, resolved, benchmark)
+    return render_plan(planned(resolved, benchmark))
+
+
+def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
+    """What `show_plan` shows."""
+    return anyio.run(_planned, resolved, benchmark)
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
@@ -149,7 +158,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
         report=report,
         interrupted=interrupted,
         unfinished=_unfinished(folder),
-        kept=kept if kept.exists() else None,
+        kept=(kept,) if kept.exists() else (),
     )
 
 
@@ -171,18 +180,18 @@ async def _run_in(kit: Kit) -> bool:
         raise
 
 
-async def _show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
+async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
     check_output(resolved.settings)
     async with _opened(resolved, benchmark, None) as (ready, continued):
         finished = _finished(continued) if continued else set()
-        rows = [
+        rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
             for block in plan(ready.experiment)
             for swarm in block.swarms
             for trial in swarm.trials
-        ]
+        )
         longest = longest_seconds(ready.experiment, finished)
-        return render_plan(ready.experiment, rows, longest)
+        return Planned(experiment=ready.experiment, rows=rows, longest=longest)
 
 
 @asynccontextmanager
@@ -236,6 +245,7 @@ def _kit(
         rehearsal=rehearsal,
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,
+        greetings=ready.greetings,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli import ab, agents, compare, doctor, modes, report, tasks
+from swarm_bench.cli import ab, agents, calibrate, compare, doctor, modes, report, tasks
 from swarm_bench.cli.running import INTERRUPTED
 from swarm_bench.cli.terminal import printable
 from swarm_bench.core.errors import SwarmBenchError
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (compare, ab, doctor, report, modes, tasks, agents):
+for command in (compare, ab, calibrate, doctor, report, modes, tasks, agents):
     command.register(app)
 
 

@@ -41,8 +41,24 @@ Modes = Annotated[
         show_default=False,
     ),
 ]
+OneMode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        help="Name of a mode, or path to a mode file. [default: baseline]",
+        metavar="M",
+        autocompletion=_modes,
+        show_default=False,
+    ),
+]
 Agents = Annotated[
-    int | None, typer.Option("--agents", help="Agents of a swarm. [default: 4]", show_default=False)
+    list[str] | None,
+    typer.Option(
+        "--agents",
+        help="Agents of a swarm; several numbers compare with growing swarms. [default: 4]",
+        metavar="N ...",
+        show_default=False,
+    ),
 ]
 Runs = Annotated[
     int | None,

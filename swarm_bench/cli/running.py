@@ -11,7 +11,7 @@ from swarm_bench.cli.terminal import show
 INTERRUPTED = 130
 
 
-def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> None:
+def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:
     """Run the benchmark with the options that were `given`; `None` is an option not given."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import session
@@ -28,8 +28,8 @@ def run_command(benchmark: Literal["swarm", "ab"], given: Mapping[str, Any]) -> 
     show(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
         typer.echo(f"\nResults: {result.folder}", err=True)
-        if result.kept is not None:
-            typer.echo(f"Workspaces: {result.kept}", err=True)
+        for kept in result.kept:
+            typer.echo(f"Workspaces: {kept}", err=True)
         if result.interrupted:
             typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
     if result.interrupted:

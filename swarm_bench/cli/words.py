@@ -5,7 +5,7 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand
 
-SEVERAL = "--modes"
+SEVERAL = ("--modes", "--agents")
 OPTIONAL = "--continue"
 
 
@@ -19,15 +19,15 @@ class WordsCommand(TyperCommand):
 def spread(args: list[str]) -> list[str]:
     """The arguments, one word for each option."""
     out: list[str] = []
-    several = False
+    several: str | None = None
     for position, word in enumerate(args):
         option = word.startswith("-")
         if several and not option:
-            out += [SEVERAL, word]
+            out += [several, word]
             continue
-        several = word == SEVERAL
+        several = word if word in SEVERAL else None
         if several and not _has_word(args, position):
-            raise BadParameter(f"{SEVERAL} needs at least one word")
+            raise BadParameter(f"{several} needs at least one word")
         if word == OPTIONAL and not _has_word(args, position):
             out += [word, ""]
         elif not several:

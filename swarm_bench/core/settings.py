@@ -1,8 +1,6 @@
 """Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
 
 import os
-import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +17,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from swarm_bench.core import written
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.experiment import NOT_STORED, Setting
+from swarm_bench.core.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
@@ -43,68 +42,35 @@ OF_ONE_CALL = frozenset(
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
 
 
-def _words(value: object) -> object:
-    """A text is cut at spaces and commas, the words of a list at commas only."""
-    if isinstance(value, str):
-        value = value.split()
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        return value
-    words: list[str] = []
-    for word in value:  # the path of a mode file may hold a comma
-        words += [word] if _is_file(word) else filter(None, word.split(","))
-    return words
-
-
-def _arguments(value: object) -> object:
-    """A text is cut as a shell cuts it."""
-    return shlex.split(value) if isinstance(value, str) else value
-
-
-def _variables(value: list[str]) -> list[str]:
-    for word in value:
-        if not re.fullmatch(r"[A-Za-z_]\w*(=.*)?", word, re.DOTALL):
-            raise ValueError("must be NAME or NAME=VALUE")
-    return value
-
-
-Arguments = Annotated[list[str], NoDecode, BeforeValidator(_arguments)]
-
-
-def _is_file(word: str) -> bool:
-    try:
-        return Path(word).is_file()
-    except (OSError, ValueError):  # too long for a path, or a NUL in it
-        return False
-
-
-def _address(value: str) -> str:
-    if not re.fullmatch(r"https?://[^/@\s]+/?", value):
-        raise ValueError("must be an address such as http://127.0.0.1:3000, without a password")
-    return value
-
-
 class Settings(BaseSettings):
     """All options of `compare` and `ab`. Times in seconds."""
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, frozen=True)
 
     repo: Path = Path()
-    modes: Annotated[list[str], NoDecode, BeforeValidator(_words), Field(min_length=1)] = [
+    modes: Annotated[list[str], NoDecode, BeforeValidator(written.words), Field(min_length=1)] = [
         "baseline",
         "canopy",
         "canopy-service",
     ]
-    agents: int = Field(4, ge=1, le=1000)
+    agents: Annotated[
+        list[Annotated[int, Field(ge=1, le=1000)]],
+        NoDecode,
+        BeforeValidator(written.numbers),
+        AfterValidator(written.distinct),
+        Field(min_length=1),
+    ] = [4]
+    """Several are the sizes of a series of swarms."""
     runs: int = Field(3, ge=1, le=1000)
     max_turns: int = Field(15, ge=1)
     tasks: str = "exploration"
     all_tasks: bool = False
     agent: str = "scout"
     model: str | None = None
-    agent_arg: Arguments = []
-    agent_env: Annotated[Arguments, AfterValidator(_variables)] = []
+    agent_arg: written.Arguments = []
+    agent_env: Annotated[written.Arguments, AfterValidator(written.variables)] = []
     inherit_settings: bool = False
-    fault: Arguments = []
+    fault: written.Arguments = []
     record: bool = False
     controls: bool = False
     index: Literal["cold", "warm"] = "cold"
@@ -112,7 +78,7 @@ class Settings(BaseSettings):
     """Percent."""
     timeout: float = Field(900, gt=0, allow_inf_nan=False)
     index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
-    service_url: Annotated[str, AfterValidator(_address)] | None = None
+    service_url: Annotated[str, AfterValidator(written.address)] | None = None
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)
     output: Path | None = None
@@ -147,11 +113,22 @@ MARKS = {f"{PREFIX}TRIAL", f"{PREFIX}OWNER"}
 
 
 @dataclass(frozen=True, kw_only=True)
+class Member:
+    """One session of a series that differ in the size of their swarms."""
+
+    size: int
+    like: Experiment | None
+    """Another one of the series, which measures the same; `None` for the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Resolved:
     """The options, and the place each came from."""
 
     settings: Settings
     sources: Mapping[str, Source]
+    member: Member | None = None
+    """`None` for a session that is alone."""
 
     def stored(self) -> dict[str, Setting]:
         """As `experiment.json` keeps them."""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.retrieval.modes import without_secrets
 from swarm_bench.runtime.files import append_line, remove, store_errors, write_whole
@@ -21,6 +21,7 @@ from swarm_bench.runtime.workspace import SESSION_MARK
 EXPERIMENT = "experiment.json"
 METRICS = "metrics.jsonl"
 RETRIEVAL = "retrieval.jsonl"
+OVERHEAD = "overhead.jsonl"
 SUPERSEDED = "superseded.jsonl"
 LOCK = SESSION_MARK.decode()
 
@@ -37,6 +38,7 @@ class SessionFolder:
         self._experiment = self.path / EXPERIMENT
         self._metrics = self.path / METRICS
         self._retrieval = self.path / RETRIEVAL
+        self._overhead = self.path / OVERHEAD
 
     def check_free(self) -> None:
         """Raises `UsageError` when the folder holds something."""
@@ -128,6 +130,10 @@ class SessionFolder:
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, record.model_dump_json())
 
+    def write_overhead(self, lines: Sequence[Overhead]) -> None:
+        """Store the overhead of all modes, a line each."""
+        write_whole(self._overhead, "".join(line.model_dump_json() + "\n" for line in lines))
+
     def set_aside_reruns(self) -> list[TrialRecord]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 
@@ -180,12 +186,18 @@ class SessionFolder:
         """The session as it stands."""
         experiment = self.read_experiment()
         trials, swarms = _read(self._metrics, TrialRecord), _read(self._retrieval, SwarmRecord)
+        overhead = _read(self._overhead, Overhead)
         return SessionData(
             experiment=experiment,
             trials=tuple(record for _, _, record in trials if record is not None),
             swarms=tuple(record for _, _, record in swarms if record is not None),
+            overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
-            warnings=(*_torn(self._metrics, trials), *_torn(self._retrieval, swarms)),
+            warnings=(
+                *_torn(self._metrics, trials),
+                *_torn(self._retrieval, swarms),
+                *_torn(self._overhead, overhead),
+            ),
         )
 
     def _move_into_first_run(self, modes: Sequence[str]) -> None:
@@ -219,15 +231,26 @@ def _torn(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tupl
     return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
 
 
+def members(series: Path) -> list[Path]:
+    """The folders of the sessions that a series has so far."""
+    return [
+        file.parent
+        for file in series.glob(f"agents-*/{EXPERIMENT}")
+        if file.parent.name.removeprefix("agents-").isdecimal()
+    ]
+
+
 def newest_session(results: Path, benchmark: str) -> Path:
-    """The session of the benchmark below `results` that was begun last, among those that can be
-    read. Raises `UsageError` when there is none."""
+    """The session or series of the benchmark below `results` that was begun last, among those that
+    can be read. Raises `UsageError` when there is none."""
     begun = dict[Path, datetime]()
-    for file in results.glob(f"*/{EXPERIMENT}"):
+    alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
+    of_series = [(path, one) for path in results.glob("*") for one in members(path)]
+    for path, session in [*of_series, *alone]:
         with suppress(UsageError):
-            experiment = SessionFolder(file.parent).read_experiment()
+            experiment = SessionFolder(session).read_experiment()
             if experiment.benchmark == benchmark:
-                begun[file.parent] = experiment.created_at
+                begun[path] = experiment.created_at
     if not begun:
         raise UsageError(
             f"There is no session below {results} to go on with; name its folder: --continue DIR"

@@ -1,6 +1,6 @@
 """What would run, for a person to look at before it does."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
@@ -11,9 +11,25 @@ PlanRow = tuple[int, str, int, str, bool]
 """Run, mode, agent, title of the task, whether it is done."""
 
 
-def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A session before it runs."""
+
+    experiment: Experiment
+    rows: tuple[PlanRow, ...]
+    """The trials in the order they run."""
+    longest: float
+    """An upper bound of the time that what is left takes, in seconds."""
+
+    @property
+    def left(self) -> int:
+        """Trials that are still to run."""
+        return sum(not row[4] for row in self.rows)
+
+
+def render_plan(planned: Planned) -> str:
     """The trials in the order they run, the services, and an upper bound of the time."""
-    left = sum(1 for row in rows if not row[4])
+    experiment, rows, left = planned.experiment, planned.rows, planned.left
     repository, limits = experiment.repository, experiment.limits
     services = {name for mode in experiment.modes for name in mode.services}
     started = ", ".join(sorted(services)) or "none"
@@ -25,12 +41,12 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
         *_options(experiment),
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
-        f"{experiment.concurrency} at the same time",
+        f"{experiment.concurrency} at the same time{_shared(experiment)}",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
         f"Services:   {experiment.service_url or started}",
         f"Seed:       {experiment.seed}",
-        f"Time:       at most {_hours(longest)}, if every agent and index takes all it may",
+        f"Time:       at most {hours(planned.longest)}, if every agent and index takes all it may",
         "",
     ]
     cells = [
@@ -39,6 +55,11 @@ def render_plan(experiment: Experiment, rows: Sequence[PlanRow], longest: float)
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
+
+
+def _shared(experiment: Experiment) -> str:
+    size = experiment.swarm_size
+    return f", {size} in a workspace" if size else ""
 
 
 def _options(experiment: Experiment) -> list[str]:
@@ -55,6 +76,7 @@ def _commit(repository: Repository) -> str:
     return f", commit {repository.commit[:12]}" if repository.commit else ", a plain folder"
 
 
-def _hours(seconds: float) -> str:
+def hours(seconds: float) -> str:
+    """`1 h 5 min`."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

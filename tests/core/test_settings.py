@@ -23,7 +23,7 @@ def test_the_first_source_that_has_a_value_wins(monkeypatch: pytest.MonkeyPatch)
         for name in ("agents", "runs", "seed", "timeout", "max_turns")
     }
     assert found == {
-        "agents": (4, "command line"),
+        "agents": ([4], "command line"),
         "runs": (3, "environment"),
         "seed": (2, ".env"),
         "timeout": (1, "file"),
@@ -41,7 +41,7 @@ def test_a_continued_session_comes_right_after_the_command_line(
         "quiet": Setting(value=True, source="command line"),
     }
     resolved = load({"runs": 5}, session=session)
-    assert (resolved.settings.agents, resolved.sources["agents"]) == (2, "session")
+    assert (resolved.settings.agents, resolved.sources["agents"]) == ([2], "session")
     assert resolved.settings.runs == 5
     assert resolved.settings.quiet is False  # that was said of the earlier call
 

@@ -292,7 +292,7 @@ def test_settings_say_where_they_came_from(bench: Bench) -> None:
     settings = bench.experiment("out")["settings"]
     assert settings["modes"] == {"value": ["baseline"], "source": "file"}
     assert settings["runs"] == {"value": 1, "source": "environment"}
-    assert settings["agents"] == {"value": 1, "source": "command line"}
+    assert settings["agents"] == {"value": [1], "source": "command line"}
     assert settings["max_turns"] == {"value": 15, "source": "default"}
 
 

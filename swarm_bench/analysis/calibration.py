@@ -1,0 +1,196 @@
+"""A mode against itself: by how much two identical arms differ, and what could be found."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from swarm_bench.analysis.measure import metric
+from swarm_bench.analysis.noise import detectable, pooled_sd, sd_interval, t_interval
+from swarm_bench.analysis.selection import Selection, compares, counts
+from swarm_bench.core.calibration import Calibration, Noise, Range
+from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.report import Metric, Style
+from swarm_bench.core.status import Status
+
+SIZES = tuple((tasks, runs) for tasks in (4, 8, 12, 20) for runs in (3, 5, 10))
+Read = Callable[[TrialRecord], float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    metric: Metric
+    read: Read
+    relative: bool
+    includes: Callable[[TrialRecord], bool] = compares
+
+
+def calibration(data: SessionData) -> Calibration:
+    """What a session of `calibrate` says. KeyError when it has no experiment of two modes."""
+    selection = Selection(data)
+    experiment = data.experiment
+    if experiment is None or len(experiment.modes) != 2:
+        raise KeyError("a calibration has two modes")
+    mode, again = (one.name for one in experiment.modes)
+    tasks = experiment.tasks_asked
+    runs = experiment.runs * experiment.trials_per_mode // tasks
+    arms = _Arms(first=selection.of(mode), second=selection.of(again))
+    rows = [_noise(measured, arms, (tasks, runs)) for measured in _METRICS]
+    return Calibration(
+        mode=mode,
+        again=again,
+        tasks=tasks,
+        runs=runs,
+        left_out=sum(not compares(trial) for trial in selection.trials),
+        rows=tuple(row for row in rows if row.pairs),
+        unknown=tuple(row.metric for row in rows if not row.pairs),
+        sizes=SIZES,
+        problems=_problems(tasks, runs),
+    )
+
+
+def _problems(tasks: int, runs: int) -> tuple[str, ...]:
+    found = []
+    if tasks < 2:
+        found.append(
+            "With one task there is no interval, and an experiment of this size can find nothing: "
+            "the task is the unit that is compared. Give more tasks, with --agents or --all-tasks."
+        )
+    if runs < 2:
+        found.append(
+            "With one run there is no spread from run to run, and so nothing to say what could be "
+            "found. Give --runs 2 or more; --continue adds them to this session."
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Arms:
+    first: tuple[TrialRecord, ...]
+    second: tuple[TrialRecord, ...]
+
+
+def _noise(measured: _Measured, arms: _Arms, planned: tuple[int, int]) -> Noise:
+    first, second = _values(measured, arms.first), _values(measured, arms.second)
+    pairs = [(first[place], second[place]) for place in first if place in second]
+    scale = math.log if measured.relative else float
+    ones, others = _by_task(first, scale), _by_task(second, scale)
+    differences = [median(others[task]) - median(ones[task]) for task in ones if task in others]
+    sd, freedom = pooled_sd([*ones.values(), *others.values()])
+    write = math.exp if measured.relative else float
+    return Noise(
+        metric=measured.metric,
+        relative=measured.relative,
+        pairs=len(pairs),
+        identical=sum(one == other for one, other in pairs),
+        missing=len(arms.first) + len(arms.second) - len(first) - len(second),
+        tasks=len(differences),
+        effect=write(fmean(differences)) if differences else None,
+        interval=_range(t_interval(differences), write),
+        largest=write(max(map(abs, differences))) if differences else None,
+        spread=None if sd is None else write(sd),
+        spread_interval=None if sd is None else _range(sd_interval(sd, freedom), write),
+        planned=_findable(sd, planned, write),
+        grid=tuple(_findable(sd, size, write) for size in SIZES),
+    )
+
+
+_Place = tuple[str, int, int]
+"""Task, run and agent: equal in both arms."""
+
+
+def _values(measured: _Measured, trials: Iterable[TrialRecord]) -> dict[_Place, float]:
+    found = {}
+    for trial in trials:
+        value = measured.read(trial) if measured.includes(trial) else None
+        # There is no ratio to 0.
+        if value is not None and (value > 0 or not measured.relative):
+            found[trial.task_id or trial.task, trial.run, trial.agent] = value
+    return found
+
+
+def _by_task(
+    values: Mapping[_Place, float], scale: Callable[[float], float]
+) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for (task, _, _), value in values.items():
+        found[task].append(scale(value))
+    return found
+
+
+def _findable(
+    sd: float | None, size: tuple[int, int], write: Callable[[float], float]
+) -> Range | None:
+    difference = None if sd is None else detectable(sd, *size)
+    return None if difference is None else _range((-difference, difference), write)
+
+
+def _range(values: Sequence[float] | None, write: Callable[[float], float] = float) -> Range | None:
+    return None if values is None else Range(low=write(values[0]), high=write(values[1]))
+
+
+def _of(key: str) -> Read:
+    def read(trial: TrialRecord) -> float | None:
+        value = getattr(trial, key)
+        return None if value is None else float(value)
+
+    return read
+
+
+def _sum_of(key: str) -> Read:
+    """Over the tools; `None` when one of them that was called is not in it."""
+
+    def read(trial: TrialRecord) -> float | None:
+        by_tool = getattr(trial, key)
+        if by_tool is None or not (trial.tool_calls or {}).keys() <= by_tool.keys():
+            return None
+        return float(sum(by_tool.values()))
+
+    return read
+
+
+def _relative(
+    key: str, title: str, style: Style, unit: str, read: Callable[[str], Read] = _of
+) -> _Measured:
+    about = metric(key, title, unit, style, f"{key} of a trial")
+    return _Measured(metric=about, read=read(key), relative=True)
+
+
+def _score(key: str, title: str, unit: str) -> _Measured:
+    about = metric(key, title, unit, Style.AVERAGE, f"{key} of a trial")
+    return _Measured(metric=about, read=_of(key), relative=False)
+
+
+def _completed(trial: TrialRecord) -> float:
+    return float(trial.status is Status.COMPLETED)
+
+
+_METRICS = (
+    _relative("wall_seconds", "Wall time", Style.SECONDS, "seconds"),
+    _relative("duration_s", "Agent's own time", Style.SECONDS, "seconds"),
+    _relative("api_seconds", "Time waiting for the model", Style.SECONDS, "seconds"),
+    _relative("tool_seconds", "Time in tools", Style.SECONDS, "seconds", _sum_of),
+    _relative("cpu_seconds", "CPU time", Style.SECONDS, "seconds"),
+    _relative("peak_memory_bytes", "Peak memory", Style.WHOLE, "bytes"),
+    _relative("num_turns", "Turns", Style.WHOLE, "turns"),
+    _relative("requests", "Requests", Style.WHOLE, "requests"),
+    _relative("tool_calls", "Tool calls", Style.WHOLE, "calls", _sum_of),
+    _relative("tool_result_tokens", "Tool result tokens", Style.WHOLE, "tokens", _sum_of),
+    _relative("total_tokens", "Reported tokens", Style.WHOLE, "tokens"),
+    _relative("effective_tokens", "Effective tokens", Style.WHOLE, "tokens"),
+    _relative("all_in_tokens", "All-in tokens", Style.WHOLE, "tokens"),
+    _relative("output_tokens", "Output tokens", Style.WHOLE, "tokens"),
+    _relative("cost", "Cost", Style.DOLLARS, "US dollars"),
+    _relative("result_lines", "Output lines", Style.WHOLE, "lines"),
+    _score("references", "File references", "mentions"),
+    _score("references_existing", "Existing files named", "files"),
+    _score("grounded", "Grounded answer", "0 or 1"),
+    _score("structured", "Structured answer", "0 or 1"),
+    _Measured(
+        metric=metric("completed", "Completed", "0 or 1", Style.AVERAGE, "status is completed"),
+        read=_completed,
+        relative=False,
+        includes=counts,
+    ),
+)

@@ -1,0 +1,123 @@
+"""Formulas for what noise does to a comparison: intervals, and what an experiment can detect.
+
+Everything is in the units of the values; of logarithms when they are logarithms. scipy is imported
+where it is used, since it takes half a second.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from statistics import fmean, stdev
+
+POWER = 0.8
+ALPHA = 0.05
+"""Of the two-sided t test."""
+CONFIDENCE = 1 - ALPHA
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean; `None` for fewer than two values."""
+    if len(values) < 2:
+        return None
+    from scipy import stats
+
+    mean = fmean(values)
+    half = stats.t.ppf(1 - ALPHA / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return mean - float(half), mean + float(half)
+
+
+def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+    """The standard deviation within cells of repeated values, and its degrees of freedom; `None`
+    when no cell has two."""
+    freedom = sum(len(cell) - 1 for cell in cells if cell)
+    if freedom < 1:
+        return None, 0
+    squares = sum(map(_squares, filter(None, cells)))
+    return math.sqrt(squares / freedom), freedom
+
+
+def _squares(cell: Sequence[float]) -> float:
+    """About the mean; exactly 0 for equal values, which the mean's rounding could spoil."""
+    shifted = [value - cell[0] for value in cell]
+    mean = fmean(shifted)
+    return sum((value - mean) ** 2 for value in shifted)
+
+
+def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The chi-square interval of a standard deviation of normal values."""
+    from scipy import stats
+
+    tail = (1 - confidence) / 2
+    low, high = stats.chi2.ppf([1 - tail, tail], freedom)
+    return sd * math.sqrt(freedom / low), sd * math.sqrt(freedom / high)
+
+
+@cache
+def median_variance(number: int) -> float:
+    """The variance of the median of so many standard normal values.
+
+    Integrated over the density of the middle value, or of the two middle ones. Medians of normal
+    values spread more than means do: by a third with three values, by pi/2 with many.
+    """
+    import numpy as np
+    from scipy import special
+
+    # Beyond eight of its own deviations a median has no density that a float could hold.
+    reach = min(8.0, 8 * math.sqrt(math.pi / 2 / number) + 0.5)
+    x = np.linspace(-reach, reach, 2001)
+    below = (number + 1) // 2 - 1
+    log_density = -(x**2) / 2 - math.log(2 * math.pi) / 2
+    if number % 2:
+        density = np.exp(
+            math.lgamma(number + 1)
+            - 2 * math.lgamma(below + 1)
+            + below * (special.log_ndtr(x) + special.log_ndtr(-x))
+            + log_density
+        )
+        return float(np.trapezoid(x**2 * density, x))
+    gap = np.linspace(0, min(2 * reach, 100 / number), 1001)[:, None]
+    upper = x + gap
+    joint = np.exp(
+        math.lgamma(number + 1)
+        - 2 * math.lgamma(below + 1)
+        + below * (special.log_ndtr(x) + special.log_ndtr(-upper))
+        + log_density
+        - upper**2 / 2
+        - math.log(2 * math.pi) / 2
+    )
+    inner = np.trapezoid(((x + upper) / 2) ** 2 * joint, x, axis=1)
+    return float(np.trapezoid(inner, gap[:, 0]))
+
+
+def standard_error(sd: float, tasks: int, runs: int) -> float:
+    """Of the mean over tasks of the difference between two arms' medians over runs, when the arms
+    differ by the same in every task."""
+    return sd * math.sqrt(2 * median_variance(runs) / tasks)
+
+
+def power(noncentrality: float, freedom: int) -> float:
+    """The chance that a two-sided t test sees a difference of so many standard errors, and on the
+    side where it is."""
+    from scipy import stats
+
+    limit = stats.t.ppf(1 - ALPHA / 2, freedom)
+    return float(stats.nct.sf(limit, freedom, noncentrality))
+
+
+@cache
+def _noncentrality(freedom: int) -> float:
+    """Standard errors that are seen with the power we ask for."""
+    from scipy import optimize
+
+    high = 1.0
+    while power(high, freedom) < POWER:  # ends: the power goes to 1
+        high *= 2
+    return float(optimize.brentq(lambda value: power(value, freedom) - POWER, 0, high))
+
+
+def detectable(sd: float, tasks: int, runs: int) -> float | None:
+    """The smallest difference that a t test over so many tasks sees in 80 of 100 experiments;
+    `None` for fewer than two tasks."""
+    if tasks < 2:
+        return None
+    return _noncentrality(tasks - 1) * standard_error(sd, tasks, runs)

@@ -1,0 +1,69 @@
+"""How many agents a session has, and how many of them share a workspace."""
+
+from typing import Any
+
+from swarm_bench.app.prepared import Benchmark
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.settings import Resolved
+
+
+def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any]:
+    """The keys of the experiment that say so; `tasks` is how many the suite has.
+
+    Every session of a series has the trials of the largest swarm, cut into swarms of its size: so
+    they differ in what is shared, and not in the tasks.
+    """
+    if benchmark == "ab":
+        return {"agents": 1, "concurrency": 1}
+    settings, most = resolved.settings, max(resolved.settings.agents)
+    at_once = settings.concurrency
+    if at_once is not None and at_once > most and not settings.all_tasks:
+        raise UsageError(
+            f"--concurrency {at_once} is more than the {most} agents of a swarm; "
+            f"give at most {most}"
+        )
+    if resolved.member is not None:
+        if settings.all_tasks and most > tasks:
+            raise UsageError(
+                f"--agents {most}: with --all-tasks a swarm has at most the {tasks} tasks of the "
+                "suite; give smaller swarms"
+            )
+        size = resolved.member.size
+        return {
+            "agents": most,
+            "concurrency": min(at_once or size, size),
+            "swarm_size": size,
+        }
+    if len(settings.agents) > 1:
+        raise UsageError(
+            f"--agents {' '.join(map(str, settings.agents))}: this session has swarms of one size; "
+            "give one number"
+        )
+    return {"agents": most, "concurrency": at_once or most}
+
+
+def check_alike(new: Experiment, resolved: Resolved) -> None:
+    """Raises `UsageError` when a session of a series would measure something else than the one
+    before it: files can change while a series runs."""
+    like = resolved.member.like if resolved.member else None
+    if like is None:
+        return
+    for what, now, then in (
+        (f"the content of {new.repository.path}", new.repository.tree, like.repository.tree),
+        ("the tasks", _tasks(new), _tasks(like)),
+        ("the modes", _modes(new), _modes(like)),
+    ):
+        if now != then:
+            raise UsageError(
+                f"Since the series began, {what} changed, and sizes that measure different things "
+                "cannot be compared; restore it, or begin a new series"
+            )
+
+
+def _tasks(experiment: Experiment) -> object:
+    return experiment.tasks, experiment.answer_format
+
+
+def _modes(experiment: Experiment) -> object:
+    return {mode.name: mode.instructions for mode in experiment.modes}

@@ -1,0 +1,66 @@
+"""What a person writes for an option, as the value that it means."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator
+from pydantic_settings import NoDecode
+
+
+def words(value: object) -> object:
+    """A text is cut at spaces and commas, the words of a list at commas only."""
+    if isinstance(value, str):
+        value = value.split()
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return value
+    words: list[str] = []
+    for word in value:  # the path of a mode file may hold a comma
+        words += [word] if _is_file(word) else filter(None, word.split(","))
+    return words
+
+
+def numbers(value: object) -> object:
+    """One number is a list of one; a text is cut at spaces and commas."""
+    if isinstance(value, list):
+        return [one for part in value for one in _each(part)]
+    return _each(value)
+
+
+def _each(value: object) -> list[object]:
+    return [*value.replace(",", " ").split()] if isinstance(value, str) else [value]
+
+
+def distinct(value: list[int]) -> list[int]:
+    if len(set(value)) < len(value):
+        raise ValueError("must be numbers that differ")
+    return value
+
+
+def arguments(value: object) -> object:
+    """A text is cut as a shell cuts it."""
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def variables(value: list[str]) -> list[str]:
+    for word in value:
+        if not re.fullmatch(r"[A-Za-z_]\w*(=.*)?", word, re.DOTALL):
+            raise ValueError("must be NAME or NAME=VALUE")
+    return value
+
+
+Arguments = Annotated[list[str], NoDecode, BeforeValidator(arguments)]
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):  # too long for a path, or a NUL in it
+        return False
+
+
+def address(value: str) -> str:
+    if not re.fullmatch(r"https?://[^/@\s]+/?", value):
+        raise ValueError("must be an address such as http://127.0.0.1:3000, without a password")
+    return value
