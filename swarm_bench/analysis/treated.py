@@ -49,21 +49,11 @@ class Treated:
     @cached_property
     def known(self) -> Trials:
         """The measured trials that show whether they were connected."""
-        return tuple(trial for trial in self.measured if trial.retrieval not in _UNKNOWN)
+        return tuple(trial for trial in self.measured if _is_connected(trial) is not None)
 
     @cached_property
     def connected(self) -> Trials:
-        """A contaminated trial may have had its own tool too."""
-        return tuple(
-            trial
-            for trial in self.known
-            if trial.retrieval in _CONNECTED
-            or (
-                trial.retrieval is Treatment.CONTAMINATED
-                and trial.evidence
-                and (trial.evidence.connected or trial.evidence.calls)
-            )
-        )
+        return tuple(trial for trial in self.measured if _is_connected(trial))
 
     @cached_property
     def used(self) -> Trials:
@@ -93,6 +83,18 @@ class Treated:
     @cached_property
     def _servers(self) -> tuple[str, ...]:
         return self.selection.servers(self.mode)
+
+
+def _is_connected(trial: TrialRecord) -> bool | None:
+    """A contaminated trial may have had its own tool too; `None` when the trial does not tell."""
+    if trial.retrieval in _UNKNOWN:
+        return None
+    if trial.retrieval is not Treatment.CONTAMINATED:
+        return trial.retrieval in _CONNECTED
+    evidence = trial.evidence
+    if evidence is None or (evidence.connected is None and not evidence.calls):
+        return None
+    return bool(evidence.connected or evidence.calls)
 
 
 def _calls(trial: TrialRecord, given: Mapping[str, int] | None, servers: tuple[str, ...]) -> int:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
 
-MODES = {
+MODES: dict[str, dict[str, Any]] = {
     "baseline": {},
+    "told": {"control_of": ("canopy",)},
     "canopy": {"servers": {"canopy": {}}, "probes": ("feedback",)},
     "canopy-service": {"servers": {"canopy": {}}, "probes": ("feedback", "service")},
 }
@@ -38,7 +39,7 @@ WHOLE = {
 def make_trial(mode: str = "baseline", **changes: Any) -> TrialRecord:
     """A trial that ended well; agent, run and task are 1, 1 and `a` unless said otherwise."""
     values = {"mode": mode, "agent": 1, "run": 1, "task": "a", **WHOLE}
-    if mode != "baseline":
+    if MODES[mode].get("servers"):
         values |= {"retrieval": "used", "mcp_calls": 2}
     return TrialRecord.model_validate(values | changes)
 
@@ -50,7 +51,7 @@ def make_failed(mode: str, cause: str, status: str, **changes: Any) -> TrialReco
 
 
 def make_swarm(mode: str, **changes: Any) -> SwarmRecord:
-    """A swarm of agents 1 to 9 whose counters were both 3."""
+    """A swarm of agents 1 to 9 whose counters were both 3, and fit the transcripts."""
     difference = {
         "canopy": {"feedback": {"query_events": 3, "expand_events": 3}},
         "canopy-service": {
@@ -67,6 +68,7 @@ def make_swarm(mode: str, **changes: Any) -> SwarmRecord:
         "agents": tuple(range(1, 10)),
         "difference": difference.get(mode, {}),
         "index_seconds": 2.0 if mode != "baseline" else None,
+        "counters": "agree" if mode in difference else None,
     }
     return SwarmRecord.model_validate(values | changes)
 
@@ -111,12 +113,16 @@ def make_session(*records: TrialRecord | SwarmRecord, **changes: Any) -> Session
         if not any(swarm.mode == mode and swarm.run == run for swarm in swarms):
             swarms.append(make_swarm(mode, run=run))
     planned = changes.pop("planned", {})
+    overhead = tuple(
+        Overhead.model_validate({"session": "s"} | one) for one in changes.pop("overhead", ())
+    )
     warnings = changes.pop("warnings", ())
     changes.setdefault("runs", max((trial.run for trial in trials), default=1))
     return SessionData(
         experiment=make_experiment(modes, **changes),
         trials=trials,
         swarms=tuple(swarms),
+        overhead=overhead,
         planned=planned,
         warnings=warnings,
     )

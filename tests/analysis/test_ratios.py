@@ -2,14 +2,14 @@ from collections.abc import Callable
 
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData, TrialRecord
-from swarm_bench.core.report import Ratio, Ratios
+from swarm_bench.core.report import Column, Ratio, Ratios
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]
 
 
 def ratios(data: SessionData) -> Ratios:
-    found = summarise(data).ratios
+    found = summarise(data).headline.ratios
     assert found is not None
     return found
 
@@ -37,8 +37,8 @@ def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Se
     found = ratios(session(*trials))
     # a: 55 / 110, b: 40 / 20, c: 8 / 10
     assert ratio(found, "total_tokens") == Ratio(median=0.8, low=0.5, high=2.0, tasks=3)
-    assert (found.reference, found.modes) == ("baseline", ("canopy",))
-    assert (found.tasks, found.runs, found.left_out) == (3, 3, 0)
+    assert (found.reference, found.columns) == ("baseline", (Column(mode="canopy"),))
+    assert (found.tasks, found.runs) == (3, 3)
 
 
 def test_a_task_without_the_figure_in_both_modes_is_not_in_it(
@@ -62,7 +62,6 @@ def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Sess
     found = ratios(
         session(
             trial(task="a", agent=1, num_turns=4),
-            trial(task="a", agent=2, num_turns=400, retrieval="contaminated"),
             trial("canopy", task="a", agent=1, num_turns=8),
             trial(
                 "canopy",
@@ -72,10 +71,10 @@ def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Sess
                 status="agent-failed",
                 cause="error-result",
             ),
+            trial("canopy", task="a", agent=3, num_turns=400, retrieval="contaminated"),
         )
     )
     assert ratio(found, "num_turns") == Ratio(median=2, low=2, high=2, tasks=1)
-    assert found.left_out == 2
 
 
 def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) -> None:
@@ -93,3 +92,19 @@ def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) 
     )
     assert ratio(found, "num_turns") == Ratio(median=3, low=3, high=3, tasks=1)
     assert ratio(found, "result_lines") is None
+
+
+def test_as_used_has_only_trials_that_used_the_tool_against_all_others(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(
+        session(
+            trial(task="a", agent=1, total_tokens=100),
+            trial(task="a", agent=2, total_tokens=300),
+            trial("canopy", task="a", agent=1, total_tokens=100),
+            trial("canopy", task="a", agent=2, total_tokens=500, retrieval="unused"),
+        )
+    )
+    assert found.columns == (Column(mode="canopy"), Column(mode="canopy", as_used=True))
+    tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
+    assert [one and one.median for one in tokens.ratios] == [1.5, 0.5]

@@ -194,7 +194,7 @@ def test_counters_of_trials_that_were_all_run_again_are_left_out(
 
 def test_a_single_mode_has_no_ratios(trial: Trial, session: Session) -> None:
     report = summarise(session(trial("canopy")))
-    assert report.ratios is None
+    assert report.headline.ratios is None
     assert report.modes == ("canopy",)
 
 
@@ -238,9 +238,24 @@ def test_the_head_says_what_was_measured(trial: Trial, session: Session) -> None
         "Model": "rules",
         "Tasks": "exploration (1 of 2 asked)",
         "Retrieval": "canopy: embedded canopy 1.0",
+        "Index": "cold (a standalone server indexes in its agents' time)",
         "Order": "run 1: canopy, baseline",
         "Seed": "7",
         "Session": "swarm-1",
         "Date": "2026-01-02 03:04:05 UTC",
     }
     assert "no language model" in summarise(data).notes[0]
+
+
+def test_the_head_says_how_agents_shared_and_when_the_index_was_built(
+    trial: Trial, session: Session
+) -> None:
+    data = session(trial(), trial("canopy"), index="warm", agents=8, swarm_size=2, concurrency=2)
+    facts = {fact.label: fact.value for line in summarise(data).head for fact in line}
+    assert facts["Agents"] == "8, in swarms of 2, at most 2 at a time"
+    assert facts["Index"] == "warm (a standalone index is built before its agents start)"
+
+
+def test_without_a_tool_there_is_no_index(trial: Trial, session: Session) -> None:
+    facts = [fact.label for line in summarise(session(trial())).head for fact in line]
+    assert "Index" not in facts

@@ -19,6 +19,7 @@ def warnings(data: SessionData) -> list[str]:
 
 def test_a_good_session_has_none(trial: Trial, session: Session) -> None:
     data = session(trial(), trial("canopy"), trial("canopy-service"), planned={"baseline": 1})
+    assert not summarise(data).headline.qualified
     assert warnings(data) == []
     assert summarise(data).retrieval_exercised is True
 
@@ -54,7 +55,9 @@ def test_a_contaminated_baseline_is_said(trial: Trial, session: Session) -> None
 def test_counts_in_the_baseline_are_contamination(
     trial: Trial, swarm: Swarm, session: Session
 ) -> None:
-    counted = swarm("baseline", difference={"feedback": {"query_events": 2, "expand_events": 1}})
+    counted = swarm(
+        "baseline", counters=None, difference={"feedback": {"query_events": 2, "expand_events": 1}}
+    )
     assert warnings(session(trial(), counted)) == [
         "baseline is contaminated: it gives no retrieval tool, yet the feedback database counted 3 "
         "queries and expands while its agents ran."
@@ -66,7 +69,7 @@ def test_a_service_that_counted_nothing_is_said_plainly(
 ) -> None:
     idle = swarm("canopy-service", run=2, difference={"service": {"queries": 0, "expands": 0}})
     data = session(
-        trial("canopy-service", run=1), trial("canopy-service", run=2, retrieval="unused"), idle
+        trial("canopy-service", run=1), trial("canopy-service", run=2, retrieval="unknown"), idle
     )
     found = warnings(data)
     assert found[0] == (
@@ -77,13 +80,14 @@ def test_a_service_that_counted_nothing_is_said_plainly(
 
 
 def test_witnesses_that_disagree_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
-    found = warnings(session(trial("canopy"), swarm("canopy", difference=NO_COUNTS)))
+    old = swarm("canopy", difference=NO_COUNTS, counters=None)
+    found = warnings(session(trial("canopy"), old))
     assert "although 1 transcripts show calls of the tool" in found[0]
 
 
 @pytest.mark.parametrize(
     ("label", "said"),
-    [("unused", "never called"), ("not-connected", "were not connected")],
+    [("unused", "never used"), ("not-connected", "were not connected")],
 )
 def test_trials_that_did_not_use_the_tool_are_counted(
     label: str, said: str, trial: Trial, session: Session
@@ -94,7 +98,8 @@ def test_trials_that_did_not_use_the_tool_are_counted(
 
 
 def test_lost_counters_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
-    found = warnings(session(trial("canopy"), swarm("canopy", difference={"feedback": None})))
+    lost = swarm("canopy", difference={"feedback": None}, counters=None)
+    found = warnings(session(trial("canopy"), lost))
     assert found == ["canopy: there are no counters of the feedback database in 1 of 1 swarm."]
 
 
@@ -175,3 +180,73 @@ def test_a_tool_that_never_works_is_said(trial: Trial, session: Session) -> None
 def test_servers_that_were_not_connected_are_named(trial: Trial, session: Session) -> None:
     lost = trial("canopy", retrieval="not-connected", mcp_servers={"canopy": "failed"})
     assert any("(agent 1): canopy is failed. They stay" in one for one in warnings(session(lost)))
+
+
+def test_what_contaminated_is_named(trial: Trial, session: Session) -> None:
+    seen = trial(retrieval="contaminated", evidence={"foreign": ["mcp__notes__search"]})
+    (said,) = [one for one in warnings(session(seen)) if "contaminated" in one]
+    assert "(agent 1): mcp__notes__search; they are left out" in said
+
+
+def test_a_contradiction_is_said_once_with_how_often(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    wrong = {"counters": "contradict", "counters_why": ["The counters have 3, the calls 9."]}
+    data = session(
+        trial("canopy", run=1),
+        trial("canopy", run=2),
+        trial("canopy", run=3),
+        swarm("canopy", run=1, **wrong),
+        swarm("canopy", run=2, **wrong),
+        swarm("canopy", run=3, counters="explained", counters_why=["Known."]),
+    )
+    assert warnings(data) == [
+        "canopy: the witnesses contradict each other in 2 of 3 swarms. The counters have 3, the "
+        "calls 9."
+    ]
+
+
+def test_a_start_event_that_contradicts_the_transcript_is_said(
+    trial: Trial, session: Session
+) -> None:
+    said = {"start": "contradict", "why": ["canopy was failed, and answered."]}
+    assert warnings(session(trial("canopy", evidence=said))) == [
+        "canopy: the witnesses contradict each other. canopy was failed, and answered."
+    ]
+
+
+def test_a_difference_that_a_rule_explains_is_no_warning(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    known = swarm("canopy", counters="explained", counters_why=["Queries count twice."])
+    late = trial("canopy", evidence={"start": "explained", "why": ["It connected later."]})
+    assert warnings(session(late, known)) == []
+
+
+def test_counters_that_were_not_compared_are_said(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    assert warnings(session(trial("canopy"), swarm("canopy", counters=None))) == [
+        "canopy: the tool's counters were not compared with the transcripts in 1 of 1 swarm."
+    ]
+
+
+def test_a_tool_that_nobody_asked_has_no_lost_counters(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    idle = swarm("canopy", difference={"feedback": None}, counters="agree")
+    assert not any("counters" in one for one in warnings(session(trial("canopy"), idle)))
+
+
+def test_tools_that_the_agent_cannot_use_are_said(trial: Trial, session: Session) -> None:
+    trials = [
+        trial("canopy", agent=1, program="scout", unusable_tools=["b", "a"]),
+        trial("canopy", agent=2, program="scout", unusable_tools=["a"]),
+    ]
+    assert warnings(session(*trials)) == ["canopy: scout had no way to use 2 tools: a, b."]
+
+
+def test_an_unused_tool_is_said_once(trial: Trial, swarm: Swarm, session: Session) -> None:
+    data = session(trial("canopy", retrieval="unused"), swarm("canopy", difference=NO_COUNTS))
+    (said,) = warnings(data)
+    assert "1 of 1 trial never used" in said

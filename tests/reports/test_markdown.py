@@ -7,9 +7,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Report
 from swarm_bench.reports.markdown import render
+from tests.analysis.conftest import make_experiment, make_session, make_trial
 
 HOSTILE = (
     "a | b\n\n# Injected\n<script>x</script> <!-- `code` [l](http://x) ![i](y) **b** __c__ ~~d~~ "
@@ -38,10 +40,65 @@ def hostile_report() -> Report:
     )
 
 
-@pytest.fixture(scope="module")
-def tokens() -> list[Token]:
+def hostile_session() -> Report:
+    """One that has every section."""
+    tool = f"mcp__srv__{HOSTILE}"
+    shown = {
+        "tool_calls": {tool: 2, HOSTILE: 1},
+        "tool_failures": {tool: 1},
+        "tool_seconds": {tool: 1.0, HOSTILE: 1.0},
+        "unusable_tools": [HOSTILE],
+        "total_tokens": 5,
+    }
+    seen = {"foreign": [HOSTILE], "connected": ["srv"], "start": "contradict", "why": [HOSTILE]}
+    modes = (
+        Mode(name="baseline", source="test"),
+        Mode(name=HOSTILE, source="test", servers={"srv": {}, HOSTILE: {}}, instructions="x"),
+        Mode(name="third", source="test", control_of=(HOSTILE,)),
+    )
+    used, touched = {"mode": HOSTILE, "retrieval": "used"}, {"retrieval": "contaminated"}
+    return summarise(
+        SessionData(
+            experiment=make_experiment(("baseline",)).model_copy(update={"modes": modes}),
+            trials=(
+                trial(total_tokens=9),
+                trial(**used, **shown, task=HOSTILE),
+                trial(**used, total_tokens=5, agent=2, evidence=seen),
+                trial(mode=HOSTILE, agent=3, **touched, evidence=seen),
+                trial(mode="third", total_tokens=7),
+            ),
+            swarms=(
+                SwarmRecord(
+                    session="s",
+                    swarm="s",
+                    mode=HOSTILE,
+                    run=1,
+                    agents=(1, 2, 3),
+                    counters="contradict",
+                    counters_why=(HOSTILE,),
+                ),
+            ),
+            overhead=(
+                Overhead(
+                    session="s",
+                    mode=HOSTILE,
+                    tools=1,
+                    server_seconds={HOSTILE: 9.0},
+                    problem=HOSTILE,
+                ),
+            ),
+        )
+    )
+
+
+@pytest.fixture(params=[hostile_report, hostile_session])
+def tokens(request: pytest.FixtureRequest) -> list[Token]:
+    return parsed(request.param())
+
+
+def parsed(report: Report) -> list[Token]:
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    text = render(hostile_report())
+    text = render(report)
     text.encode("utf-8")
     return [inner for token in parser.parse(text) for inner in (token, *(token.children or ()))]
 
@@ -62,7 +119,8 @@ def test_nothing_of_it_formats_or_runs(tokens: list[Token]) -> None:
     }
 
 
-def test_headings_are_ours_only(tokens: list[Token]) -> None:
+def test_headings_are_ours_only() -> None:
+    tokens = parsed(hostile_session())
     headings = [
         after.content
         for token, after in zip(tokens, tokens[1:], strict=False)
@@ -70,20 +128,22 @@ def test_headings_are_ours_only(tokens: list[Token]) -> None:
     ]
     assert headings == [
         "Swarm Benchmark Summary",
+        "Headline",
         "Warnings",
-        "Notes",
-        "Against baseline",
+        "What the instructions do, and what the tool does",
         "Time, tokens and cost",
         "Answers",
         "Retrieval",
+        "Tools",
+        "Fixed overhead",
         "Per-Agent Results",
     ]
 
 
-def test_every_row_has_its_cells(tokens: list[Token]) -> None:
+def test_every_row_has_its_cells() -> None:
     widths: list[set[int]] = []
     cells = 0
-    for token in tokens:
+    for token in parsed(hostile_session()):
         if token.type == "table_open":
             widths.append(set())
         elif token.type == "tr_open":
@@ -92,7 +152,7 @@ def test_every_row_has_its_cells(tokens: list[Token]) -> None:
             cells += 1
         elif token.type == "tr_close":
             widths[-1].add(cells)
-    assert [sorted(found) for found in widths] == [[3], [4], [4], [12]]
+    assert [sorted(found) for found in widths] == [[3], [5], [4], [4], [4], [6], [3], [12]]
 
 
 def test_a_session_without_records_renders() -> None:
@@ -104,3 +164,48 @@ def test_a_session_without_records_renders() -> None:
 def test_without_warnings_it_says_so() -> None:
     text = render(summarise(SessionData(experiment=None, trials=(trial(),), swarms=())))
     assert "None: every planned trial ran" in text
+
+
+def summary(data: SessionData) -> str:
+    return render(summarise(data))
+
+
+def test_the_headline_stands_before_everything_else() -> None:
+    text = summary(make_session(make_trial(), make_trial("canopy")))
+    first = text.partition("\n## ")[2]
+    assert first.startswith("Headline\n\n- **canopy**: connected in 1 of 1 trial, used in 1.\n")
+    assert (
+        "- Nothing qualifies it: every trial was connected and used the tool, and the witnesses "
+        "agree.\n"
+    ) in first
+    assert "Every trial used its mode's tool" in first
+
+
+def test_a_qualified_headline_says_by_what() -> None:
+    trials = [make_trial("canopy"), make_trial("canopy", agent=2, retrieval="unused")]
+    text = summary(make_session(make_trial(), *trials))
+    assert (
+        "- **canopy**: connected in 2 of 2 trials, used in 1. Qualified: not used in 1 of 2 "
+        "trials.\n"
+    ) in text
+    assert "canopy, as used |" in text
+    assert "the agents' choice and not chance" in text
+    assert "Nothing qualifies it" not in text
+
+
+def test_a_mode_without_a_verdict_has_no_column() -> None:
+    lost = make_trial("canopy", retrieval="not-connected")
+    text = summary(make_session(make_trial(), lost, make_trial("canopy-service")))
+    assert (
+        "- **canopy**: connected in 0 of 1 trial, used in 0. **no verdict**: 0 of 1 trial (0%) "
+        "were connected to the tool, and --min-connected asks for 90%."
+    ) in text
+    (headline,) = [line for line in text.splitlines() if line.startswith("| Wall time")]
+    assert headline.count("|") == 3
+
+
+def test_without_a_reference_there_are_no_ratios_and_all_tables() -> None:
+    text = summary(make_session(make_trial(retrieval="contaminated"), make_trial("canopy")))
+    assert "\nThere is **no verdict**: everything is compared with baseline, and 1 of 1" in text
+    assert "Wall time" not in text
+    assert "## Time, tokens and cost" in text
