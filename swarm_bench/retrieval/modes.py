@@ -18,7 +18,7 @@ from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling, 
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
 _HTTP = ("http", "streamable-http", "streamableHttp")
-_NAMES_ONE = re.compile(r"(\$\{\w+\}|\{\{\s*\w+\s*\}\}|)")
+_NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
 
 
 class _Server(BaseModel):

@@ -48,6 +48,6 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
         "UNNAMED": "not-of-this-mode",
     }
     found = secrets({}, {}, EMPTY.model_copy(update={"servers": servers}), variables)
-    named = {"key-of-mine", "path-of-mine", "token-of-mine", "Bearer token-of-mine", "otherwise"}
+    named = {"key-of-mine", "path-of-mine", "token-of-mine", "otherwise"}
     assert named <= set(found)
     assert not {"/home/of/me", "not-of-this-mode"} & set(found)
