@@ -19,10 +19,13 @@ class Rules:
 
     name = "rules"
 
+    def __init__(self, instructions: str = "") -> None:
+        self._instructions = instructions
+
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         others = foreign.others_of(tools, messages[0].text)
         prompt = foreign.without_told(messages[0].text) if others else messages[0].text
-        terms = terms_of(task_of(prompt, tools))
+        terms = terms_of(task_of(prompt, tools, [self._instructions]))
         taken = list(evidence.steps(messages))
         offered = canopy.tools_of(tools)
         calls = _asked_of_servers(terms, taken, offered, others)
