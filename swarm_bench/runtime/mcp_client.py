@@ -222,7 +222,9 @@ def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer within {seconds:g} seconds"
     if isinstance(error, MCPError):
-        words = "it hung up" if error.code == CONNECTION_CLOSED else error.message
+        # Servers use the SDK's code for errors of their own; its words tell them apart.
+        closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
+        words = "it hung up" if closed else error.message
     elif isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:
