@@ -14,11 +14,13 @@ from swarm_bench.core.experiment import Stored
 from swarm_bench.core.recording import (
     FOLDER,
     FORMAT,
+    OVERHEAD,
     RECORDING,
     STREAMS,
     SWARMS,
     TRIALS,
     Recorded,
+    RecordedOverhead,
     RecordedSwarm,
     RecordedTrial,
     Recording,
@@ -52,6 +54,7 @@ def read_recording(folder: Path) -> Recorded:
     recording = _head(folder / RECORDING)
     trials, torn_trials = _lines(folder / TRIALS, RecordedTrial)
     swarms, torn_swarms = _lines(folder / SWARMS, RecordedSwarm)
+    overhead, torn_overhead = _lines(folder / OVERHEAD, RecordedOverhead)
     latest = {trial.trial: trial for trial in trials}
     broken = _broken(folder, latest.values())
     limit = recording.experiment.limits.output_bytes
@@ -62,7 +65,8 @@ def read_recording(folder: Path) -> Recorded:
         recording=recording,
         trials={name: trial for name, trial in latest.items() if name not in broken},
         swarms=tuple(swarms),
-        problems=(*torn_trials, *torn_swarms, *broken.values()),
+        overhead=tuple(overhead),
+        problems=(*torn_trials, *torn_swarms, *torn_overhead, *broken.values()),
     )
 
 

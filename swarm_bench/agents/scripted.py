@@ -17,6 +17,8 @@ class Scripted:
     """A process that does what a script says, good or bad. Its model is the script's path."""
 
     name = "scripted"
+    reports_usage = False
+    """Its script is for tasks: an empty prompt would play it once more."""
 
     def launch(self, request: AgentRequest) -> Launch:
         options = ["--script", str(Path(request.model or "").resolve())]

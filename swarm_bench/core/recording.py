@@ -3,6 +3,7 @@
     recording.json          the experiment in shape, without anything secret
     trials.jsonl            how each agent's process ended, and what was measured of it
     swarms.jsonl            the retrieval tool's counters around each swarm
+    overhead.jsonl          what it costs to have the tools of the modes at all
     streams/<trial>.stdout  what the agent printed, byte for byte
     streams/<trial>.stderr
     streams/<trial>.left-1  a file that the agent left and its adapter reads, without secrets
@@ -22,7 +23,7 @@ from pydantic import Field, field_validator, model_validator
 from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode, Stored
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.records import SwarmRecord
+from swarm_bench.core.records import Overhead, SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 FORMAT = 1
@@ -30,6 +31,7 @@ FOLDER = "recording"
 RECORDING = "recording.json"
 TRIALS = "trials.jsonl"
 SWARMS = "swarms.jsonl"
+OVERHEAD = "overhead.jsonl"
 STREAMS = "streams"
 MAX_TRIALS = 100_000
 PROBES = frozenset({"feedback", "service"})
@@ -185,6 +187,18 @@ class RecordedSwarm(SwarmRecord):
         return difference
 
 
+class RecordedOverhead(Overhead):
+    """One line of `overhead.jsonl`. Of a mode that has several the last one counts."""
+
+    server_seconds: dict[str, Amount] = {}
+    tools: Count | None = None
+    tool_tokens: Count | None = None
+    server_instruction_tokens: Count | None = None
+    mode_instruction_tokens: Count | None = None
+    prompt_tokens: Count | None = None
+    prompt_cost: Amount | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """A recording that was read and checked."""
@@ -194,6 +208,7 @@ class Recorded:
     trials: Mapping[str, RecordedTrial]
     """By the id of the trial."""
     swarms: tuple[SwarmRecord, ...]
+    overhead: tuple[Overhead, ...] = ()
     problems: tuple[str, ...] = ()
     """Lines that could not be read, a sentence per file."""
 

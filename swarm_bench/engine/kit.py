@@ -14,6 +14,7 @@ from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.models.rehearsal.start import Rehearsal
+from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.workspace import Snapshot
 
@@ -43,6 +44,8 @@ class Kit:
     """The server that answers in the place of a model."""
     recorder: Recorder | None = None
     """Keeps what the agents print, to be played again."""
+    greetings: Greetings = field(default_factory=dict)
+    """What the servers of the modes said when they were asked."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents; `agent` plays it."""
 

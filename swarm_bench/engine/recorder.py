@@ -15,6 +15,7 @@ from pathlib import Path
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import (
+    OVERHEAD,
     RECORDING,
     STREAMS,
     SWARMS,
@@ -23,7 +24,7 @@ from swarm_bench.core.recording import (
     Recording,
     stream_path,
 )
-from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.records import Overhead, SwarmRecord, TrialRecord
 from swarm_bench.runtime.files import append_line, store_errors, write_whole
 from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
@@ -80,6 +81,10 @@ class Recorder:
 
     def keep_swarm(self, record: SwarmRecord) -> None:
         append_line(self._folder / SWARMS, record.model_dump_json())
+
+    def keep_overhead(self, line: Overhead) -> None:
+        """Of a mode that has several lines the last one counts."""
+        append_line(self._folder / OVERHEAD, line.model_dump_json())
 
     def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
         target = stream_path(self._folder, trial.trial, name)

@@ -53,6 +53,15 @@ async def replay_swarm(
         remove(place)
 
 
+def replay_overhead(kit: Kit, recorded: Recorded) -> None:
+    """What was measured of the modes then."""
+    modes = {mode.name for mode in kit.experiment.modes}
+    lines = {line.mode: line for line in recorded.overhead if line.mode in modes}
+    here = {"session": kit.experiment.session}
+    if lines:
+        kit.folder.write_overhead([line.model_copy(update=here) for line in lines.values()])
+
+
 async def _play(trial: "ReplayedTrial", limiter: anyio.CapacityLimiter) -> None:
     async with limiter:
         await trial.run(_nothing_lost)

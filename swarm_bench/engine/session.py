@@ -11,8 +11,9 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Block, Swarm, plan
-from swarm_bench.engine.replay import replay_swarm
+from swarm_bench.engine.replay import replay_overhead, replay_swarm
 from swarm_bench.engine.swarm import SwarmRun
 from swarm_bench.runtime.ownership import end_at_once
 
@@ -27,12 +28,17 @@ async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int
     finished = {record.trial for record in done}
     blocks = [_rest(block, finished) for block in plan(kit.experiment)]
     kit.emit(_started(kit, blocks, len(done)))
+    prompts = EmptyPrompts(kit)
+    if kit.recorded is None:
+        prompts.begin()
+    else:
+        replay_overhead(kit, kit.recorded)
     try:
         async with anyio.create_task_group() as group:
             with anyio.CancelScope() as scope:
                 group.start_soon(_listen, scope, kit)
                 for block in blocks:
-                    await _run_block(kit, block, attempts)
+                    await _run_block(kit, block, attempts, prompts)
             group.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
         raise _ours(errors) from None
@@ -48,7 +54,9 @@ def _ours(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     return errors
 
 
-async def _run_block(kit: Kit, block: Block, attempts: dict[str, int]) -> None:
+async def _run_block(
+    kit: Kit, block: Block, attempts: dict[str, int], prompts: EmptyPrompts
+) -> None:
     if not block.swarms:
         return
     kit.emit(BlockStarted(run=block.run, runs=kit.experiment.runs, order=block.order))
@@ -56,7 +64,7 @@ async def _run_block(kit: Kit, block: Block, attempts: dict[str, int]) -> None:
         if kit.recorded is not None:
             await replay_swarm(kit, kit.recorded, swarm, attempts)
         else:
-            await SwarmRun(kit, swarm, attempts).run()
+            await SwarmRun(kit, swarm, attempts, prompts).run()
 
 
 async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:

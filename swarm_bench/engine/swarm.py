@@ -21,6 +21,7 @@ from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.proof import prove
 from swarm_bench.engine.trial import Surroundings, TrialRun
@@ -55,10 +56,13 @@ class _Story:
 class SwarmRun:
     """Runs the trials of one swarm that are still to be run."""
 
-    def __init__(self, kit: Kit, swarm: Swarm, attempts: Mapping[str, int]) -> None:
+    def __init__(
+        self, kit: Kit, swarm: Swarm, attempts: Mapping[str, int], prompts: EmptyPrompts
+    ) -> None:
         self._kit = kit
         self._swarm = swarm
         self._attempts = attempts
+        self._prompts = prompts
         self._mode = kit.experiment.mode(swarm.mode)
         backend = kit.experiment.retrieval.get(swarm.mode)
         tried = [attempts.get(trial.id, 0) for trial in swarm.trials]
@@ -98,6 +102,7 @@ class SwarmRun:
                 await self._start_service(stack)
             elif self._is_warmed:
                 await self._warm()
+            await self._prompts.ask(self._mode, self._surroundings(), self._look)
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()

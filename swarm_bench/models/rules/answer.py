@@ -20,7 +20,14 @@ MAX_CONNECTIONS = 8
 MAX_UNREAD = 5
 _MAX_QUOTE = 120
 
+_DICTATED = re.compile(r"^Reply with the single word (\w+)\.$", re.MULTILINE)
 _CALLED = re.compile(r"(?<![\w.])(?:\w+\.)*([A-Za-z_]\w{3,})\s*\(")
+
+
+def dictated(prompt: str) -> str | None:
+    """The answer that a prompt spells out; there is nothing to look for then."""
+    found = _DICTATED.search(prompt)
+    return found[1] if found else None
 
 
 def write(terms: Sequence[Term], seen: Seen, order: Sequence[str]) -> str:

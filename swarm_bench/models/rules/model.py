@@ -23,6 +23,8 @@ class Rules:
         self._instructions = instructions
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
+        if (word := answer.dictated(messages[0].text)) is not None:
+            return Message(role="assistant", text=word)
         others = foreign.others_of(tools, messages[0].text)
         prompt = foreign.without_told(messages[0].text) if others else messages[0].text
         terms = terms_of(task_of(prompt, tools, [self._instructions]))

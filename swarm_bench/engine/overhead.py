@@ -1,0 +1,136 @@
+"""What it costs to have a mode's tool at all: what its servers say of themselves, and the one
+request of an agent that is given nothing to do.
+
+The empty prompt goes to every mode alike, once, right before its first swarm. It has a clone of its
+own: a server that indexes or counts in its workspace leaves nothing there for the agents.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from swarm_bench.core.events import Event
+from swarm_bench.core.experiment import Experiment, Mode, Task, stable_id
+from swarm_bench.core.records import Overhead, TrialRecord
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Trial
+from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.models import tokens
+from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.workspace import clone
+
+NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
+LONGEST_SECONDS = 120.0
+"""One short request; an agent that hangs must not hold up the session for the time of a task."""
+
+
+class EmptyPrompts:
+    """The overhead of the modes of a session, one line each in its `overhead.jsonl`."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._lines = {line.mode: line for line in kit.folder.read().overhead}
+        says_usage = getattr(kit.agent, "reports_usage", True)
+        self._left = {
+            mode.name for mode in kit.experiment.modes if says_usage and not self._is_known(mode)
+        }
+
+    def begin(self) -> None:
+        """Write what the servers said of themselves; lines that are complete stay as they are."""
+        for mode in self._kit.experiment.modes:
+            greetings = self._kit.greetings.get(mode.name, {})
+            if not self._is_known(mode) and set(greetings) == set(mode.servers):
+                self._write(_greeted(self._kit.experiment, mode, list(greetings.values())))
+
+    async def ask(
+        self, mode: Mode, around: Surroundings, lost: Callable[[], Awaitable[str | None]]
+    ) -> None:
+        """Once for each mode: give an agent nothing to do, and write down what its request took.
+        What goes wrong is a sentence in the line. Raises `StoreError`."""
+        if mode.name not in self._left or mode.name not in self._lines:
+            return
+        self._left.discard(mode.name)
+        kit = self._kit
+        place = kit.work / "overhead"
+        name = kit.workspace.name
+        with TemporaryDirectory(dir=kit.work, prefix="overhead-") as folder:
+            async with clone(kit.snapshot, place / name, keep=None) as workspace:
+                values = {**around.placeholders, "workspace": str(workspace)}
+                own = Surroundings(
+                    workspace=workspace, placeholders=values, monitor=TreeMonitor(), attempts={}
+                )
+                run = TrialRun(_quiet(kit, Path(folder)), own, _trial(mode))
+                await run.run(lost)
+        if run.written is not None:
+            self._write(_asked(self._lines[mode.name], run.written))
+
+    def _is_known(self, mode: Mode) -> bool:
+        line = self._lines.get(mode.name)
+        return line is not None and line.prompt_tokens is not None
+
+    def _write(self, line: Overhead) -> None:
+        self._lines[line.mode] = line
+        self._kit.folder.write_overhead(list(self._lines.values()))
+        if self._kit.recorder is not None:
+            self._kit.recorder.keep_overhead(line)
+
+
+def _greeted(experiment: Experiment, mode: Mode, greetings: list[Greeting]) -> Overhead:
+    return Overhead(
+        session=experiment.session,
+        mode=mode.name,
+        server_seconds={one.server: one.seconds for one in greetings if one.seconds is not None},
+        tools=sum(len(one.tools) for one in greetings),
+        tool_tokens=sum(one.tool_tokens for one in greetings),
+        server_instruction_tokens=sum(one.instruction_tokens for one in greetings),
+        mode_instruction_tokens=tokens.count(mode.instructions),
+    )
+
+
+def _quiet(kit: Kit, folder: Path) -> Kit:
+    """The kit for an agent of which nothing is kept, and of which nobody hears."""
+    limits = kit.experiment.limits
+    short = {"max_turns": 1, "timeout": min(limits.timeout, LONGEST_SECONDS)}
+    experiment = kit.experiment.model_copy(
+        # The form of an answer is part of the task, and the same in every mode.
+        update={"limits": limits.model_copy(update=short), "answer_format": ""}
+    )
+    folder_of_its_own = SessionFolder(folder)
+    return replace(
+        kit, experiment=experiment, folder=folder_of_its_own, emit=_unheard, recorder=None
+    )
+
+
+def _unheard(_event: Event) -> None:
+    pass
+
+
+def _trial(mode: Mode) -> Trial:
+    id = stable_id(NOTHING_TO_DO.id, mode.name)
+    return Trial(id=id, run=1, mode=mode.name, agent=1, task=NOTHING_TO_DO)
+
+
+def _asked(line: Overhead, record: TrialRecord) -> Overhead:
+    found = _first_request(record)
+    if found is None:
+        why = record.detail or (record.cause or "it does not say the tokens of one request")
+        problem = f"the empty prompt gave no figures: {why}"
+        return line.model_copy(update={"problem": problem})
+    figures = {"prompt_tokens": found, "prompt_cost": record.cost, "problem": None}
+    return line.model_copy(update=figures)
+
+
+def _first_request(record: TrialRecord) -> int | None:
+    """All its input tokens; `None` when one of the figures is missing."""
+    if record.turn_usage:
+        first = record.turn_usage[0]
+        parts = [first["input"], first["cache_read"], first["cache_create"]]
+    elif record.requests == 1:
+        parts = [record.input_tokens, record.cache_read, record.cache_create]
+    else:
+        return None
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
