@@ -75,9 +75,7 @@ async def prepared(
         with replay_prepared(agent, resolved, benchmark, old, emit) as ready:
             yield ready
         return
-    chosen = _choose(resolved, agent, old)
-    if benchmark == "calibrate":
-        chosen = replace(chosen, modes=twice(chosen.modes))
+    chosen = _choose(resolved, benchmark, agent, old)
     await _check(chosen, settings, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
@@ -150,11 +148,14 @@ def _recorded(continued: SessionFolder) -> set[str]:
     return {record.trial for record in continued.read().trials if record.trial is not None}
 
 
-def _choose(resolved: Resolved, agent: Agent, old: Experiment | None) -> _Chosen:
+def _choose(
+    resolved: Resolved, benchmark: Benchmark, agent: Agent, old: Experiment | None
+) -> _Chosen:
     settings = resolved.settings
     modes = _modes(settings.modes, old)
+    modes = with_controls(modes) if settings.controls else modes
     return _Chosen(
-        modes=with_controls(modes) if settings.controls else modes,
+        modes=twice(modes) if benchmark == "calibrate" else modes,
         suite=_suite(resolved, old),
         agent=agent,
         program=identify(agent, settings.agent, settings.model),
