@@ -81,16 +81,16 @@ class Backend:
 @pytest.fixture(scope="package", params=["embedded", "real"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "embedded":
-        mcp, service = ((sys.executable, "-m", f"{PACKAGE}.{name}") for name in _MODULES)
-        return Backend(mcp=mcp, service=service, is_embedded=True)
-    named = [os.environ.get(name) for name in PROGRAMS]
-    if not all(named):
+        python = (sys.executable, "-m")
+        return Backend(
+            mcp=(*python, f"{PACKAGE}.mcp_server"),
+            service=(*python, f"{PACKAGE}.service"),
+            is_embedded=True,
+        )
+    mcp, service = (os.environ.get(name) for name in PROGRAMS)
+    if not mcp or not service:
         pytest.skip(f"the real canopy: {' and '.join(PROGRAMS)} do not name its programs")
-    mcp, service = ((str(path),) for path in named)
-    return Backend(mcp=mcp, service=service, is_embedded=False)
-
-
-_MODULES = ("mcp_server", "service")
+    return Backend(mcp=(mcp,), service=(service,), is_embedded=False)
 
 
 def environment() -> dict[str, str]:
