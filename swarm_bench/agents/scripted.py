@@ -24,6 +24,7 @@ class Scripted:
         options = ["--script", str(Path(request.model or "").resolve())]
         options += ["--mcp-config", str(request.mcp_config)]
         options += ["--max-turns", str(request.max_turns)]
+        options += ["--draw", f"{request.seed}/{request.trial}"]
         return Launch(argv=(sys.executable, "-I", "-m", PROGRAM, *options, "--", request.prompt))
 
     def activity(self, line: bytes) -> Activity | None:

@@ -4,12 +4,15 @@ from pathlib import Path
 
 from swarm_bench.analysis.calibration import calibration
 from swarm_bench.analysis.script_folder import is_script_folder, read_script_folder
+from swarm_bench.analysis.series import series
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report import Report
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.series import series_sessions
 from swarm_bench.reports.calibration import render_calibration
 from swarm_bench.reports.markdown import render
+from swarm_bench.reports.series import render_series
 from swarm_bench.runtime.files import write_whole
 
 
@@ -22,6 +25,8 @@ def report(path: Path) -> str:
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
     folder = SessionFolder(path)
+    if series_sessions(path):
+        return write_series_summary(path)
     if folder.holds_session():
         return write_summary(folder)[1]
     if folder.is_ours():
@@ -42,3 +47,11 @@ def write_summary(folder: SessionFolder) -> tuple[Report, str]:
     summary = render_calibration(report, calibration(data)) if calibrated else render(report)
     write_whole(folder.summary, summary)
     return report, summary
+
+
+def write_series_summary(path: Path) -> str:
+    """The `summary.md` of a series as it stands, which is written."""
+    sessions = {size: folder.read() for size, folder in series_sessions(path).items()}
+    summary = render_series(series(sessions))
+    write_whole(SessionFolder(path).summary, summary)
+    return summary

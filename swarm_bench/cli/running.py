@@ -14,17 +14,20 @@ INTERRUPTED = 130
 def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:
     """Run the benchmark with the options that were `given`; `None` is an option not given."""
     # Imported here, so that help and completion answer at once.
-    from swarm_bench.app import session
+    from swarm_bench.app import series, session
     from swarm_bench.cli.watch import watching
 
     said = {name: value for name, value in given.items() if value is not None}
     config = said.pop("config", None)
     resolved = session.resolve(said, benchmark, config)
+    several = series.is_series(resolved, benchmark)
     if resolved.settings.plan:
-        show(session.show_plan(resolved, benchmark))
+        show(series.show_plan(resolved) if several else session.show_plan(resolved, benchmark))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
-        result = session.run(resolved, benchmark, emit)
+        result: session.Result | series.SeriesResult = (
+            series.run(resolved, emit) if several else session.run(resolved, benchmark, emit)
+        )
     show(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
         typer.echo(f"\nResults: {result.folder}", err=True)

@@ -63,6 +63,12 @@ class SessionFolder:
                 "choose another --output"
             ) from error
 
+    def unmake(self) -> None:
+        """Take back an empty folder; any other stays."""
+        self.lock.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.rmdir()
+
     def holds_session(self) -> bool:
         return self._experiment.is_file()
 

@@ -1,7 +1,7 @@
 """A fake agent program that plays a script, so that tests meet real processes that misbehave.
 
     python -I -m swarm_bench.testing.scripted_process --script FILE --mcp-config FILE \\
-        --max-turns N -- PROMPT
+        --max-turns N [--draw WORD] -- PROMPT
 
 The script is YAML: a list of plays. The first one whose `when` holds is played, step by step; a
 step is a mapping of one action to its argument. The output is in Claude Code's `stream-json`.
@@ -12,13 +12,17 @@ step is a mapping of one action to its argument. The output is in Claude Code's 
         - call: {tool: Read, input: {file_path: a.py}, result: "text", error: false}
         - answer: {text: "See `a.py:1`.", turns: 3, cost: 0.01, usage: {input: 1, output: 2}}
 
-`prompt` is a part of the prompt, `servers` the names in the MCP configuration. Exit code 2: the
-script is wrong; the message is on standard error.
+`prompt` is a part of the prompt, `servers` the names in the MCP configuration. `spread: 0.3` beside
+figures draws each of them log-normally about what stands there, with that standard deviation of the
+logarithm; equal words of `--draw` draw equal figures. Exit code 2: the script is wrong; the message
+is on standard error.
 """
 
 import argparse
 import json
+import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -40,7 +44,8 @@ class WrongScript(Exception):
 class Player:
     """Plays one list of steps in the current folder."""
 
-    def __init__(self, servers: list[str], max_turns: int) -> None:
+    def __init__(self, servers: list[str], max_turns: int, draw: str = "") -> None:
+        self._draw = random.Random(draw)
         self._servers = servers
         self._max_turns = max_turns
         self._number = 0
@@ -103,19 +108,38 @@ class Player:
 
     def _answer(self, given: Argument) -> None:
         """`text`, and what `_figures` knows."""
-        _event(subtype="success", is_error=False, result=given["text"], **_figures(given))
+        _event(subtype="success", is_error=False, result=given["text"], **self._figures(given))
 
     def _error(self, given: Argument) -> None:
         """`text`, `subtype`, and what `_figures` knows."""
         subtype = given.get("subtype", "success")
-        _event(subtype=subtype, is_error=True, result=given["text"], **_figures(given))
+        _event(subtype=subtype, is_error=True, result=given["text"], **self._figures(given))
 
     def _reach_max_turns(self, given: Argument) -> None:
         """What `_figures` knows; ends with exit code 1."""
         reason = f"Reached maximum number of turns ({self._max_turns})"
-        figures = _figures({"turns": self._max_turns, **given})
+        figures = self._figures({"turns": self._max_turns, **given})
         _event(subtype="error_max_turns", is_error=True, errors=[reason], **figures)
         sys.exit(1)
+
+    def _figures(self, given: Argument) -> dict[str, Any]:
+        """`turns`, `cost`, `duration_ms`, `usage`, `spread`; what is not given is not printed."""
+        names = {"turns": "num_turns", "cost": "total_cost_usd", "duration_ms": "duration_ms"}
+        figures = {key: given[name] for name, key in names.items() if name in given}
+        usage = _usage(given.get("usage"))
+        if spread := given.get("spread"):
+            figures = {key: _drawn(value, self._factor(spread)) for key, value in figures.items()}
+            factor = self._factor(
+                spread
+            )  # one for all tokens, so that their sum spreads as they do
+            usage = {
+                name: {key: _drawn(value, factor) for key, value in tokens.items()}
+                for name, tokens in usage.items()
+            }
+        return {"type": "result", **figures, **usage}
+
+    def _factor(self, spread: float) -> float:
+        return math.exp(self._draw.gauss(0, spread))
 
     def _environment(self, _: Argument) -> None:
         """Answers with all variables, one `NAME=value` per line."""
@@ -128,13 +152,14 @@ def main() -> None:
     parser.add_argument("--script", type=Path, required=True)
     parser.add_argument("--mcp-config", type=Path, required=True)
     parser.add_argument("--max-turns", type=int, required=True)
+    parser.add_argument("--draw", default="")
     parser.add_argument("prompt")
     given = parser.parse_args()
     try:
         servers = list(json.loads(given.mcp_config.read_text("utf-8"))["mcpServers"])
         plays = yaml.safe_load(given.script.read_text("utf-8"))
         steps = _choose(plays, given.prompt, servers)
-        Player(servers, given.max_turns).play(steps)
+        Player(servers, given.max_turns, given.draw).play(steps)
     except (WrongScript, OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
         print_error(f"{given.script}: {type(error).__name__}: {error}")
         sys.exit(2)
@@ -161,13 +186,6 @@ def _choose(
     raise WrongScript("no play fits this prompt and configuration")
 
 
-def _figures(given: Argument) -> dict[str, Any]:
-    """`turns`, `cost`, `duration_ms`, `usage`; what is not given is not printed."""
-    names = {"turns": "num_turns", "cost": "total_cost_usd", "duration_ms": "duration_ms"}
-    figures = {key: given[name] for name, key in names.items() if name in given}
-    return {"type": "result", **figures, **_usage(given.get("usage"))}
-
-
 def _usage(given: Argument) -> dict[str, Any]:
     names = {
         "input": "input_tokens",
@@ -178,6 +196,11 @@ def _usage(given: Argument) -> dict[str, Any]:
     if given is None:
         return {}
     return {"usage": {key: given[name] for name, key in names.items() if name in given}}
+
+
+def _drawn(value: float, factor: float) -> float:
+    """Whole numbers stay whole."""
+    return round(value * factor) if isinstance(value, int) else value * factor
 
 
 def _event(**event: Any) -> None:

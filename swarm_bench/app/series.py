@@ -1,0 +1,143 @@
+"""Growing swarms: the comparison once for each size, each a session of its own, and a summary on
+top."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from swarm_bench.app import session
+from swarm_bench.app.agents import find_agent
+from swarm_bench.app.places import check_output, make_session_folder
+from swarm_bench.app.prepared import Benchmark
+from swarm_bench.app.report import write_series_summary
+from swarm_bench.app.session import Result, to_continue
+from swarm_bench.core.errors import GateFailed, HarnessError, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.recording import Replays
+from swarm_bench.core.settings import Member, Resolved
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.series import member_folder, series_sessions
+from swarm_bench.reports.series import render_series_plan
+
+BENCHMARK: Benchmark = "swarm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesResult:
+    """What a call of `run` left."""
+
+    folder: Path
+    summary: str
+    results: Mapping[int, Result]
+    """By size, of the sessions that ran."""
+    service_url: str | None
+
+    @property
+    def interrupted(self) -> bool:
+        return any(result.interrupted for result in self.results.values())
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """Where the workspaces lie that were kept."""
+        return tuple(path for result in self.results.values() for path in result.kept)
+
+    @property
+    def to_continue(self) -> str:
+        """The command that goes on with the series."""
+        return to_continue(BENCHMARK, self.folder, self.service_url)
+
+    def check(self, *, require_retrieval: bool) -> None:
+        """Raises when one of the sessions is not what was asked for: the worst is said."""
+        problems = dict[int, HarnessError | GateFailed]()
+        for size, result in self.results.items():
+            try:
+                result.check(require_retrieval=require_retrieval)
+            except (HarnessError, GateFailed) as error:
+                problems[size] = error
+        if not problems:
+            return
+        size = max(problems, key=lambda one: isinstance(problems[one], HarnessError))
+        kind = HarnessError if isinstance(problems[size], HarnessError) else GateFailed
+        raise kind(
+            f"Swarms of {', '.join(map(str, problems))} are not what was asked for; of {size}: "
+            f"{problems[size]}; the whole series goes on with: {self.to_continue}"
+        )
+
+
+def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
+    """Whether the call is about a series: it has several sizes, or goes on with one."""
+    settings = resolved.settings
+    if settings.resume is not None:
+        return bool(series_sessions(Path(settings.resume)))
+    several = benchmark == BENCHMARK and len(settings.agents) > 1
+    # The agents of a recording are those of the session that was recorded.
+    return several and not isinstance(find_agent(settings.agent), Replays)
+
+
+def show_plan(resolved: Resolved) -> str:
+    """What `run` would do."""
+    check_output(resolved.settings)
+    series = Path(resolved.settings.resume) if resolved.settings.resume else None
+    sessions = series_sessions(series) if series else {}
+    return render_series_plan(
+        {
+            size: session.planned(_member(resolved, size, None, sessions), BENCHMARK)
+            for size in sorted(resolved.settings.agents)
+        }
+    )
+
+
+def run(resolved: Resolved, emit: Emit) -> SeriesResult:
+    """Run every size, the smallest first; an interruption ends the series."""
+    check_output(resolved.settings)
+    resume = resolved.settings.resume
+    folder = Path(resume) if resume else make_session_folder(resolved.settings, BENCHMARK).path
+    results = dict[int, Result]()
+    summary = ""
+    try:
+        for size in sorted(resolved.settings.agents):
+            emit(Preparing(step=f"swarms of {size}"))
+            member = _member(resolved, size, folder, series_sessions(folder))
+            results[size] = session.run(member, BENCHMARK, emit)
+            summary = write_series_summary(folder)
+            if results[size].interrupted:
+                break
+    finally:
+        if not series_sessions(folder):
+            SessionFolder(folder).unmake()
+    return SeriesResult(
+        folder=folder,
+        summary=summary,
+        results=results,
+        service_url=resolved.settings.service_url,
+    )
+
+
+def _member(
+    resolved: Resolved, size: int, folder: Path | None, sessions: Mapping[int, SessionFolder]
+) -> Resolved:
+    """The options of one session of the series. Without a folder it is only to be looked at."""
+    settings = resolved.settings
+    mine = sessions.get(size)
+    like = next((one.read_experiment() for one in sessions.values() if one is not mine), None)
+    _check_sizes(resolved.settings.agents, like)
+    changes = {
+        "resume": str(mine.path) if mine else None,
+        "output": member_folder(folder, size) if folder and not mine else None,
+    }
+    if like and not resolved.said("repo"):
+        changes["repo"] = Path(like.repository.path)
+    return replace(
+        resolved,
+        settings=settings.model_copy(update=changes),
+        member=Member(size=size, like=like),
+    )
+
+
+def _check_sizes(sizes: Sequence[int], like: Experiment | None) -> None:
+    if like and like.agents != max(sizes):
+        raise UsageError(
+            f"The largest swarm of the series has {like.agents} agents, which is what all sizes "
+            f"measure; --agents must name it, and none that is larger"
+        )

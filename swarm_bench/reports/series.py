@@ -1,0 +1,58 @@
+"""A series of growing swarms as `summary.md`, and as a plan. It computes nothing."""
+
+from collections.abc import Mapping
+
+from tabulate import tabulate
+
+from swarm_bench.core.report import Metric
+from swarm_bench.core.series import Cell, ModeSeries, Series
+from swarm_bench.reports.figures import NOT_REPORTED, written
+from swarm_bench.reports.plan import Planned, hours, render_plan
+from swarm_bench.reports.template import fill
+
+
+def render_series(series: Series) -> str:
+    """The document, ending with a line break."""
+    metrics = {row.metric.key: row.metric for mode in series.modes for row in mode.rows}
+    return fill(
+        "series.md.j2",
+        report=series,
+        tables=[(mode, _table(mode, series)) for mode in series.modes],
+        metrics=list(metrics.values()),
+    )
+
+
+def render_series_plan(planned: Mapping[int, Planned]) -> str:
+    """The plan of each size, and what they come to."""
+    parts = [
+        f"Swarms of {size}\n{'-' * len(f'Swarms of {size}')}\n{render_plan(one)}\n"
+        for size, one in planned.items()
+    ]
+    left = sum(one.left for one in planned.values())
+    done = sum(len(one.rows) for one in planned.values()) - left
+    longest = hours(sum(one.longest for one in planned.values()))
+    total = f"All sizes: {left} trials to run, {done} done; at most {longest}\n"
+    return "".join([*parts, total])
+
+
+def _table(mode: ModeSeries, series: Series) -> str:
+    headers = ["Metric", *(f"{size} at a time" for size in series.sizes)]
+    rows = [
+        [row.metric.title, *(_cell(row.metric, cell) for cell in row.cells)] for row in mode.rows
+    ]
+    return tabulate(
+        rows,
+        headers=headers,
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=["left"] + ["right"] * len(series.sizes),
+    )
+
+
+def _cell(metric: Metric, cell: Cell) -> str:
+    if cell.value is None:
+        return NOT_REPORTED
+    text = written(metric.style, cell.value)
+    if cell.of is not None:
+        return f"{text} of {cell.of}"
+    return text if cell.ratio is None else f"{text} ({cell.ratio:.2f}×)"
