@@ -95,13 +95,11 @@ def _of(
     trial: TrialRecord, given: Mapping[str, float] | None, names: Names, *, rare: bool = False
 ) -> float | None:
     """The sum over the tools, 0 for a trial that called none of them; `None` when the figure of
-    one that was called is missing. A `rare` figure is only given where it is not 0."""
-    if trial.tool_calls is None:
+    one that was called is missing, or nothing of the kind was given. A `rare` figure is only given where it is not 0."""
+    if trial.tool_calls is None or given is None:
         return None
     called = [tool for tool in trial.tool_calls if tool in names]
-    if not called:
-        return 0
-    if given is None or not (rare or all(tool in given for tool in called)):
+    if not (rare or all(tool in given for tool in called)):
         return None
     return sum(given.get(tool, 0) for tool in called)
 

@@ -54,14 +54,7 @@ def _sentence(text: str) -> str:
 
 
 def _standings(headline: Headline) -> list[str]:
-    lines = [f"**{escaped(one.mode)}**: {_standing(one)}" for one in headline.standings]
-    if lines and not headline.qualified:
-        fit = "and the witnesses agree" if headline.agreeing else "as the agents show it"
-        comma = "," if headline.agreeing else ""
-        lines.append(
-            f"Nothing qualifies it: every trial was connected and used the tool{comma} {fit}."
-        )
-    return lines
+    return [f"**{escaped(one.mode)}**: {_standing(one)}" for one in headline.standings]
 
 
 def _standing(one: Standing) -> str:

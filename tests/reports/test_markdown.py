@@ -175,7 +175,7 @@ def test_the_headline_stands_before_everything_else() -> None:
     first = text.partition("\n## ")[2]
     assert first.startswith("Headline\n\n- **canopy**: connected in 1 of 1 trial, used in 1.\n")
     assert (
-        "- Nothing qualifies it: every trial was connected and used the tool, and the witnesses "
+        "\nNothing qualifies it: every trial was connected and used the tool, and the witnesses "
         "agree.\n"
     ) in first
     assert "Every trial used its mode's tool" in first

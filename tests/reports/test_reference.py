@@ -18,6 +18,8 @@ from swarm_bench.analysis.dictionary import (
     TRIAL_KEYS,
 )
 from swarm_bench.analysis.metrics import RATIOS, TABLES
+from swarm_bench.analysis.overhead import COLUMNS as OVERHEAD
+from swarm_bench.analysis.tools import COLUMNS as TOOLS
 from swarm_bench.core.records import Evidence, Overhead, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.reports.reference import cause_table, key_table, metric_table
@@ -36,6 +38,8 @@ EXPECTED = {
     "service": key_table(SERVICE_KEYS),
     **{title: metric_table(one.metric for one in measures) for title, measures in TABLES},
     "Ratios": metric_table(RATIOS),
+    "Tools": metric_table(TOOLS),
+    "Fixed overhead": metric_table(OVERHEAD),
 }
 
 
