@@ -44,6 +44,7 @@ def render_plan(planned: Planned) -> str:
         f"{experiment.concurrency} at the same time{_shared(experiment)}",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
+        *_overhead(experiment),
         f"Services:   {experiment.service_url or started}",
         f"Seed:       {experiment.seed}",
         f"Time:       at most {hours(planned.longest)}, if every agent and index takes all it may",
@@ -55,6 +56,12 @@ def render_plan(planned: Planned) -> str:
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
+
+
+def _overhead(experiment: Experiment) -> list[str]:
+    if experiment.replayed is not None:
+        return []
+    return ["Overhead:   one short request per mode beside the trials, if the agent reports tokens"]
 
 
 def _shared(experiment: Experiment) -> str:
