@@ -1,6 +1,7 @@
 """What a comparison says, how far it can be believed, or why it says nothing."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from swarm_bench.analysis.contradictions import contradictions, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, counted
@@ -26,13 +27,22 @@ def headline(selection: Selection) -> Headline:
     swarms = [swarm for treated in tools for swarm in treated.swarms]
     return Headline(
         no_verdict=no_verdict,
-        standings=tuple(
-            one for one in standings if one.treatment or one.no_verdict or one.qualifications
-        ),
+        standings=tuple(_shown(standings, no_verdict)),
         ratios=ratios(selection, [one for mode in modes for one in _columns(selection, mode)]),
         all_used=bool(tools) and all(treated.compared == treated.used for treated in tools),
         agreeing=bool(swarms) and all(swarm.counters for swarm in swarms),
     )
+
+
+def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:
+    """Those that say something. Without a reference, each mode is said to have no verdict: its
+    line may be quoted alone."""
+    for place, one in enumerate(standings):
+        if no_verdict:
+            reason = one.no_verdict or "there is nothing to compare it with."
+            one = replace(one, no_verdict=reason if place else None, qualifications=())
+        if one.treatment or one.no_verdict or one.qualifications:
+            yield one
 
 
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
@@ -62,12 +72,12 @@ def _no_reference(standings: list[Standing]) -> str | None:
 
 
 def _standing(selection: Selection, mode: str) -> Standing:
-    treated = Treated(selection, mode)
+    treated, barred = Treated(selection, mode), _barred(selection, mode)
     return Standing(
         mode=mode,
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
-        no_verdict=_barred(selection, mode),
-        qualifications=tuple(_qualifications(selection, mode)),
+        no_verdict=barred,
+        qualifications=() if barred else tuple(_qualifications(selection, mode)),
     )
 
 
@@ -145,9 +155,10 @@ def _left_out(treated: Treated) -> Iterator[str]:
 def _adoption(treated: Treated) -> Iterator[str]:
     trials = amount(len(treated.counted), "trial")
     if treated.counted and len(treated.unknown) == len(treated.counted):
-        yield "whether the tool was connected cannot be told, since the agent shows none of it"
+        yield "whether the tool was connected cannot be told"
     elif treated.unknown:
-        yield f"no sign of the tool, connected or not, in {len(treated.unknown)} of {trials}"
+        some = f"{len(treated.unknown)} of {trials}"
+        yield f"whether the tool was connected cannot be told of {some}"
     for label, words in (
         (Treatment.NOT_CONNECTED, "not connected"),
         (Treatment.UNUSED, "not used"),

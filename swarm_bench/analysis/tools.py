@@ -95,7 +95,8 @@ def _of(
     trial: TrialRecord, given: Mapping[str, float] | None, names: Names, *, rare: bool = False
 ) -> float | None:
     """The sum over the tools, 0 for a trial that called none of them; `None` when the figure of
-    one that was called is missing, or nothing of the kind was given. A `rare` figure is only given where it is not 0."""
+    one that was called is missing, or nothing of the kind was given. A `rare` figure is only given
+    where it is not 0."""
     if trial.tool_calls is None or given is None:
         return None
     called = [tool for tool in trial.tool_calls if tool in names]

@@ -140,7 +140,7 @@ class Standing:
     no_verdict: str | None
     """Why nothing can be said of the mode."""
     qualifications: tuple[str, ...]
-    """What must be known before its figures are believed."""
+    """What must be known before its figures are believed; empty where there is no verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
