@@ -26,8 +26,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, TextContent
+from pydantic import ValidationError
 
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.process import stop_tagged
 
@@ -221,6 +223,9 @@ def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         return f"no answer within {seconds:g} seconds"
+    if isinstance(error, ValidationError):
+        first = first_error(error)
+        return f"what it answered is not MCP: {place_of(first)} {words_of(first)}"
     if isinstance(error, MCPError):
         # Servers use the SDK's code for errors of their own; its words tell them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")

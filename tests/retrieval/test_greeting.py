@@ -1,0 +1,95 @@
+"""Greeting real servers."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tokens
+from swarm_bench.retrieval.backends import find_program
+from swarm_bench.retrieval.greeting import Greeting, greet
+
+pytestmark = pytest.mark.anyio
+
+SCRIPT = """
+import json, os, sys
+log = open("started", "a")
+log.write("x")
+log.close()
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    if request["method"] == "initialize":
+        result = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {},
+                  "serverInfo": json.loads(sys.argv[1]), "instructions": "Ask me."}
+    elif not request.get("params", {}).get("cursor"):
+        result = {"tools": [TOOL("one")], "nextCursor": "more"}
+    else:
+        result = {"tools": [TOOL("two")]}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+TOOL = 'TOOL = lambda name: {"name": name, "description": "Ä", "inputSchema": {"type": "object"}}\n'
+ENV = {"PATH": os.environ["PATH"]}
+
+
+def server(name: str, version: str | None = "1", **more: str) -> dict[str, Any]:
+    info = {"name": name, **({"version": version} if version else {}), **more}
+    return {"command": sys.executable, "args": ["-c", TOOL + SCRIPT, json.dumps(info)]}
+
+
+async def one(config: dict[str, Any], cwd: Path) -> Greeting:
+    return (await greet({"mode": {"it": config}}, cwd=cwd, env=ENV))["mode"]["it"]
+
+
+async def test_what_a_server_says(tmp_path: Path) -> None:
+    found = await one(server(name="shelf", title="The shelf", version="1.2.3"), tmp_path)
+    assert found.problem is None
+    assert (found.server, found.program.label) == ("it", "shelf 1.2.3")
+    assert found.program.path == sys.executable
+    assert found.seconds is not None
+    assert [tool.name for tool in found.tools] == ["one", "two"]  # of two pages
+    assert found.instruction_tokens == tokens.count("Ask me.")
+    sent = [
+        ToolSpec(name=f"mcp__it__{name}", description="Ä", schema={"type": "object"})
+        for name in ("one", "two")
+    ]
+    assert found.tool_tokens == sum(map(tokens.of_tool, sent))
+
+
+async def test_equal_servers_are_started_once(tmp_path: Path) -> None:
+    equal, other = server(name="a"), server(name="b")
+    modes = {"m1": {"x": equal, "y": other}, "m2": {"z": equal}, "none": {}}
+    found = await greet(modes, cwd=tmp_path, env=ENV)
+    assert {mode: sorted(servers) for mode, servers in found.items()} == {
+        "m1": ["x", "y"],
+        "m2": ["z"],
+        "none": [],
+    }
+    assert found["m2"]["z"].server == "z"
+    assert found["m2"]["z"].tool_tokens == found["m1"]["x"].tool_tokens
+    assert (tmp_path / "started").read_text() == "xx"
+
+
+async def test_one_that_fails_says_why_and_the_others_answer(tmp_path: Path) -> None:
+    broken = {"command": "sh", "args": ["-c", "echo no KEY >&2"]}
+    found = (await greet({"m": {"a": broken, "b": server(name="b")}}, cwd=tmp_path, env=ENV))["m"]
+    assert found["a"].problem == "it hung up; its last words: no KEY"
+    assert (found["a"].seconds, found["a"].tools, found["a"].program.label) == (None, (), "sh")
+    assert found["b"].problem is None
+    wrong = await one(server(name="c", version=None), tmp_path)
+    assert wrong.problem == "what it answered is not MCP: serverInfo.version is missing"
+
+
+async def test_canopys_label_is_the_title_that_has_its_version(tmp_path: Path) -> None:
+    canopy = {"command": str(find_program("canopy-mcp", None)), "args": ["--root", str(tmp_path)]}
+    found = await one(canopy, tmp_path)
+    assert found.program.label.startswith("swarm-bench embedded canopy ")
+    assert found.program.version is None
+    assert list(tmp_path.iterdir()) == []  # being asked builds no index
+    real = await one(server(name="canopy-mcp", version="0.4.0"), tmp_path)
+    assert real.program.label == "canopy-mcp 0.4.0"

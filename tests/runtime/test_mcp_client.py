@@ -1,0 +1,185 @@
+"""The client against real servers: processes of the SDK, scripts, and one over HTTP."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+import pytest
+
+from swarm_bench.runtime.mcp_client import ServerFailed, connected, own_server
+from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+
+pytestmark = pytest.mark.anyio
+
+SERVER = """
+import os, sys
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+server = MCPServer("shelf", version="1.2.3", instructions="Books are on the shelf.")
+
+@server.tool()
+def find(title: str) -> str:
+    "Finds a book."
+    if title == "none":
+        raise ToolError("no such book")
+    return title + " " + " ".join(f"{k}={os.environ.get(k)}" for k in ("KEY", "MODE", "SECRET"))
+
+if __name__ == "__main__":
+    server.run(*([] if len(sys.argv) == 1 else ["streamable-http"]),
+               **({} if len(sys.argv) == 1 else {"port": int(sys.argv[1])}))
+"""
+PATH = {"PATH": os.environ["PATH"]}
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> dict[str, Any]:
+    script = tmp_path / "shelf.py"
+    script.write_text(SERVER, encoding="utf-8")
+    return {"command": sys.executable, "args": [str(script)], "env": {"MODE": "files"}}
+
+
+def tagged(tag: str) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(TAG) == tag and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.Error:
+            pass
+    return found
+
+
+async def test_a_server_is_greeted_called_and_gone(
+    shelf: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "ours")
+    env = {**PATH, "KEY": "theirs", "MODE": "other"}
+    async with own_server(shelf, env=env, cwd=tmp_path, tag="greeting-t1") as server:
+        assert (server.name, server.version) == ("shelf", "1.2.3")
+        assert server.instructions == "Books are on the shelf."
+        assert [(tool.name, tool.description) for tool in server.tools] == [
+            ("find", "Finds a book.")
+        ]
+        assert "title" in server.tools[0].schema["properties"]
+        assert server.seconds > 0
+        [pid] = tagged("greeting-t1")
+        assert psutil.Process(pid).environ()[OWNER] == this_owner()
+        assert psutil.Process(pid).cwd() == str(tmp_path)
+        found = await server.call("find", {"title": "Emma"})
+        assert (found.text, found.is_error) == ("Emma KEY=theirs MODE=files SECRET=None", False)
+        missing = await server.call("find", {"title": "none"})
+        assert missing.is_error
+        assert "no such book" in missing.text
+    assert tagged("greeting-t1") == []
+
+
+async def test_what_the_block_raises_passes(shelf: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="of the block"):
+        async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t2"):
+            raise ValueError("of the block")
+    assert tagged("greeting-t2") == []
+
+
+async def test_a_wrapper_that_leaves_its_children_behind(
+    shelf: dict[str, Any], tmp_path: Path
+) -> None:
+    """As `npx` and `sh -c` do: the server ends with its input, and what it started does not."""
+    lasting = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    script = (
+        f'"$0" -c "{lasting}" </dev/null >/dev/null 2>&1 & setsid sleep 60 </dev/null >/dev/null & '
+        'exec "$0" "$1"'
+    )
+    wrapped = {"command": "sh", "args": ["-c", script, shelf["command"], *shelf["args"]]}
+    async with own_server(wrapped, env=PATH, cwd=tmp_path, tag="greeting-t3"):
+        assert len(tagged("greeting-t3")) == 3
+    assert tagged("greeting-t3") == []
+
+
+async def test_a_server_that_ignores_the_end_of_its_input(
+    shelf: dict[str, Any], tmp_path: Path
+) -> None:
+    stays = {
+        "command": "sh",
+        "args": ["-c", '"$0" "$1"; sleep 60', sys.executable, shelf["args"][0]],
+    }
+    async with own_server(stays, env=PATH, cwd=tmp_path, tag="greeting-t4") as server:
+        assert server.name == "shelf"
+    assert tagged("greeting-t4") == []
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"command": "/nowhere/at-all"}, "No such file or directory: /nowhere/at-all"),
+        (
+            {"command": "sh", "args": ["-c", "echo first >&2; echo I need a KEY >&2; exit 3"]},
+            "it hung up; its last words: first | I need a KEY",
+        ),
+        ({"port": 1}, "neither a command nor a url"),
+        ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not spoken here"),
+        ({"url": "http://127.0.0.1:1/mcp"}, "connection"),
+    ],
+)
+async def test_why_a_server_does_not_connect(
+    config: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ServerFailed, match=words):
+        async with own_server(config, env=PATH, cwd=tmp_path, tag="greeting-t5"):
+            pass
+
+
+async def test_a_server_that_hangs_is_gone_when_nobody_waits_any_longer(tmp_path: Path) -> None:
+    hangs = {"command": "sh", "args": ["-c", "sleep 60 & sleep 60"]}
+    with anyio.move_on_after(0.5) as waited:
+        async with own_server(hangs, env=PATH, cwd=tmp_path, tag="greeting-t6"):
+            pass
+    assert waited.cancelled_caught
+    assert tagged("greeting-t6") == []
+
+
+async def test_a_server_that_dies_is_said_by_the_call(
+    shelf: dict[str, Any], tmp_path: Path
+) -> None:
+    async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t7") as server:
+        for pid in tagged("greeting-t7"):
+            psutil.Process(pid).kill()
+        with pytest.raises(ServerFailed, match="it hung up"):
+            await server.call("find", {"title": "Emma"})
+
+
+@pytest.fixture
+def url(shelf: dict[str, Any]) -> Iterator[str]:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [shelf["command"], *shelf["args"], str(port)], stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(200):
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_streamable_http(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # a user's, which leads elsewhere
+    for kind in ({}, {"type": "http"}, {"type": "streamable-http"}):
+        config = {"url": url, "headers": {"X-Api-Key": "k"}, **kind}
+        async with connected(config, env={}) as server:
+            assert (server.name, server.version) == ("shelf", "1.2.3")
+            answer = await server.call("find", {"title": "Emma"})
+            assert answer.text.startswith("Emma")
