@@ -11,30 +11,34 @@ import pytest
 from swarm_bench.analysis.script_folder import read_script_folder
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
 from swarm_bench.reports.markdown import render
 
 TESTS = Path(__file__).parents[1]
-SESSION = TESTS / "golden" / "session"
 SCRIPT = TESTS / "analysis" / "data" / "script"
 
 
-def read_session() -> SessionData:
-    experiment = Experiment.model_validate_json((SESSION / "experiment.json").read_bytes())
-    trials = (SESSION / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    swarms = (SESSION / "retrieval.jsonl").read_text(encoding="utf-8").splitlines()
+def read_session(folder: Path) -> SessionData:
+    def lines(name: str) -> list[str]:
+        file = folder / name
+        return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+
+    experiment = Experiment.model_validate_json((folder / "experiment.json").read_bytes())
     per_mode = experiment.runs * experiment.agents
     return SessionData(
         experiment=experiment,
-        trials=tuple(TrialRecord.model_validate_json(line) for line in trials),
-        swarms=tuple(SwarmRecord.model_validate_json(line) for line in swarms),
+        trials=tuple(map(TrialRecord.model_validate_json, lines("metrics.jsonl"))),
+        swarms=tuple(map(SwarmRecord.model_validate_json, lines("retrieval.jsonl"))),
+        overhead=tuple(map(Overhead.model_validate_json, lines("overhead.jsonl"))),
         planned={mode.name: per_mode for mode in experiment.modes},
     )
 
 
-@pytest.mark.parametrize("name", ["session", "script"])
+@pytest.mark.parametrize("name", ["session", "witnesses", "script"])
 def test_the_summary_is_the_one_that_was_looked_at(name: str) -> None:
-    data = read_session() if name == "session" else read_script_folder(SCRIPT)
+    """`session` is one of before there were witnesses, controls and overhead."""
+    folder = TESTS / "golden" / name
+    data = read_script_folder(SCRIPT) if name == "script" else read_session(folder)
     found = render(summarise(data))
     golden = TESTS / "golden" / f"{name}-summary.md"
     if "RENEW" in os.environ:
