@@ -75,6 +75,7 @@ def _options(experiment: Experiment) -> list[str]:
         "Variables": ", ".join(experiment.agent_env),
         "Settings": "the user's own" if experiment.inherit_settings else "",
         "Faults": ", ".join(experiment.faults),
+        "Index": "warm: built before the agents start" if experiment.index == "warm" else "",
     }
     return [f"{label + ':':12}{plain(value)}" for label, value in given.items() if value]
 

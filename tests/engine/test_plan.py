@@ -7,6 +7,7 @@ import pytest
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import (
     Experiment,
+    IndexTool,
     Limits,
     Mode,
     Program,
@@ -107,6 +108,20 @@ def test_the_time_is_bounded() -> None:
     assert longest_seconds(one) == 2 * (2 * 10) + 100
 
 
+def test_a_warm_index_has_its_time_too() -> None:
+    one = experiment(modes=["baseline", "canopy"], runs=1)
+    canopy = {"servers": {"s": {"command": "s"}}, "index": IndexTool(tool="build")}
+    modes = (one.modes[0], one.modes[1].model_copy(update=canopy))
+    cold = one.model_copy(update={"modes": modes})
+    assert longest_seconds(cold) == 2 * 10
+    assert longest_seconds(cold.model_copy(update={"index": "warm"})) == 2 * 10 + 100
+
+
+def test_the_share_that_must_be_connected_may_change() -> None:
+    old = experiment()
+    assert extend(old, experiment(min_connected=0.5), ids(old)).min_connected == 0.5
+
+
 def test_a_session_grows_by_runs_modes_and_tasks() -> None:
     old = experiment(all_tasks=True, runs=1)
     new = experiment(
@@ -153,6 +168,7 @@ def test_what_does_not_grow_is_told_as_it_was() -> None:
         ({"answer_format": "short"}, "another answer_format"),
         ({"agents": 2}, "--agents was 4"),
         ({"seed": 1}, "--seed was 0"),
+        ({"index": "warm"}, "--index was 'cold'"),
         ({"limits": Limits(max_turns=9, timeout=10, index_timeout=100)}, "--max-turns was 5"),
         ({"runs": 1}, "--runs 1: the session already has 2 runs"),
         ({"agent": Program(name="b")}, "--agent was 'a'"),
