@@ -51,13 +51,18 @@ def cache_folder() -> Path:
 def install(name: str) -> Path:
     """The folder with the program's executable. Raises `NotInstalled`."""
     version = registry.load("agents", name)().abilities.tested_version
+    return install_from_npm(name, PACKAGES[name], version)
+
+
+def install_from_npm(name: str, package: str, version: str) -> Path:
+    """The folder with an executable of a package. Raises `NotInstalled`."""
     target = cache_folder() / f"{name}-{version}"
     target.mkdir(parents=True, exist_ok=True)
     executables = target / "node_modules" / ".bin"
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the tests of several processes want it at once
         if not (executables / name).exists():
-            _npm_install(f"{PACKAGES[name]}@{version}", target)
+            _npm_install(f"{package}@{version}", target)
     return executables
 
 
