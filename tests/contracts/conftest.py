@@ -78,19 +78,25 @@ class Backend:
     is_embedded: bool
 
 
-@pytest.fixture(scope="package", params=["embedded", "real"])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    if request.param == "embedded":
-        python = (sys.executable, "-m")
-        return Backend(
-            mcp=(*python, f"{PACKAGE}.mcp_server"),
-            service=(*python, f"{PACKAGE}.service"),
-            is_embedded=True,
-        )
+def real() -> Backend | None:
     mcp, service = (os.environ.get(name) for name in PROGRAMS)
     if not mcp or not service:
-        pytest.skip(f"the real canopy: {' and '.join(PROGRAMS)} do not name its programs")
+        return None
     return Backend(mcp=(mcp,), service=(service,), is_embedded=False)
+
+
+def embedded() -> Backend:
+    python = (sys.executable, "-m")
+    return Backend(
+        mcp=(*python, f"{PACKAGE}.mcp_server"),
+        service=(*python, f"{PACKAGE}.service"),
+        is_embedded=True,
+    )
+
+
+@pytest.fixture(scope="package", params=["embedded", "real"] if real() else ["embedded"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return (request.param == "real" and real()) or embedded()
 
 
 def environment() -> dict[str, str]:
@@ -319,16 +325,14 @@ def service(backend: Backend) -> Iterator[Service]:
 
 @pytest.fixture
 def lone_service(backend: Backend) -> Iterator[Service]:
-    """One for a test that reads its counters."""
+    """One for a test that reads what it counts over all repositories."""
     started = Service(backend.service)
     with closed(started):
         yield started
 
 
 @pytest.fixture
-def client(
-    lone_service: Service, repo: Checkout, start_mcp: Callable[..., Mcp]
-) -> tuple[Mcp, Service]:
+def client(service: Service, repo: Checkout, start_mcp: Callable[..., Mcp]) -> tuple[Mcp, Service]:
     """A server in front of a service that has indexed the repository."""
-    lone_service.indexed(repo.root)
-    return start_mcp("--root", str(repo.root), "--service-url", lone_service.url), lone_service
+    service.indexed(repo.root)
+    return start_mcp("--root", str(repo.root), "--service-url", service.url), service
