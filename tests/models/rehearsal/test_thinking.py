@@ -231,6 +231,17 @@ def test_calls_that_a_program_splits_over_messages_are_one_turn(
     assert message.text == scouts_answer
 
 
+def test_what_a_mode_says_before_the_task_changes_no_call(shop: Path, start: Start) -> None:
+    program = start("claude", shop)
+    told = "Begin with a broad inventory of candidates."
+    request = program.opening[-1]
+    prompt = replace(request, text=f"{told}\n\n{request.text}")
+    asked = program.asked([*program.opening[:-1], prompt])
+    plain = think(program.asked(list(program.opening)), Memory())
+    assert think(asked, Memory(), [told]) == plain
+    assert think(asked, Memory()) != plain
+
+
 def test_a_summary_holds_the_findings_and_ends_the_conversation_after_it(
     shop: Path, start: Start
 ) -> None:

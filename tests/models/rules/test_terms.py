@@ -44,6 +44,14 @@ def test_the_task_is_what_is_neither_instruction_nor_form() -> None:
     assert task_of("Use canopy_query", TOOLS) == "Use canopy_query"
 
 
+def test_what_a_mode_says_before_the_task_is_no_part_of_it() -> None:
+    told, more = "Search widely.\n\nThen read.", "Search widely.\n\nThen read.\n\nRead twice."
+    assert task_of(f"{told}\n\nFind the plugins.", [], [told, ""]) == "Find the plugins."
+    assert task_of(f"{more}\n\nFind it.", [], [told, f"{more}\n"]) == "Find it."
+    assert task_of("Find the plugins.", [], [told]) == "Find the plugins."
+    assert task_of(told, [], [told]) == told
+
+
 @pytest.mark.parametrize(
     ("word", "beginning"),
     [("handlers", "handl"), ("class", "class"), ("stores", "store"), ("jobs", "job")],
