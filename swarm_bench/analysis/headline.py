@@ -93,7 +93,7 @@ def _barred(selection: Selection, mode: str) -> str | None:
     if not selection.has_tool(mode) and _counts_without_tool(selection, mode):
         return "the tool's counters moved while its agents ran, although it gives no tool."
     if not treated.compared:
-        return "none of its trials can be compared: they failed, or could not be measured."
+        return "none of its trials can be compared: all failed, or were not run or measured."
     return _too_few_connected(selection, treated) if selection.has_tool(mode) else None
 
 
@@ -138,17 +138,19 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
 
 
 def _left_out(treated: Treated) -> Iterator[str]:
+    planned = max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
     reasons = {
         "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
         "failed": len(treated.counted) - len(treated.compared),
         "not measured": len(treated.all) - len(treated.measured),
+        "not run": planned - len(treated.all),
     }
     found = {reason: count for reason, count in reasons.items() if count}
     if found:
         said = [
             f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
         ]
-        out = f"{sum(found.values())} of {amount(len(treated.all), 'trial')}"
+        out = f"{sum(found.values())} of {amount(planned, 'trial')}"
         yield f"{out} left out of the ratios ({', '.join(said)})"
 
 

@@ -215,9 +215,10 @@ def test_failed_trials_of_the_reference_qualify(
         failed("baseline", "exit-code", "agent-failed", agent=2),
         failed("baseline", "rate-limited", "provider-limited", agent=3),
         trial("canopy"),
+        planned={"baseline": 4, "canopy": 1},
     )
     assert standing(data, "baseline").qualifications == (
-        "2 of 3 trials left out of the ratios (1 failed, 1 not measured)",
+        "3 of 4 trials left out of the ratios (1 failed, 1 not measured, 1 not run)",
     )
 
 
