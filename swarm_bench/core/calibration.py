@@ -50,6 +50,12 @@ class Noise:
         return self.pairs > 0 and self.identical == self.pairs and self.spread == self.nothing
 
     @property
+    def apart(self) -> bool:
+        """Whether the interval would have called the two arms different."""
+        found = self.interval
+        return found is not None and not self.still and not found.low <= self.nothing <= found.high
+
+    @property
     def nothing(self) -> float:
         """The value that means: no difference."""
         return 1.0 if self.relative else 0.0

@@ -19,7 +19,8 @@ def render_calibration(report: Report, found: Calibration) -> str:
         found=found,
         noise=_noise(found),
         grid=_grid(found, moving) if moving else "",
-        still=[row for row in found.rows if row.still],
+        still=[row.metric.title for row in found.rows if row.still],
+        apart=[row.metric.title for row in found.rows if row.apart],
     )
 
 
@@ -55,7 +56,7 @@ def _pairs(row: Noise) -> str:
 
 def _spread(row: Noise) -> str:
     text = _with_range(row, row.spread, row.spread_interval)
-    return f"× {text}" if row.relative and row.spread is not None else text
+    return f"× {text}" if row.relative and row.spread is not None and not row.still else text
 
 
 def _with_range(row: Noise, value: float | None, interval: Range | None) -> str:
