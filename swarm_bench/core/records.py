@@ -189,7 +189,8 @@ class SwarmRecord(Stored):
     """From starting the services until they answered."""
     index_seconds: float | None = None
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
-    index file while the agents ran, which their time includes."""
+    index file while the agents ran, which their time includes; with `--index warm`, of the call
+    that built it before they started."""
     backend: str | None = None
     """The retrieval program; a service that names itself, by that name."""
     before: dict[str, dict[str, Any] | None] = {}
