@@ -195,7 +195,7 @@ def _plain(server: dict[str, Any], folder: Path) -> dict[str, Any]:
     """A server in the words that every agent knows, and its command from wherever it is started."""
     if "url" in server:
         return {**server, "type": "http"}
-    command = server["command"]
+    command = server.get("command", "")  # of a recorded server there is only the name
     return {**server, "command": str(folder / command)} if _is_relative(command) else server
 
 
