@@ -46,6 +46,11 @@ class Command:
         """False when the program cannot be given MCP servers: it fits modes without a tool."""
         return self._file.mcp is None
 
+    @property
+    def reports_usage(self) -> bool:
+        """False when the file does not say where the program's tokens stand."""
+        return bool(self._file.output.tokens.input)
+
     def launch(self, request: AgentRequest) -> Launch:
         """Writes the file's `files` into the home. Raises `UsageError` for a model that is needed
         and not given, and for a rehearsal that the file does not provide for."""

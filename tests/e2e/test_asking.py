@@ -1,0 +1,139 @@
+"""The tools are asked before a session, and what having them costs is measured once per mode."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from swarm_bench.runtime.ownership import TAG
+from tests.e2e.conftest import Bench
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def mode(bench: Bench, name: str, **server: Any) -> str:
+    content = {"mcpServers": {"shelf": server}, "swarmBench": {}}
+    (bench.folder / f"{name}.json").write_text(json.dumps(content))
+    return f"{name}.json"
+
+
+def lines(bench: Bench, session: str) -> dict[str, dict[str, Any]]:
+    text = (bench.folder / session / "overhead.jsonl").read_text()
+    found = [json.loads(line) for line in text.splitlines()]
+    assert len({line["mode"] for line in found}) == len(found)
+    return {line["mode"]: line for line in found}
+
+
+def asked() -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(TAG, "").startswith("greeting"):
+                found.append(process.ppid())
+        except psutil.Error:
+            pass
+    return found
+
+
+def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Bench) -> None:
+    script = "sleep 60 & echo the key $KEY is wrong >&2; exit 3"
+    env = {"KEY": "sesame-open-12345"}
+    broken = mode(bench, "broken", command="sh", args=["-c", script], env=env)
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", broken, "canopy", "--runs", "1"
+    )
+    assert done.code == 2
+    *progress, said = done.err.splitlines()
+    assert "asking the servers of broken, canopy" in " ".join(progress)
+    assert said == (
+        "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it hung up; its "
+        f"last words: the key (not stored) is wrong; mend {bench.folder / broken}, or leave the "
+        "mode away with --modes"
+    )
+    assert not (bench.folder / "results").exists()
+    assert os.getpid() not in asked()
+
+
+def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
+    service = bench.folder / "service"
+    service.write_text("#!/bin/sh\necho no room >&2\nexit 4\n")
+    service.chmod(0o755)
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service",
+        env={"SWARM_BENCH_CANOPY_SERVICE": str(service)},
+    )  # fmt: skip
+    assert done.code == 2
+    assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
+    assert "no room; mend the service, or leave the mode away with --modes" in done.err
+    assert not (bench.folder / "results").exists()
+
+
+def test_a_plan_starts_no_server(bench: Bench) -> None:
+    broken = mode(bench, "broken", command="sh", args=["-c", "touch started; exit 3"])
+    done = bench.call("compare", "--repo", str(bench.repo), "--modes", broken, "--plan")
+    assert done.code == 0
+    assert "one short request per mode beside the trials" in done.out
+
+
+def test_the_overhead_of_each_mode_is_measured_once(bench: Bench) -> None:
+    session = ["--agents", "1", "--output", "s", "--record"]
+    call = ("compare", "--repo", str(bench.repo), "--modes", "baseline", "canopy", *session)
+    assert bench.call(*call, "--runs", "1").code == 0
+    first = lines(bench, "s")
+    baseline, canopy = first["baseline"], first["canopy"]
+    assert (baseline["tools"], baseline["tool_tokens"], baseline["server_seconds"]) == (0, 0, {})
+    assert canopy["tools"] == 7
+    assert canopy["server_seconds"]["canopy"] > 0
+    more = canopy["tool_tokens"] + canopy["mode_instruction_tokens"]
+    # Scout sends what was counted, and a line between the instructions and the task.
+    assert canopy["prompt_tokens"] - baseline["prompt_tokens"] == pytest.approx(more, abs=2)
+    assert canopy["prompt_cost"] > baseline["prompt_cost"] > 0
+    [swarm] = [
+        json.loads(line)
+        for line in (bench.folder / "s" / "retrieval.jsonl").read_text().splitlines()
+        if '"mode":"canopy"' in line
+    ]
+    assert swarm["before"]["feedback"] is None  # the empty prompt was not asked in its workspace
+    assert swarm["index_seconds"] is not None
+
+    assert bench.call("compare", "--agent", "replay:s", "--output", "r").code == 0
+    replayed = lines(bench, "r")
+    ids = {line.pop("session") for line in replayed.values()}
+    assert ids == {bench.experiment("r")["session"]}
+    assert replayed == {
+        name: {key: value for key, value in line.items() if key != "session"}
+        for name, line in first.items()
+    }
+
+    assert bench.call("compare", "--continue", "s", "--runs", "2").code == 0
+    assert lines(bench, "s") == first
+
+
+def test_an_agent_that_fails_at_the_empty_prompt_says_so(bench: Bench) -> None:
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agents", "1",
+        "--runs", "1", "--output", "s", "--agent", str(_failing(bench)),
+    )  # fmt: skip
+    line = lines(bench, "s")["baseline"]
+    assert done.code == 0, done.err
+    assert line["prompt_tokens"] is None
+    assert line["problem"].startswith("the empty prompt gave no figures: ")
+
+
+def _failing(bench: Bench) -> Path:
+    """An agent that answers every task but the empty one."""
+    path = bench.folder / "agent.yaml"
+    script = (
+        "import json, sys; sys.exit('nothing to do') if 'single word' in sys.argv[1] else "
+        "print(json.dumps({'text': 'shop/auth.py', 'in': 5, 'out': 1}))"
+    )
+    command = json.dumps([sys.executable, "-c", script, "{{ prompt }}"])
+    path.write_text(
+        f"name: picky\ncommand: {command}\nmcp: none\nturns: {{limit: none}}\n"
+        "output:\n  format: json\n  answer: $.text\n  tokens: {input: $.in, output: $.out}\n"
+    )
+    return path
