@@ -27,8 +27,8 @@ def register(app: typer.Typer) -> None:
 def calibrate(
     repo: o.Repo = None,
     mode: o.OneMode = None,
-    agents: o.Agents = None,
-    runs: o.Runs = None,
+    agents: o.OneSize = None,
+    runs: o.CalibrationRuns = None,
     max_turns: o.MaxTurns = None,
     tasks: o.Tasks = None,
     all_tasks: o.AllTasks = None,

@@ -1,4 +1,4 @@
-"""The options of `compare` and `ab`. `None` means: not said here, look elsewhere."""
+"""The options of `compare`, `ab` and `calibrate`. `None` means: not said here, look elsewhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -59,6 +59,16 @@ Agents = Annotated[
         metavar="N ...",
         show_default=False,
     ),
+]
+OneSize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agents", help="Agents of a swarm. [default: 4]", metavar="N", show_default=False
+    ),
+]
+CalibrationRuns = Annotated[
+    int | None,
+    typer.Option("--runs", help="Repetitions of the plan. [default: 5]", show_default=False),
 ]
 Runs = Annotated[
     int | None,

@@ -11,6 +11,8 @@ from swarm_bench.cli.words import spread
         ("--modes a b --runs 2", "--modes a --modes b --runs 2"),
         ("--modes a --modes b", "--modes a --modes b"),
         ("--modes a,b", "--modes a,b"),
+        ("--agents 1 2 --modes a b", "--agents 1 --agents 2 --modes a --modes b"),
+        ("--agents 4 --plan", "--agents 4 --plan"),
         ("--modes=a --runs 2", "--modes=a --runs 2"),
         ("--runs 2 --modes a b", "--runs 2 --modes a --modes b"),
         ("--continue", "--continue |"),
@@ -21,6 +23,11 @@ from swarm_bench.cli.words import spread
 )
 def test_several_words_after_one_option(typed: str, read: str) -> None:
     assert spread(typed.split()) == ["" if word == "|" else word for word in read.split()]
+
+
+def test_a_size_must_be_given() -> None:
+    with pytest.raises(BadParameter, match="--agents needs at least one word"):
+        spread(["--agents", "--plan"])
 
 
 @pytest.mark.parametrize("typed", ["--modes", "--modes --plan", "--runs 2 --modes --plan"])

@@ -180,3 +180,16 @@ def test_a_mistake_in_a_variable_does_not_show_its_value() -> None:
     with pytest.raises(UsageError) as caught:
         load({"agent_env": ["MY-KEY=sk-secret-value"]})
     assert "sk-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [(4, [4]), ("4", [4]), ("1 2,4", [1, 2, 4]), ([1, 2], [1, 2]), (["1", "2,4"], [1, 2, 4])],
+)
+def test_sizes_of_swarms(given: object, sizes: list[int]) -> None:
+    assert load({"agents": given}).settings.agents == sizes
+
+
+def test_a_size_is_said_once() -> None:
+    with pytest.raises(UsageError, match="must be numbers that differ"):
+        load({"agents": [2, 2]})

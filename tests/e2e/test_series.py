@@ -1,0 +1,135 @@
+"""Growing swarms, from the command to the summary on top."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+SCRIPTED = ("--agent", "swarm_bench.agents.scripted:Scripted", "--model", "script.yaml")
+
+
+def script(bench: Bench, *steps: object) -> None:
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": list(steps)}]))
+
+
+def test_a_series_measures_the_same_trials_in_growing_swarms(bench: Bench) -> None:
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "canopy-service",
+        "--agents", "1", "2", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.out == (bench.folder / "out" / "summary.md").read_text()
+    one, two = bench.records("out/agents-1"), bench.records("out/agents-2")
+    assert {r["trial"] for r in one} == {r["trial"] for r in two}
+    assert len(one) == len(two) == 4
+    swarms = {
+        size: [
+            json.loads(line)["agents"]
+            for line in (bench.folder / f"out/agents-{size}/retrieval.jsonl").open()
+        ]
+        for size in (1, 2)
+    }
+    assert sorted(swarms[1]) == [[1], [1], [2], [2]]
+    assert sorted(swarms[2]) == [[1, 2], [1, 2]]
+    for part in (
+        "| Metric", "| 1 at a time", "| 2 at a time", "Wall time", "Query cache hits",
+        "canopy-service: where 2 agents share a workspace instead of 1, ",
+        "(agents-2/summary.md)",
+    ):  # fmt: skip
+        assert part in done.out
+    assert (bench.folder / "out/agents-2/summary.md").is_file()
+    again = bench.call("report", "out")
+    assert (again.code, again.out) == (0, done.out)
+
+
+def test_a_series_is_continued_and_extended(bench: Bench) -> None:
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
+    words = ["--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED]
+    done = bench.call("compare", *words, "--agents", "1", "3", "--runs", "1")
+    assert done.code == 0, done.err
+    (folder,) = (bench.folder / "results").glob("swarm-*")
+    where = str(folder.relative_to(bench.folder))
+    shutil.rmtree(folder / "agents-3")
+    done = bench.call("compare", "--continue", "--agents", "1", "2", "3", "--runs", "2")
+    assert done.code == 0, done.err
+    assert {n: len(bench.records(f"{where}/agents-{n}")) for n in (1, 2, 3)} == dict.fromkeys(
+        (1, 2, 3), 6
+    )
+    done = bench.call("compare", "--continue", where, "--agents", "1", "4")
+    assert (done.code, "has 3 agents" in done.err) == (2, True), done.err
+    alone = bench.call("compare", "--continue", f"{where}/agents-2", "--runs", "3")
+    assert (alone.code, len(bench.records(f"{where}/agents-2"))) == (0, 9), alone.err
+    assert "different numbers of runs" in bench.call("report", where).out
+
+
+def test_the_worst_size_gives_the_exit_code(bench: Bench) -> None:
+    """The second agent dies without an answer: a result, and no failure of the harness."""
+    script(bench, {"answer": {"text": "a.py:1"}})
+    words = ["--repo", str(bench.repo), "--modes", "canopy", *SCRIPTED, "--runs", "1"]
+    done = bench.call(
+        "compare", *words, "--agents", "1", "2", "--require-retrieval", "--output", "out"
+    )
+    assert done.code == 4, done.err
+    assert "Swarms of 1, 2 are not what was asked for" in done.err
+    assert "--continue" in done.err.splitlines()[-1]
+
+
+def test_a_repository_that_changes_meanwhile_ends_the_series(bench: Bench) -> None:
+    change = 'cd "$0" && date >> new.py && git add -A && git -c user.name=a '
+    change += "-c user.email=a@example.org commit -qm more"
+    script(bench, {"run": ["sh", "-c", change, str(bench.repo)]}, {"answer": {"text": "a.py:1"}})
+    words = ["--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1"]
+    done = bench.call("compare", *words, "--agents", "1", "2", "--output", "out")
+    assert (done.code, "Since the series began" in done.err) == (2, True), done.err
+    assert "Nothing can be said yet" in bench.call("report", "out").out
+    assert len(bench.records("out/agents-1")) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--agents", "1", "1"], "must be numbers that differ"),
+        (["--agents", "0", "2"], "must be at least 1"),
+        (["--agents", "1", "9", "--all-tasks"], "a swarm has at most the 5 tasks"),
+        (["--agents", "1", "2", "--concurrency", "3"], "--concurrency 3 is more than the 2"),
+    ],
+)
+def test_what_a_series_refuses(bench: Bench, words: list[str], says: str) -> None:
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", *words, "--output", "out"
+    )
+    assert (done.code, says in done.err) == (2, True), done.err
+    assert not (bench.folder / "out").exists()
+
+
+def test_the_plan_has_all_sizes(bench: Bench) -> None:
+    words = ["--repo", str(bench.repo), "--modes", "baseline", "--agents", "1", "2", "--runs", "1"]
+    done = bench.call("compare", *words, "--plan")
+    assert done.code == 0, done.err
+    assert "Swarms of 1" in done.out
+    assert "Swarms of 2" in done.out
+    assert "All sizes: 4 trials to run, 0 done; at most " in done.out
+    assert not (bench.folder / "results").exists()
+
+
+def test_an_interruption_ends_the_series(bench: Bench) -> None:
+    script(bench, {"print": "begun"}, {"hang": True})
+    started = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1",
+        "--agents", "1", "2", "--output", "out",
+    )  # fmt: skip
+    assert started.stderr is not None
+    for line in started.stderr:
+        if b"agent 1 starts" in line:
+            break
+    started.send_signal(2)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert b"Go on with: swarm-bench compare --continue" in err
+    assert not (bench.folder / "out" / "agents-2").exists()
+    assert (bench.folder / "out" / "summary.md").is_file()
