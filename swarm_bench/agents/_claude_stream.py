@@ -10,6 +10,7 @@ from typing import Any
 from swarm_bench.agents._claude_failures import cause_of
 from swarm_bench.agents._claude_result import figures_of
 from swarm_bench.agents._claude_transcript import (
+    OURS,
     Transcript,
     blocks,
     names_of,
@@ -18,10 +19,8 @@ from swarm_bench.agents._claude_transcript import (
     usage_of,
 )
 from swarm_bench.agents._json_lines import Json, clause_of, in_line, object_of, objects, text_of
+from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
-
-OURS = "swarm_bench"
-"""Key of the object in which an agent of ours names its token counter and price table."""
 
 _SHOWN_ARGUMENTS = ("file_path", "pattern", "query", "command", "symbol", "path", "patterns")
 
@@ -55,6 +54,10 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         cost_unreliable=figures.cost_unreliable,
         tool_calls=dict(Counter(transcript.calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if known else None,
+        tool_result_tokens=(
+            tokens_by_tool(transcript.calls, transcript.result_tokens) if known else None
+        ),
         permission_denials=figures.denials,
         retries=transcript.retries if known else None,
         compactions=transcript.compactions if known else None,

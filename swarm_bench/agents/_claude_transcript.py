@@ -3,16 +3,22 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
+    amount_of,
     count_of,
     list_of,
     object_of,
     text_of,
 )
+from swarm_bench.agents._tool_costs import between, moment_of, tokens_of
 from swarm_bench.core.outcome import Usage
+
+OURS = "swarm_bench"
+"""Key of the object in which an agent of ours says what Claude Code has no place for."""
 
 SUBAGENT_TOOLS = ("Agent", "Task")
 """What the tool that starts a sub-agent is called, and was called."""
@@ -35,6 +41,10 @@ class Transcript:
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id, those of sub-agents among them."""
     failures: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """From a call to its first result, by call id, where both have a time."""
+    result_tokens: dict[str, int | None] = field(default_factory=dict)
+    """Of a call's last result; `None` when it is not text alone."""
     retries: int = 0
     retrying: Json | None = None
     """The last event, when it says that a request will be made again."""
@@ -43,6 +53,8 @@ class Transcript:
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows."""
     _streaming: str | None = None
+    _begun: dict[str, datetime | None] = field(default_factory=dict)
+    """When the calls were made."""
 
     def add(self, found: Found) -> None:
         event = found.value
@@ -104,6 +116,7 @@ class Transcript:
         for block in blocks(message, "tool_use"):
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
             self.calls[key] = text_of(block.get("name")) or "unknown"
+            self._begun.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
             self.error = text_of(event.get("error"))
@@ -117,8 +130,19 @@ class Transcript:
         self.seen = True
         for block in blocks(object_of(event.get("message")), "tool_result"):
             key = text_of(block.get("tool_use_id"))
-            if block.get("is_error") is True and key in self.calls:
+            if key is None or key not in self.calls:
+                continue
+            if block.get("is_error") is True:
                 self.failures[key] = self.calls[key]
+            self.result_tokens[key] = tokens_of(block.get("content"))
+            if (seconds := self._seconds(key, event)) is not None:
+                self.seconds.setdefault(key, seconds)
+
+    def _seconds(self, call: str, event: Json) -> float | None:
+        """How long a call took whose result an event brings."""
+        measured = amount_of(object_of(event.get(OURS)).get("seconds"))
+        answered = moment_of(event.get("timestamp"))
+        return between(self._begun[call], answered) if measured is None else measured
 
     def _stream_event(self, event: Json) -> None:
         match event.get("type"):

@@ -1,6 +1,7 @@
 """Reads the log that Codex writes to standard error beside its events.
 
-The events have no usage before the end, no servers and no model; the log has them. Lines of other
+The events have no usage before the end, no servers, no model and no times; the log has them, and
+how long the text was that the model got from a tool. Lines of other
 programs and of other versions are passed over.
 """
 
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from swarm_bench.agents._json_lines import MAX_FIGURE, clause_of
 from swarm_bench.core.outcome import Usage
+from swarm_bench.models import tokens
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 """For `RUST_LOG`: events without contents, and what is logged while the session starts, which
@@ -19,11 +21,28 @@ _MAX_LINE = 16_384
 _EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.name="([\w.]+)" ')
 _FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
+_TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
 _MODEL = re.compile(r"\bmodel=([^\s\"]+)")
 _VERSION = re.compile(r"\bapp\.version=([^\s\"]+)")
 _ERROR = re.compile(r"^error\b| ERROR ", re.IGNORECASE)
 _TYPES = re.compile(r" \[codex_[^\]]*\]")
 _UNSTARTED = re.compile(r"required MCP servers failed to initialize: .*|Error loading config.*")
+
+
+_SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
+"""What the model knows the shell as."""
+SHELL = "shell"
+"""What we call it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUse:
+    """A call of a tool that came to its end."""
+
+    tool: str
+    seconds: float | None
+    tokens: int | None
+    """Of the text that the model got."""
 
 
 @dataclass
@@ -46,6 +65,8 @@ class Log:
     last: str | None = None
     """The last line that tells of an error."""
     events: bool = False
+    tools: dict[str, ToolUse] = field(default_factory=dict)
+    """By the id that the model gave the call; the events have others."""
 
     def add(self, line: str) -> None:
         found = _EVENT.search(line)
@@ -63,6 +84,8 @@ class Log:
                 self.catalogs += 1
             case "codex.api_request":
                 self._request(dict(_FIGURES.findall(rest)))
+            case "codex.tool_result":
+                self._tool(rest)
             case "codex.sse_event":
                 self._answer(dict(_FIGURES.findall(rest)))
 
@@ -81,6 +104,21 @@ class Log:
         if "input_token_count" in figures:
             given = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
             self.requests.append(split(*given))
+
+    def _tool(self, rest: str) -> None:
+        if (found := _TOOL.search(rest)) is None:
+            return
+        name, namespace, call = found.groups()
+        if namespace.startswith("mcp__"):
+            name = f"{namespace}__{name}"
+        figures = dict(_FIGURES.findall(rest))
+        milliseconds = _figure(figures.get("duration_ms"))
+        length = _figure(figures.get("output_length"))
+        self.tools[call] = ToolUse(
+            tool=SHELL if name in _SHELLS else name,
+            seconds=None if milliseconds is None else milliseconds / 1000,
+            tokens=None if length is None else tokens.of_bytes(length),
+        )
 
     def _words(self, line: str) -> None:
         if (words := clause_of(line)) is None:

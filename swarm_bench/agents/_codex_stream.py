@@ -1,10 +1,18 @@
 """Reads what `codex exec --json` prints into an outcome, with the log that goes beside it."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from swarm_bench.agents._codex_causes import cause_of
-from swarm_bench.agents._codex_log import Log, is_accepted_request, read_log, split
+from swarm_bench.agents._codex_log import (
+    SHELL,
+    Log,
+    ToolUse,
+    is_accepted_request,
+    read_log,
+    split,
+)
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
@@ -15,11 +23,12 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 _RETRYING = "Reconnecting..."
-_TOOLS = {"command_execution": "shell", "file_change": "apply_patch", "web_search": "web_search"}
+_TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
 """What the events call a tool, and what we do: the model knows the first by several names."""
 _NOT_DONE = ("failed", "declined")
 
@@ -92,6 +101,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
     alone = bool(log.requests) and Usage.total(log.requests) == usage
     known = transcript.started
+    uses = _uses(transcript.calls, log) if known and log.events else None
     return Outcome(
         cause=cause,
         detail=detail,
@@ -104,11 +114,40 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=clause_of(log.version),
         tool_calls=_counted(transcript.calls) if known else None,
         tool_failures=_counted(transcript.failures) if known else None,
+        tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
+        tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
         permission_denials=_counted(transcript.denials) if known else None,
         retries=transcript.reconnects + log.asked_again if known and log.events else None,
         servers=_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
     )
+
+
+def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
+    """What the log says of the calls. Event and log have different ids of a call, so only of a tool
+    of which they have equally many is it known; which is whose makes no difference to a sum."""
+    uses: dict[str, ToolUse] = {}
+    for name in set(calls.values()):
+        keys = [key for key, tool in calls.items() if tool == name]
+        found = [use for use in log.tools.values() if _plain(use.tool) == _plain(name)]
+        if len(found) == len(keys):
+            uses |= dict(zip(keys, found, strict=True))
+    return uses
+
+
+def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
+    known = {key: use.seconds for key, use in uses.items() if use.seconds is not None}
+    return seconds_by_tool(calls, known)
+
+
+def _tool_tokens(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, int]:
+    known = {key: use.tokens for key, use in uses.items()}
+    return tokens_by_tool(calls, {key: known.get(key) for key in calls})
+
+
+def _plain(name: str) -> str:
+    """The log has a tool's name as the model sees it."""
+    return re.sub(r"\W", "_", name)
 
 
 def activity_of(line: bytes) -> Activity | None:

@@ -7,6 +7,7 @@ passed over.
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from swarm_bench.agents._endings import tail
 from swarm_bench.agents._gemini_causes import cause_of
@@ -15,6 +16,7 @@ from swarm_bench.agents._gemini_names import treatment_name
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
+    amount_of,
     clause_of,
     count_of,
     in_line,
@@ -23,6 +25,7 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents._tool_costs import between, moment_of, seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -45,10 +48,17 @@ class _Transcript:
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id."""
     failures: dict[str, str] = field(default_factory=dict)
+    answered: list[str] = field(default_factory=list)
+    """Ids of the calls whose results were printed."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of calls that were made alone: the results of calls made together are printed together, when
+    the slowest of them has come."""
     turns: int = 0
     answer: list[str] = field(default_factory=list)
     """The pieces of text since the last result of a tool."""
     _speaking: bool = False
+    _open: dict[str, datetime | None] = field(default_factory=dict)
+    """When the calls were made whose results are to come, or are coming."""
 
     def add(self, found: Found) -> None:
         event = found.value
@@ -62,6 +72,7 @@ class _Transcript:
                 self._speak()
                 key = text_of(event.get("tool_id")) or f"call {len(self.calls)}"
                 self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
+                self._open[key] = moment_of(event.get("timestamp"))
             case "tool_result":
                 self._tool_result(event)
             case "error":
@@ -73,15 +84,23 @@ class _Transcript:
 
     def _speak(self) -> None:
         """Text and calls between two results of tools are one request's."""
-        self.turns += not self._speaking
+        if not self._speaking:
+            self.turns += 1
+            self._open.clear()
         self._speaking = True
 
     def _tool_result(self, event: Json) -> None:
         self._speaking = False
         self.answer.clear()
         key = text_of(event.get("tool_id"))
-        if event.get("status") == "error" and key in self.calls:
+        if key is None or key not in self.calls:
+            return
+        if event.get("status") == "error":
             self.failures[key] = self.calls[key]
+        self.answered.append(key)
+        seconds = between(self._open.get(key), moment_of(event.get("timestamp")))
+        if seconds is not None and len(self._open) == 1:
+            self.seconds[key] = seconds
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -111,10 +130,20 @@ def outcome_of(exit: AgentExit) -> Outcome:
         model=_model(transcript.init),
         tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
         tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
+        tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if begun else None,
+        tool_result_tokens=_result_tokens(transcript, left),
         retries=len(_RETRY.findall(stderr)) if begun else None,
         servers=left.servers,
         payload=transcript.result.raw if transcript.result else None,
     )
+
+
+def _result_tokens(transcript: _Transcript, left: Left) -> dict[str, int] | None:
+    """The results that are printed are what a person would be shown; the model's are left."""
+    if left.answers is None:
+        return None
+    counts = {key: left.answers.get(key) for key in transcript.answered}
+    return tokens_by_tool(transcript.calls, counts)
 
 
 def activity_of(line: bytes) -> Activity | None:
@@ -156,6 +185,7 @@ def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
         ),
         tool_calls=_by_name(tools, "count") if stats else None,
         tool_failures=_by_name(tools, "fail") if stats else None,
+        tool_seconds=_seconds(tools) if stats else None,
         retries=len(_RETRY.findall(stderr)),
         payload=whole.raw,
     )
@@ -205,6 +235,17 @@ def _model(init: Json | None) -> str | None:
     """As it was asked for; `auto` and the like are no name of a model."""
     asked = clause_of((init or {}).get("model"))
     return None if asked is None or asked.startswith("auto") else asked
+
+
+def _seconds(tools: Json) -> dict[str, float] | None:
+    """By tool; `None` when there are tools and none has a time."""
+    given = {
+        treatment_name(text_of(name) or "unknown"): amount_of(object_of(tool).get("durationMs"))
+        for name, tool in tools.items()
+        if count_of(object_of(tool).get("count"))
+    }
+    known = {name: figure / 1000 for name, figure in given.items() if figure is not None}
+    return known if known or not given else None
 
 
 def _by_name(tools: Json, key: str) -> dict[str, int]:

@@ -18,6 +18,7 @@ from swarm_bench.agents._json_lines import (
 from swarm_bench.agents._opencode_causes import BROKEN, cause_of
 from swarm_bench.agents._opencode_log import Log, read_log
 from swarm_bench.agents._opencode_settings import key_of, plain
+from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool, tokens_of
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -36,6 +37,9 @@ class Transcript:
     texts: list[str] = field(default_factory=list)
     """Of the last step, unless it called tools."""
     calls: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """By the place of the call among the calls."""
+    result_tokens: dict[str, int | None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
@@ -64,11 +68,21 @@ class Transcript:
         self.started = True
         self.texts.clear()
         name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
+        self._cost(str(len(self.calls)), state)
         self.calls.append(name)
         if state.get("status") == "error":
             self.failures.append(name)
             if "rejected permission" in (text_of(state.get("error")) or ""):
                 self.denials.append(name)
+
+    def _cost(self, key: str, state: Json) -> None:
+        time = object_of(state.get("time"))
+        begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
+        if begin is not None and end is not None and end >= begin:
+            self.seconds[key] = (end - begin) / 1000
+        failed = state.get("status") == "error"
+        result = None if state.get("attachments") else state.get("error" if failed else "output")
+        self.result_tokens[key] = tokens_of(result)
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -83,6 +97,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         cause, detail = Cause.EMPTY_ANSWER, None
     usage = Usage.total(transcript.steps)
     known = transcript.started
+    calls = {str(place): name for place, name in enumerate(transcript.calls)}
     alone = log.known and log.subagents == log.compactions == 0
     last_failed = transcript.error is not None
     return Outcome(
@@ -98,6 +113,8 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=log.version,
         tool_calls=dict(Counter(transcript.calls)) if known else None,
         tool_failures=dict(Counter(transcript.failures)) if known else None,
+        tool_seconds=seconds_by_tool(calls, transcript.seconds) if known else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
         permission_denials=dict(Counter(transcript.denials)) if known else None,
         retries=max(0, log.failed_requests - last_failed) if log.known else None,
         compactions=log.compactions if log.known else None,

@@ -4,6 +4,8 @@ Its events are like Claude Code's, but for what a prompt's tokens include and ho
 """
 
 from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from swarm_bench.agents._claude_transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents._claude_transcript import usage_of as claude_usage_of
@@ -17,9 +19,23 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents._left_chats import answer_tokens, chats_in
 from swarm_bench.agents._qwen_causes import answer_of, cause_of
+from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
+
+CHATS = ".qwen/projects/*/chats/*.jsonl"
+"""Pattern of the files below the home with the conversations. The events that are printed have no
+times, and of a tool's result what a person would be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Left:
+    """What the conversations say of tools, by call id."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int | None] = field(default_factory=dict)
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -33,6 +49,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     requests = _answered(transcript)
     usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
     cause, detail = cause_of(exit, transcript)
+    left = _left_in(exit.home) if known else None
     return Outcome(
         cause=cause,
         detail=detail,
@@ -47,6 +64,8 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=clause_of(init.get("qwen_code_version")),
         tool_calls=dict(Counter(transcript.calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.seconds),
+        tool_result_tokens=_result_tokens(transcript, left),
         permission_denials=_denials(result) if result else None,
         subagents=_subagents(transcript) if known else None,
         servers=servers_of(init),
@@ -76,6 +95,30 @@ def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | Non
     """Its own figure, which counts a request that failed too, or else those that were answered."""
     stated = count_of(result.get("num_turns"))
     return len(requests) if stated is None or cause is not Cause.FINISHED else stated
+
+
+def _left_in(home: Path | None) -> _Left | None:
+    entries = chats_in(home, CHATS) if home is not None else None
+    if entries is None:
+        return None
+    left = _Left()
+    for entry in entries:
+        said = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
+        seconds = amount_of(said.get("duration_ms"))
+        if said.get("event.name") == "qwen-code.tool_call" and seconds is not None:
+            left.seconds[text_of(said.get("call_id")) or ""] = seconds / 1000
+        if entry.get("type") == "tool_result":
+            key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
+            parts = object_of(entry.get("message")).get("parts")
+            left.tokens[key or ""] = answer_tokens(parts)
+    return left
+
+
+def _result_tokens(transcript: Transcript, left: _Left | None) -> dict[str, int] | None:
+    if left is None:
+        return None
+    counts = {key: left.tokens.get(key) for key in transcript.result_tokens}
+    return tokens_by_tool(transcript.calls, counts)
 
 
 def _subagents(transcript: Transcript) -> int:

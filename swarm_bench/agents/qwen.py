@@ -6,7 +6,7 @@ from typing import Any
 from swarm_bench.agents._claude_stream import activity_of
 from swarm_bench.agents._installed import PROXIES, installed
 from swarm_bench.agents._prompts import not_a_command
-from swarm_bench.agents._qwen_stream import outcome_of
+from swarm_bench.agents._qwen_stream import CHATS, outcome_of
 from swarm_bench.agents._trusted_servers import trusted
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -92,6 +92,7 @@ class Qwen:
             argv=(request.program or PROGRAM, *options),
             env={**_environment(request), **_provider(request)},
             inherit=(*inherit, "QWEN_HOME") if request.inherit_settings else inherit,
+            leaves=(CHATS,),
         )
 
     def activity(self, line: bytes) -> Activity | None:

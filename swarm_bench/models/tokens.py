@@ -20,7 +20,12 @@ COUNTER = "utf8-bytes/4"
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
+    return of_bytes(len(text.encode("utf-8", "replace")))
+
+
+def of_bytes(length: int) -> int:
+    """Tokens of a text that has so many bytes."""
+    return -(-length // 4)
 
 
 def content(message: Message) -> list[dict[str, Any]]:

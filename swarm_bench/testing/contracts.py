@@ -113,6 +113,11 @@ def _check_outcome(outcome: Outcome, output: bytes) -> None:
     for figure in (outcome.turns, outcome.cost, outcome.duration_ms, outcome.usage.effective):
         sound = figure is None or (math.isfinite(figure) and figure >= 0)
         _expect(sound, f"no figure is invented from {output[:40]!r}")
+    for figures in (outcome.tool_seconds, outcome.tool_result_tokens):
+        called = set(figures or ()) <= set(outcome.tool_calls or ())
+        _expect(called, "only tools that were called have seconds and tokens")
+        sound = all(math.isfinite(value) and value >= 0 for value in (figures or {}).values())
+        _expect(sound, f"no seconds or tokens are invented from {output[:40]!r}")
 
 
 def _expect(holds: bool, sentence: str) -> None:

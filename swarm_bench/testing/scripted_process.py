@@ -94,13 +94,15 @@ class Player:
         )
 
     def _call(self, given: Argument) -> None:
-        """`tool`, `input`, `result`, `error`: a request in which a tool is called."""
+        """`tool`, `input`, `result`, `error`, `seconds`: a request in which a tool is called. The
+        seconds are said, not waited for."""
         self._number += 1
         call = {"type": "tool_use", "id": f"call_{self._number}", "name": given["tool"]}
         self._assistant({**call, "input": given.get("input", {})}, given.get("usage"))
         result = {"type": "tool_result", "tool_use_id": f"call_{self._number}"}
         result |= {"content": given.get("result", ""), "is_error": given.get("error", False)}
-        _event(type="user", message={"role": "user", "content": [result]})
+        ours = {"swarm_bench": {"seconds": given["seconds"]}} if "seconds" in given else {}
+        _event(type="user", message={"role": "user", "content": [result]}, **ours)
 
     def _assistant(self, block: Mapping[str, Any], usage: Argument) -> None:
         message = {"id": f"msg_{self._number}", "model": "scripted", "role": "assistant"}

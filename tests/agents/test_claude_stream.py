@@ -103,6 +103,7 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         program_version="2.1.197",
         tool_calls={"Read": 2, "mcp__canopy__canopy_query": 1},
         tool_failures={"Read": 1},
+        tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
         retries=0,
         compactions=0,
         subagents=0,

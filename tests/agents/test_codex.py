@@ -163,9 +163,9 @@ def test_a_server_of_the_users_own_may_not_have_connected(tmp_path: Path) -> Non
 
 def test_the_treatment_shows(tmp_path: Path) -> None:
     baseline, used = outcome("log_turn_limit", tmp_path), outcome("log_mcp_success", tmp_path)
-    assert treatment([], baseline) == "not-given"
-    assert treatment(["canopy"], used) == "used"
-    assert treatment([], used) == "contaminated"
+    assert treatment([], baseline)[0] == "not-given"
+    assert treatment(["canopy"], used)[0] == "used"
+    assert treatment([], used)[0] == "contaminated"
 
 
 def test_a_stopped_run_has_what_it_used(tmp_path: Path) -> None:

@@ -138,13 +138,13 @@ def test_the_log_has_servers_and_model(tmp_path: Path) -> None:
     assert found.program_version == "1.18.33"
     assert (found.retries, found.compactions, found.subagents) == (0, 0, 0)
     assert found.all_in == found.usage
-    assert treatment(["canopy"], found) == "used"
+    assert treatment(["canopy"], found)[0] == "used"
 
 
 def test_a_broken_server_shows(tmp_path: Path) -> None:
     found = outcome("log_mcp_broken", tmp_path, servers=("canopy",))
     assert found.servers == {"canopy": "failed"}
-    assert treatment(["canopy"], found) == "not-connected"
+    assert treatment(["canopy"], found)[0] == "not-connected"
 
 
 def test_a_model_without_a_price_has_no_cost(tmp_path: Path) -> None:

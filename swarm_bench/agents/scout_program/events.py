@@ -97,10 +97,12 @@ def assistant_event(number: int, model: str, block: Mapping[str, Any], usage: Us
     return {"type": "assistant", "message": message, "parent_tool_use_id": None}
 
 
-def user_event(block: Mapping[str, Any]) -> Event:
-    """One tool result."""
+def user_event(block: Mapping[str, Any], seconds: float) -> Event:
+    """One tool result, and how long the call took: Claude Code has a time on each event instead,
+    which would tell when it was printed."""
     message = {"role": "user", "content": [block]}
-    return {"type": "user", "message": message, "parent_tool_use_id": None}
+    ours = {"seconds": round(seconds, 6)}
+    return {"type": "user", "message": message, "parent_tool_use_id": None, "swarm_bench": ours}
 
 
 def _json(value: object) -> str:

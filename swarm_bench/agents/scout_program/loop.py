@@ -53,10 +53,11 @@ class Loop:
                 self.printer.result(self._answered(reply.text))
                 return 0
             self._phase = "aborted_tools"
-            results = tuple(self._use(call) for call in reply.calls)
+            used = [self._timed(call) for call in reply.calls]
+            results = tuple(result for result, _ in used)
             messages += [reply, Message(role="user", results=results)]
-            for block in tokens.content(messages[-1]):
-                self.printer.event(events.user_event(block))
+            for block, (_, seconds) in zip(tokens.content(messages[-1]), used, strict=True):
+                self.printer.event(events.user_event(block, seconds))
             self._phase = "aborted_streaming"
         reason = f"Reached maximum number of turns ({self.max_turns})"
         self.printer.result(self._failed("error_max_turns", "max_turns", reason))
@@ -77,6 +78,11 @@ class Loop:
         for block in tokens.content(reply):
             self.printer.event(events.assistant_event(self.turns, self.model.name, block, usage))
         return reply
+
+    def _timed(self, call: ToolCall) -> tuple[ToolResult, float]:
+        begin = time.monotonic()
+        result = self._use(call)
+        return result, time.monotonic() - begin
 
     def _use(self, call: ToolCall) -> ToolResult:
         if call.name not in {tool.name for tool in self.tools}:
