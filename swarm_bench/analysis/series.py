@@ -48,6 +48,8 @@ class _Measure:
     metric: Metric
     cells: Callable[[Sequence[_Part]], tuple[Cell, ...]]
     tool_only: bool = False
+    probe: str | None = None
+    """The counter that it is read from; it applies to modes that have it."""
 
 
 def _mode(mode: str, selections: Iterable[Selection], sizes: Sequence[int]) -> ModeSeries:
@@ -56,7 +58,12 @@ def _mode(mode: str, selections: Iterable[Selection], sizes: Sequence[int]) -> M
         for one in selections
     ]
     has_tool = any(part.servers for part in parts)
-    measures = [one for one in _MEASURES if has_tool or not one.tool_only]
+    probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
+    measures = [
+        one
+        for one in _MEASURES
+        if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
+    ]
     rows = [SeriesRow(metric=one.metric, cells=one.cells(parts)) for one in measures]
     known = tuple(row for row in rows if any(cell.value is not None for cell in row.cells))
     return ModeSeries(
@@ -243,6 +250,6 @@ _MEASURES = (
             "Of the queries that the service counted, those it answered from its cache.",
         ),
         cells=_hit_rate,
-        tool_only=True,
+        probe="service",
     ),
 )

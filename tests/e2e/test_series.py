@@ -30,14 +30,16 @@ def test_a_series_measures_the_same_trials_in_growing_swarms(bench: Bench) -> No
     swarms = {
         size: [
             json.loads(line)["agents"]
-            for line in (bench.folder / f"out/agents-{size}/retrieval.jsonl").open()
+            for line in (bench.folder / f"out/agents-{size}/retrieval.jsonl")
+            .read_text()
+            .splitlines()
         ]
         for size in (1, 2)
     }
     assert sorted(swarms[1]) == [[1], [1], [2], [2]]
     assert sorted(swarms[2]) == [[1, 2], [1, 2]]
     for part in (
-        "| Metric", "| 1 at a time", "| 2 at a time", "Wall time", "Query cache hits",
+        "| Metric", " 1 at a time |", " 2 at a time |", "Wall time", "Query cache hits",
         "canopy-service: where 2 agents share a workspace instead of 1, ",
         "(agents-2/summary.md)",
     ):  # fmt: skip
