@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psutil
 
 EMBEDDED = "swarm_bench.retrieval.embedded"
 ENDINGS = ("rs", "py", "js", "ts", "tsx", "jsx", "go", "md", "txt", "json", "yaml", "yml", "toml")
@@ -39,6 +40,8 @@ _DEFINITION = re.compile(r"^\s*(?:async def|def|class) (\w+)", re.MULTILINE)
 _TOP = re.compile(r"^(?:async def|def|class) (\w+)", re.MULTILINE)
 
 Json = dict[str, Any]
+Programs = dict[str, tuple[str, ...]]
+"""Commands of an MCP server and a service, as `mcp` and `service`."""
 
 
 def copied(tree: Path, target: Path) -> int:
@@ -120,6 +123,11 @@ class Server:
         return int(self.call("canopy_status")[1]["files_indexed"])
 
 
+def processor(*processes: subprocess.Popen[bytes]) -> float:
+    """Seconds of processor time, with that of children that have ended: busy machines wait."""
+    return sum(sum(psutil.Process(each.pid).cpu_times()[:4]) for each in processes)
+
+
 def environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("CANOPY_")}
 
@@ -135,7 +143,9 @@ def server(command: tuple[str, ...], *words: str) -> Iterator[Server]:
 
 
 @contextmanager
-def service(command: tuple[str, ...]) -> Iterator[httpx2.Client]:
+def service(
+    command: tuple[str, ...],
+) -> Iterator[tuple[httpx2.Client, subprocess.Popen[bytes]]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
@@ -148,7 +158,7 @@ def service(command: tuple[str, ...]) -> Iterator[httpx2.Client]:
     try:
         with httpx2.Client(base_url=url, timeout=60, trust_env=False) as client:
             _wait(client)
-            yield client
+            yield client, process
     finally:
         process.kill()
         process.wait()
@@ -177,50 +187,65 @@ def reindexed(client: httpx2.Client, root: Path) -> float:
     return time.perf_counter() - started
 
 
-def found_and_timed(mcp: Server, wanted: dict[str, str], rounds: int) -> None:
+def found_and_timed(wanted: dict[str, str], mcp: Server, *others: subprocess.Popen[bytes]) -> None:
     """Prints recall, and the median time when everything was asked before."""
     for title in questions("any"):
         hits, times = 0, []
-        for turn in range(rounds):
+        used = processor(mcp.process, *others)
+        for turn in range(ROUNDS):
             for name, path in wanted.items():
                 tool, arguments = questions(name)[title]
                 seconds, answer = mcp.call(tool, **arguments)
                 times.append(seconds * 1000)
                 hits += not turn and path in {each["file_path"] for each in answer["handles"]}
-        warm = times[len(wanted) :] or times
+        used = (processor(mcp.process, *others) - used) * 1000 / len(times)
         print(
             f"    {title:<20} found {hits:>2} of {len(wanted)}"
-            f"   median {statistics.median(warm):8.1f} ms"
+            f"   median {statistics.median(times[len(wanted) :]):8.1f} ms"
+            f"   of the processor {used:6.1f} ms"
         )
 
 
-def measure(programs: dict[str, tuple[str, ...]], tree: Path, wanted: dict[str, str]) -> None:
-    """One canopy: with a service, then standalone as agents meet it, then with a whole index."""
-    served, alone = tree / "served", tree / "alone"
-    with service(programs["service"]) as client:
-        seconds = reindexed(client, served)
+def speed(files: int, seconds: float, used: float) -> str:
+    return (
+        f"{files} files in {seconds:.1f} s, {files / seconds:.0f} files/s; processor {used:.1f} s"
+    )
+
+
+def with_service(programs: Programs, root: Path, wanted: dict[str, str]) -> None:
+    with service(programs["service"]) as (client, process):
+        seconds = reindexed(client, root)
+        used = processor(process)
         url = str(client.base_url).rstrip("/")
-        with server(programs["mcp"], "--root", str(served), "--service-url", url) as mcp:
-            files = mcp.files()
-            print(f"  service      {files} files in {seconds:.1f} s, {files / seconds:.0f} files/s")
-            found_and_timed(mcp, wanted, ROUNDS)
-    with server(programs["mcp"], "--root", str(alone)) as mcp:
+        with server(programs["mcp"], "--root", str(root), "--service-url", url) as mcp:
+            print(f"  service      {speed(mcp.files(), seconds, used)}", flush=True)
+            found_and_timed(wanted, mcp, process)
+
+
+def standalone(programs: Programs, root: Path, wanted: dict[str, str]) -> None:
+    """As agents meet it: the first call indexes what the server thinks right."""
+    with server(programs["mcp"], "--root", str(root)) as mcp:
         seconds, _ = mcp.call("canopy_evidence_pack", pattern="authentication middleware")
-        print(f"  standalone   first pack after {seconds:.1f} s, with {mcp.files()} files indexed")
-        found_and_timed(mcp, wanted, ROUNDS)
-    shutil.rmtree(alone / ".canopy")
-    with server(programs["mcp"], "--root", str(alone)) as mcp:
+        used = processor(mcp.process)
+        print(f"  standalone   {speed(mcp.files(), seconds, used)}", flush=True)
+        found_and_timed(wanted, mcp)
+
+
+def wholly_indexed(programs: Programs, root: Path, wanted: dict[str, str]) -> None:
+    """When canopy_index was told to take everything."""
+    shutil.rmtree(root / ".canopy")
+    with server(programs["mcp"], "--root", str(root)) as mcp:
         seconds, done = mcp.call("canopy_index", glob=GLOB)
-        files = done["files_indexed"]
-        print(f"  canopy_index {files} files in {seconds:.1f} s, {files / seconds:.0f} files/s")
-        times = [mcp.call("canopy_query", symbol=name)[0] for name in list(wanted)[:3]]
-        print(f"    a query after it    median {statistics.median(times) * 1000:8.1f} ms")
+        used = processor(mcp.process)
+        print(f"  canopy_index {speed(done['files_indexed'], seconds, used)}", flush=True)
+        times = [mcp.call("canopy_query", symbol=name)[0] for name in list(wanted)[:ROUNDS]]
+        print(f"    a query after it        median {statistics.median(times) * 1000:8.1f} ms")
 
 
-def canopies() -> dict[str, dict[str, tuple[str, ...]]]:
+def canopies() -> dict[str, Programs]:
     """The programs of each canopy there is, by role."""
     python = (sys.executable, "-m")
-    found: dict[str, dict[str, tuple[str, ...]]] = {
+    found: dict[str, Programs] = {
         "embedded": {
             "mcp": (*python, f"{EMBEDDED}.mcp_server"),
             "service": (*python, f"{EMBEDDED}.service"),
@@ -250,7 +275,9 @@ def main() -> None:
             wanted = expected(root / "served")
             load = os.getloadavg()[0]
             print(f"{name}: {count} files, {len(wanted)} names, load {load:.1f}", flush=True)
-            measure(programs, root, wanted)
+            with_service(programs, root / "served", wanted)
+            standalone(programs, root / "alone", wanted)
+            wholly_indexed(programs, root / "alone", wanted)
 
 
 if __name__ == "__main__":
