@@ -175,7 +175,8 @@ def test_who_records_what_without_a_service(mcp: Any, repo: Path) -> None:
     assert texts == [("logout", 4), ("", 0), ("login", 0)]
     # All candidates are recorded, not just those shown.
     assert shown[0] > 1
-    assert expanded == [(1, f"h{bare}", 0), (3, pack["expand_suggestion"][0], 0)]
+    # What was shown comes first, and an id without its `h` never was.
+    assert expanded == [(3, pack["expand_suggestion"][0], 0), (1, f"h{bare}", 0)]
 
 
 def test_the_other_tools(mcp: Any, repo: Path) -> None:
