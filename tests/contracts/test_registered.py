@@ -31,4 +31,4 @@ def test_scorers(scorer: Scorer) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name: str) -> None:
-    check_model(MODELS[name]())
+    check_model(MODELS[name](""))
