@@ -94,11 +94,13 @@ async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed])
         env=small_environment(asking.user_environment),
         tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
     )
+    log = work / "service.log"
     try:
-        async with started_service(command, log=work / "service.log"):
+        async with started_service(command, log=log):
             pass
     except ServiceFailed as error:
-        trouble.append(error)
+        # The log goes away with the folder.
+        trouble.append(ServiceFailed(str(error).replace(f"its log {log}", "its log")))
 
 
 def _check(asking: Asking, mode: Mode, greeting: Greeting) -> None:

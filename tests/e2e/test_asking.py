@@ -68,7 +68,7 @@ def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
-    assert "no room; mend the service, or leave the mode away with --modes" in done.err
+    assert "its log ends: no room; mend the service, or leave the mode away" in done.err
     assert not (bench.folder / "results").exists()
 
 

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.runtime.ownership import TAG
 from tests.e2e.conftest import COMMAND, Bench, Done, processes_of
 from tests.e2e.test_compare import fingerprint
 
@@ -187,7 +188,13 @@ def wait_for_agent(stream: Path) -> None:
 
 def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> None:
     program = bench.folder / "broken-service"
-    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('cannot open the disk')\n")
+    works = str(COMMAND.with_name("swarm-bench-canopy-service"))
+    program.write_text(  # it answers when it is asked before the session, and not in it
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"if os.environ[{TAG!r}].startswith('greeting'):\n"
+        f"    os.execv({works!r}, [{works!r}, *sys.argv[1:]])\n"
+        "sys.exit('cannot open the disk')\n"
+    )
     program.chmod(0o755)
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
     done = bench.call(
@@ -320,7 +327,8 @@ def test_an_answer_of_an_earlier_attempt_is_put_aside(bench: Bench) -> None:
 
 
 def test_keys_of_a_mode_file_reach_the_server_and_no_file(bench: Bench) -> None:
-    server = {"command": "sh", "args": ["-c", "true"], "env": {"KEY": "sk-secret"}}
+    canopy = str(COMMAND.with_name("swarm-bench-canopy-mcp"))
+    server = {"command": canopy, "args": ["--root", "."], "env": {"KEY": "sk-secret"}}
     (bench.folder / "keyed.json").write_text(json.dumps({"mcpServers": {"mine": server}}))
     done = play(bench, [{"steps": [INIT, GOOD]}], modes="./keyed.json")
     assert done.code == 0, done.err
