@@ -45,13 +45,15 @@ class EmptyPrompts:
             if not self._is_known(mode) and set(greetings) == set(mode.servers):
                 self._write(_greeted(self._kit.experiment, mode, list(greetings.values())))
 
+    def is_due(self, mode: Mode) -> bool:
+        """Whether the mode is still to be asked: once in a call, if there are no figures yet."""
+        return mode.name in self._left and mode.name in self._lines
+
     async def ask(
         self, mode: Mode, around: Surroundings, lost: Callable[[], Awaitable[str | None]]
     ) -> None:
-        """Once for each mode: give an agent nothing to do, and write down what its request took.
-        What goes wrong is a sentence in the line. Raises `StoreError`."""
-        if mode.name not in self._left or mode.name not in self._lines:
-            return
+        """Give an agent nothing to do, and write down what its request took. What goes wrong is a
+        sentence in the line. Raises `HarnessError`."""
         self._left.discard(mode.name)
         kit = self._kit
         place = kit.work / "overhead"

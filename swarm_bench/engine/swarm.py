@@ -102,7 +102,9 @@ class SwarmRun:
                 await self._start_service(stack)
             elif self._is_warmed:
                 await self._warm()
-            await self._prompts.ask(self._mode, self._surroundings(), self._look)
+            if self._prompts.is_due(self._mode):
+                self._step("overhead")
+                await self._prompts.ask(self._mode, self._surroundings(), self._look)
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()

@@ -66,7 +66,7 @@ def test_wrong_usage(prepared: Bench, arguments: list[str], sentence: str) -> No
     *progress, said = done.err.splitlines()
     assert sentence in said
     assert done.code == 2
-    assert all("] copying " in line for line in progress), done.err
+    assert all("] copying " in line or "] asking " in line for line in progress), done.err
     assert done.out == ""
     after = sorted(path.name for path in prepared.folder.rglob("*"))
     assert [name for name in after if name != "tmp"] == before
