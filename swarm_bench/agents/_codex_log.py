@@ -113,7 +113,9 @@ class Log:
             name = f"{namespace}__{name}"
         figures = dict(_FIGURES.findall(rest))
         milliseconds = _figure(figures.get("duration_ms"))
-        length = _figure(figures.get("output_length"))
+        # It logs the length of what the tool gave, and says that the model got less of it.
+        cut = "output_truncated=true" in rest
+        length = None if cut else _figure(figures.get("output_length"))
         self.tools[call] = ToolUse(
             tool=SHELL if name in _SHELLS else name,
             seconds=None if milliseconds is None else milliseconds / 1000,

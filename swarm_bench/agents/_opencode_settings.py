@@ -42,7 +42,8 @@ def configuration(mcp_config: Path, rehearsal: str | None) -> str:
         settings |= {"model": REHEARSAL_MODEL, "small_model": REHEARSAL_MODEL}
         # An agent of the user's own can name another model, with a provider that is billed.
         settings |= {"enabled_providers": ["rehearsal"]}
-    return json.dumps(settings, indent=2)
+    # It puts variables and files in for `{env:…}` and `{file:…}` wherever they stand in the text.
+    return re.sub(r"\{(?=env:|file:)", r"\\u007b", json.dumps(settings, indent=2))
 
 
 def key_of(name: str) -> str:

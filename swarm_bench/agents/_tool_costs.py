@@ -18,7 +18,8 @@ def seconds_by_tool(
     left out when one of its calls has no time; `None` when there are calls and none has one."""
     if calls and not calls.keys() & seconds.keys():
         return None
-    return _summed({key: (name, seconds.get(key)) for key, name in calls.items()})
+    total = _summed({key: (name, seconds.get(key)) for key, name in calls.items()})
+    return {name: round(figure, 6) for name, figure in total.items()}
 
 
 def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -> dict[str, int]:

@@ -3,9 +3,12 @@
 import json
 import signal
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
+from swarm_bench.agents._literal import literal, mapped
 from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -82,7 +85,8 @@ class Claude:
         turn_limit="kept by the program (`--max-turns`), for the main conversation",
         cost="as the program reports it, at list prices; with sub-agents and compactions",
         cache_tokens="read and written, per trial and per request",
-        tool_calls="from the event stream, those of sub-agents among them",
+        tool_calls="from the event stream, with times and sizes of results, those of sub-agents "
+        "among them",
         compactions="from the event stream",
         isolation="an empty home; no settings, hooks, plugins, memory or MCP servers of others",
         limits=(
@@ -91,6 +95,8 @@ class Claude:
             "Requests of sub-agents are not in the tokens, but in the all-in tokens and the cost; "
             "no budget of turns holds for them.",
             "Output tokens per request are not known: the event stream has a placeholder.",
+            "The time of a call goes from its event to that of its result, so one that waits for "
+            "calls made with it includes the waiting: it makes calls to MCP servers one by one.",
             "Nothing runs in the background, neither shell commands nor sub-agents.",
             "The tools for the web, schedules, worktrees and skills are not offered; "
             "`--agent-arg=--tools --agent-arg=default` offers the program's own choice.",
@@ -142,7 +148,7 @@ class Claude:
 def _options(request: AgentRequest) -> list[str]:
     options = ["--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
     options += ["--max-turns", str(request.max_turns), "--no-session-persistence"]
-    options += ["--strict-mcp-config", "--mcp-config", str(request.mcp_config)]
+    options += ["--strict-mcp-config", "--mcp-config", str(_servers(request))]
     if not request.inherit_settings:
         options += ["--setting-sources", "", "--disable-slash-commands"]
     elif request.rehearsal is not None:
@@ -154,6 +160,24 @@ def _options(request: AgentRequest) -> list[str]:
     if model is not None:
         options += ["--model", model]
     return [*options, *request.arguments]
+
+
+def _servers(request: AgentRequest) -> Path:
+    """The servers of the mode as the program reads them: it fills in variables once more."""
+    given = request.mcp_config.read_text("utf-8")
+    if "${" not in given:
+        return request.mcp_config
+    path = request.home / "servers.json"
+    servers = json.loads(given)["mcpServers"]
+    literals = {name: _literal(server) for name, server in servers.items()}
+    path.write_text(json.dumps({"mcpServers": literals}), encoding="utf-8")
+    return path
+
+
+def _literal(server: dict[str, Any]) -> dict[str, Any]:
+    """In a server with a URL it fills in variables twice, in one with a command once."""
+    filled: dict[str, Any] = mapped(server, literal)
+    return mapped(filled, literal) if "url" in server else filled
 
 
 def _rehearsal(address: str) -> dict[str, str]:

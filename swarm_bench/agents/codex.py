@@ -32,7 +32,7 @@ ABILITIES = Abilities(
     turn_limit="kept by swarm-bench, which counts requests in its log and stops the program",
     cost=None,
     cache_tokens="read and written; written is 0 when the provider does not say it",
-    tool_calls="by name, with failures and refused calls",
+    tool_calls="by name, with failures and refused calls; times and sizes of results from its log",
     compactions=None,
     isolation="own home; no memory files, skills, hooks, plugins or servers of user or workspace",
     limits=(
@@ -40,8 +40,9 @@ ABILITIES = Abilities(
         "has; requests of sub-agents count too.",
         "A rate limit ends it at once: it does not ask again.",
         "It gives no cost and no count of compactions.",
-        "Turns, tokens per turn, retries, model and servers are read from its log; without the log "
-        "they are missing.",
+        "Turns, tokens per turn, retries, model, servers, times of tools and sizes of their "
+        "results are read from its log; without the log they are missing.",
+        "When it shortens a result for its model, the size of that tool's results is missing.",
         "A run that was stopped has the tokens of the requests that were answered until then.",
         "It waits up to 60 seconds for the servers of a mode and does not start without them; such "
         "a trial could not be started.",

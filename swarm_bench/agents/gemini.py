@@ -10,6 +10,7 @@ from swarm_bench.agents._gemini_names import server_alias
 from swarm_bench.agents._gemini_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
 from swarm_bench.agents._json_lines import object_of
+from swarm_bench.agents._literal import literal, mapped
 from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.agents._trusted_servers import trusted
 from swarm_bench.core.errors import UsageError
@@ -55,12 +56,16 @@ class Gemini:
         turn_limit="kept by the program",
         cost=None,
         cache_tokens="read; nothing is billed for writing the implicit cache, which is 0 therefore",
-        tool_calls="by name, with failures; MCP servers, with failures, from its log",
+        tool_calls="by name, with failures, times and sizes of results; MCP servers, with "
+        "failures, from its log",
         compactions=None,
         isolation="own home; settings, `.env` files, hooks, extensions, skills and sub-agents of "
         "the workspace are not read, its `GEMINI.md` is",
         limits=(
             "It does not say which tools it was offered.",
+            "The results of calls that were made together are printed together: such calls have no "
+            "time, and a tool that has one of them has none.",
+            "Sizes of tools' results are those in the conversation that it leaves in its home.",
             "Turns are requests that brought text or calls; tokens are those of all requests, with "
             "the ones it makes to choose between models when none is given.",
             "An answer that was cut at the model's output limit looks like a whole one.",
@@ -144,7 +149,7 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
     folder = request.home / ".gemini"
     folder.mkdir()
     (request.home / "tmp").mkdir()
-    settings = {"mcpServers": {name: trusted(given) for name, given in servers.items()}}
+    settings = {"mcpServers": {name: _literal(trusted(given)) for name, given in servers.items()}}
     if user is None:
         settings |= _bare_settings()
     else:
@@ -159,6 +164,18 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
         security["auth"] = {**object_of(security.get("auth")), **_log_in(request.rehearsal)}
     text = json.dumps(settings, indent=2)
     (folder / "settings.json").write_text(text, encoding="utf-8")
+
+
+def _literal(server: dict[str, Any]) -> dict[str, Any]:
+    """A server whose values are taken as they stand: variables are filled in, and then once more in
+    `env` and `headers`, where a backslash before the `$` keeps it."""
+    twice = {
+        key: mapped(server[key], lambda value: value.replace("$", "\\$"))
+        for key in ("env", "headers")
+        if key in server
+    }
+    filled: dict[str, Any] = mapped({**server, **twice}, literal)
+    return filled
 
 
 def _home(environment: Mapping[str, str]) -> Path:

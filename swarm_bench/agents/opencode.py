@@ -31,7 +31,7 @@ ABILITIES = Abilities(
     turn_limit="kept by swarm-bench, which counts requests that called tools and stops the program",
     cost="from the program's own price list, as installed",
     cache_tokens="read and written; written is 0 when the provider does not say it",
-    tool_calls="by name, with failures and refused calls",
+    tool_calls="by name, with failures, refused calls, times and sizes of results",
     compactions="counted in its log",
     isolation="own home; no memory files, skills, plugins, settings or servers of user or "
     "workspace",

@@ -52,7 +52,8 @@ class Qwen:
         cost=None,
         cache_tokens="read; written is recorded as 0, because what a provider bills for it is "
         "among the input tokens",
-        tool_calls="by name, with failures",
+        tool_calls="by name, with failures; times and sizes of results from the conversation in "
+        "its home",
         compactions=None,
         isolation="own home and safe mode; settings, memory files, hooks, extensions, skills and "
         "sub-agents of the workspace are not read, its `.env` files are",
@@ -63,6 +64,8 @@ class Qwen:
             "Tokens are those of all requests, with sub-agents'; a used-up turn budget has no "
             "result, and its tokens are added up from the requests of the main conversation.",
             "Requests made again after an error are not counted.",
+            "With --inherit-settings times of tools and sizes of their results are missing: its "
+            "home is then the user's.",
             "An answer that was cut at the model's output limit looks like a whole one, and a "
             "refusal like an empty answer.",
             "When the stream of an answer breaks it asks the model to go on, and joins the parts; "

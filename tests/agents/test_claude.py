@@ -1,6 +1,7 @@
 """How Claude Code is started."""
 
 import json
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from swarm_bench.testing.contracts import check_agent
 def request_(tmp_path: Path) -> AgentRequest:
     home = tmp_path / "home"
     home.mkdir()
+    (home / "mcp.json").write_text('{"mcpServers": {}}', encoding="utf-8")
     return AgentRequest(
         prompt="--What is here?",
         workspace=tmp_path / "repo",
@@ -38,6 +40,7 @@ def test_it_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_modes_differ_by_their_servers_alone(request_: AgentRequest) -> None:
     other = replace(request_, mcp_config=request_.home / "other.json")
+    other.mcp_config.write_text('{"mcpServers": {"a": {"command": "b"}}}', encoding="utf-8")
     one, two = Claude().launch(request_), Claude().launch(other)
     assert [pair for pair in zip(one.argv, two.argv, strict=True) if pair[0] != pair[1]] == [
         (str(request_.mcp_config), str(other.mcp_config))
@@ -55,6 +58,30 @@ def test_budget_prompt_and_servers(request_: AgentRequest) -> None:
     assert "--model" not in launch.argv
     assert launch.turn_limit is None
     assert launch.stop_signal is signal.SIGINT
+
+
+def test_a_dollar_in_a_server_reaches_it_as_it_stands(request_: AgentRequest) -> None:
+    """The program fills in variables: once for a command, twice for a URL."""
+    servers = {
+        "local": {"command": "x", "env": {"KEY": "a${HOME}$b"}},
+        "remote": {"type": "http", "url": "http://localhost", "headers": {"X-Key": "a${HOME}$b"}},
+    }
+    request_.mcp_config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    given = Path(option(Claude().launch(request_), "--mcp-config"))
+    assert (
+        json.loads(filled_in(given.read_text("utf-8")))["mcpServers"]["local"] == servers["local"]
+    )
+    twice = json.loads(filled_in(filled_in(given.read_text("utf-8"))))
+    assert twice["mcpServers"]["remote"] == servers["remote"]
+
+
+def filled_in(text: str) -> str:
+    """As the program does it, without any variable set."""
+    return re.sub(
+        r"\$\{([^}]+)\}",
+        lambda found: default if (default := found[1].partition(":-")[2]) else found[0],
+        text.replace("${HOME}", "/home"),
+    )
 
 
 def test_the_program_that_was_identified_is_started(request_: AgentRequest) -> None:

@@ -227,6 +227,30 @@ def test_calls_that_were_refused_and_calls_that_failed(empty: Path) -> None:
     assert read("unknown_tool_stream", empty).tool_failures == {"NoSuchTool": 1}
 
 
+def test_tools_have_the_times_of_their_events_and_the_size_of_their_results(empty: Path) -> None:
+    found = read("v329_mcp_slow_and_failed_stream", empty)
+    assert found.tool_seconds == {"mcp__canopy__canopy_query": 0.032}
+    assert found.tool_result_tokens == {"mcp__canopy__canopy_query": 6}
+    of_subagents = read("v329_subagent_in_foreground_stream", empty)
+    assert of_subagents.tool_calls is not None
+    assert of_subagents.tool_seconds is not None
+    assert of_subagents.tool_seconds.keys() == of_subagents.tool_calls.keys() == {"Agent", "Bash"}
+    assert of_subagents.tool_seconds["Agent"] > of_subagents.tool_seconds["Bash"] == 0.041
+
+
+def test_calls_made_together_have_a_time_each(empty: Path) -> None:
+    found = read("v329_max_turns3_parallel_stream", empty)
+    assert found.tool_seconds == {"Bash": 0.14}
+
+
+def test_events_without_a_time_and_results_that_are_no_text(empty: Path) -> None:
+    found = read("mcp_toolsearch_deferred_stream", empty)
+    assert found.tool_seconds is None
+    assert found.tool_result_tokens is not None
+    assert found.tool_result_tokens.keys() == {"mcp__canopy__canopy_query"}
+    assert read("success_json", empty).tool_result_tokens is None
+
+
 def test_servers_and_their_state(empty: Path) -> None:
     states = {
         "mcp_success_stream": {"canopy": "connected"},

@@ -168,6 +168,33 @@ def test_the_treatment_shows(tmp_path: Path) -> None:
     assert treatment([], used)[0] == "contaminated"
 
 
+def test_the_log_has_times_and_sizes_of_tools(tmp_path: Path) -> None:
+    pack = "mcp__canopy__canopy_evidence_pack"
+    found = outcome("log_mcp_success", tmp_path)
+    assert (found.tool_seconds, found.tool_result_tokens) == ({pack: 0.028}, {pack: 378})
+    together = outcome("log_parallel_calls", tmp_path)
+    assert (together.tool_seconds, together.tool_result_tokens) == ({"shell": 0.058}, {"shell": 54})
+    without_log = outcome("mcp_success", tmp_path)
+    assert (without_log.tool_seconds, without_log.tool_result_tokens) == (None, None)
+
+
+def test_what_the_log_does_not_say_of_every_call_is_missing(tmp_path: Path) -> None:
+    log = (SAMPLES / "log_parallel_calls.stderr.txt").read_text("utf-8")
+    exit = AgentExit(
+        returncode=0,
+        stopped=None,
+        stdout=SAMPLES / "log_parallel_calls.jsonl",
+        stderr=tmp_path / "stderr",
+    )
+    exit.stderr.write_text(log.replace("duration_ms=15 success", "success"), encoding="utf-8")
+    assert Codex().outcome(exit).tool_seconds == {}
+    shortened = log.replace("output_truncated=false", "output_truncated=true", 1)
+    exit.stderr.write_text(shortened, encoding="utf-8")
+    assert Codex().outcome(exit).tool_result_tokens == {}
+    exit.stderr.write_text(log.replace("call_id=call_1_1", "call_id=call_1_0"), encoding="utf-8")
+    assert Codex().outcome(exit).tool_result_tokens == {}
+
+
 def test_a_stopped_run_has_what_it_used(tmp_path: Path) -> None:
     found = outcome("log_turn_limit", tmp_path)
     assert found.usage == Usage(input=69, cache_read=180, cache_create=51, output=150)

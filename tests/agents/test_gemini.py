@@ -156,6 +156,46 @@ def test_the_home_tells_each_request_and_the_servers(tmp_path: Path) -> None:
     assert found.servers == {"my_server": "connected", "canopy": "failed"}
 
 
+def test_a_call_that_was_made_alone_has_a_time() -> None:
+    found = outcome("tools_stream")
+    assert found.tool_seconds == {"run_shell_command": 0.077}
+    assert found.tool_result_tokens is None  # what is printed is for people
+
+
+def test_calls_made_together_have_no_time(tmp_path: Path) -> None:
+    def event(kind: str, call: str, second: int) -> dict[str, Any]:
+        time = f"2026-11-21T01:00:0{second}.500Z"
+        return {"type": kind, "timestamp": time, "tool_id": call, "tool_name": call[0]}
+
+    events = [
+        {"type": "init"},
+        *(event("tool_use", "a", 1), event("tool_use", "b1", 1)),
+        *(event("tool_result", "a", 2), event("tool_result", "b1", 2)),
+        *(event("tool_use", "b2", 3), event("tool_result", "b2", 5)),
+        *(event("tool_use", "c", 5), event("tool_result", "c", 6)),
+    ]
+    assert read(tmp_path, events).tool_seconds == {"c": 1.0}
+
+
+def test_the_conversation_has_what_the_model_got_from_tools(tmp_path: Path) -> None:
+    chats = tmp_path / ".gemini" / "tmp" / "repo" / "chats"
+    chats.mkdir(parents=True)
+    call = "mcp_canopy_canopy_query__fc490"
+    result = [{"functionResponse": {"id": call, "response": {"output": "123456789"}}}]
+    entry = {"id": "a", "type": "gemini", "toolCalls": [{"id": call, "result": result}]}
+    write_lines(chats / "session-1.jsonl", [{"sessionId": "s"}, entry])
+    found = outcome("mcp_success_stream", tmp_path)
+    assert found.tool_seconds == {"mcp__canopy__canopy_query": 0.031}
+    assert found.tool_result_tokens == {"mcp__canopy__canopy_query": 3}
+    entry["toolCalls"] = [{"id": call, "result": [*result, {"inlineData": {"data": "AAAA"}}]}]
+    write_lines(chats / "session-1.jsonl", [entry])
+    assert outcome("mcp_success_stream", tmp_path).tool_result_tokens == {}
+
+
+def test_the_summary_in_one_object_has_times() -> None:
+    assert outcome("loop_detected_json").tool_seconds == {"run_shell_command": 0.27}
+
+
 def test_figures_of_more_conversations_than_are_read_are_missing(tmp_path: Path) -> None:
     chats = tmp_path / ".gemini" / "tmp" / "repo" / "chats"
     chats.mkdir(parents=True)
@@ -295,6 +335,16 @@ def test_a_key_that_the_user_sets_for_the_agent_is_its_log_in(tmp_path: Path) ->
     (tmp_path / "2").mkdir()
     launched(tmp_path / "2")
     assert "selectedType" not in settings_of(tmp_path / "2")["security"]["auth"]
+
+
+def test_a_dollar_in_a_server_reaches_it_as_it_stands(tmp_path: Path) -> None:
+    """The program fills in variables once, and in `env` and `headers` another time, where a
+    backslash keeps a `$`."""
+    server = {"command": "x", "args": ["$A"], "env": {"KEY": "$B${C}"}}
+    launched(tmp_path, servers={"one": server})
+    given = settings_of(tmp_path)["mcpServers"]["one"]
+    once = json.loads(json.dumps(given).replace("${SWARM_BENCH_UNSET:-$}", "$"))
+    assert (once["args"], once["env"]["KEY"]) == (["$A"], "\\$B\\${C}")
 
 
 def test_the_program_that_was_identified_is_started(tmp_path: Path) -> None:

@@ -141,6 +141,41 @@ def test_the_log_has_servers_and_model(tmp_path: Path) -> None:
     assert treatment(["canopy"], found)[0] == "used"
 
 
+def test_braces_in_a_server_reach_it_as_they_stand(request_: AgentRequest) -> None:
+    """The program replaces them in the text of its settings."""
+    servers = {"one": {"command": "x", "env": {"KEY": "{env:HOME}{file:/etc/hostname}"}}}
+    request_.mcp_config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    text = Path(OpenCode().launch(request_).env["OPENCODE_CONFIG"]).read_text("utf-8")
+    assert "{env:" not in text
+    assert "{file:" not in text
+    (given,) = json.loads(text)["mcp"].values()
+    assert given["environment"] == servers["one"]["env"]
+
+
+def test_tools_have_times_and_sizes(tmp_path: Path) -> None:
+    found = outcome("tools", tmp_path)
+    assert found.tool_calls == {"bash": 2}
+    assert found.tool_seconds == {"bash": 0.099}
+    assert found.tool_result_tokens == {"bash": 2}
+
+
+def test_a_failed_call_has_the_size_of_its_error_and_an_attachment_none(tmp_path: Path) -> None:
+    states = {
+        "grep": {"status": "error", "error": "no such"},
+        "read": {"status": "completed", "output": "a", "attachments": [{"mime": "image/png"}]},
+    }
+    events = [
+        {"type": "tool_use", "part": {"tool": name, "state": state}}
+        for name, state in states.items()
+    ]
+    stdout, stderr = tmp_path / "stdout", tmp_path / "stderr"
+    stdout.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    stderr.touch()
+    found = OpenCode().outcome(AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr))
+    assert found.tool_seconds is None
+    assert found.tool_result_tokens == {"grep": 2}
+
+
 def test_a_broken_server_shows(tmp_path: Path) -> None:
     found = outcome("log_mcp_broken", tmp_path, servers=("canopy",))
     assert found.servers == {"canopy": "failed"}

@@ -249,3 +249,30 @@ def file_of(folder: Path, name: str) -> dict[str, Any]:
 def option(launch: Launch, name: str) -> str:
     assert launch.argv.count(name) == 1
     return launch.argv[launch.argv.index(name) + 1]
+
+
+def test_the_conversation_in_its_home_has_times_and_sizes_of_tools(empty: Path) -> None:
+    chats = empty.parent / ".qwen" / "projects" / "-tmp-repo" / "chats"
+    chats.mkdir(parents=True)
+    sample, tool = SAMPLES / "v024_mcp_slow.jsonl", "mcp__my_server__find_where"
+
+    def read() -> Outcome:
+        home = empty.parent
+        exit = AgentExit(returncode=0, stopped=None, stdout=sample, stderr=empty, home=home)
+        return Qwen().outcome(exit)
+
+    assert (read().tool_seconds, read().tool_result_tokens) == (None, None)
+    said = {"event.name": "qwen-code.tool_call", "call_id": "call_1", "duration_ms": 512}
+    response = {"functionResponse": {"id": "call_1", "response": {"output": "12345"}}}
+    entries = [
+        {"type": "system", "systemPayload": {"uiEvent": said}},
+        {
+            "type": "tool_result",
+            "message": {"parts": [response]},
+            "toolCallResult": {"callId": "call_1"},
+        },
+    ]
+    lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (chats / "one.jsonl").write_text(lines, encoding="utf-8")
+    assert read().tool_seconds == {tool: 0.512}
+    assert read().tool_result_tokens == {tool: 2}

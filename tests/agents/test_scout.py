@@ -64,6 +64,11 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert outcome.tool_calls is not None
     assert outcome.tool_calls["Read"] == 1
     assert outcome.tool_failures == {}
+    assert outcome.tool_seconds is not None
+    assert outcome.tool_result_tokens is not None
+    assert outcome.tool_seconds.keys() == outcome.tool_calls.keys()
+    assert all(0 < seconds < 10 for seconds in outcome.tool_seconds.values())
+    assert outcome.tool_result_tokens["Read"] > 5
 
 
 def test_a_budget_that_is_too_small(tmp_path: Path) -> None:

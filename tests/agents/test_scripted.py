@@ -75,6 +75,20 @@ def test_an_answer_with_figures(run: Run) -> None:
     assert outcome.servers == {}
 
 
+def test_a_call_has_the_seconds_that_the_script_says(run: Run) -> None:
+    found = run(
+        """
+        - steps:
+            - call: {tool: Read, result: "12345", seconds: 1.5}
+            - call: {tool: Read, seconds: 0.5}
+            - call: {tool: Grep}
+            - answer: {text: "a"}
+        """
+    )
+    assert found.tool_seconds == {"Read": 2.0}
+    assert found.tool_result_tokens == {"Read": 2, "Grep": 0}
+
+
 def test_plays_are_chosen_by_prompt_and_servers(run: Run) -> None:
     script = """
         - {when: {servers: [canopy]}, steps: [{answer: {text: with canopy}}]}
