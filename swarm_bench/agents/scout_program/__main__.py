@@ -47,7 +47,7 @@ def run(options: Options, root: Path) -> int:
         mcp = _connect(options, stack)
         specs = _offered(options, mcp)
         loop = Loop(
-            model=MODELS[options.model](),
+            model=MODELS[options.model](options.instructions),
             tools=specs,
             run_tool=_runner(OwnTools(root), mcp),
             printer=Printer(options),
