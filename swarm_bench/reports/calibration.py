@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from tabulate import tabulate
-
 from swarm_bench.core.calibration import Calibration, Noise, Range
 from swarm_bench.core.report import Report
 from swarm_bench.reports.figures import NOT_REPORTED
-from swarm_bench.reports.template import fill
+from swarm_bench.reports.template import fill, pipe_table
 
 
 def render_calibration(report: Report, found: Calibration) -> str:
@@ -36,7 +34,7 @@ def _noise(found: Calibration) -> str:
         for row in found.rows
     ]
     headers = ["Metric", "Second arm", "Largest task", "Spread of runs", "Identical"]
-    return _table(headers, rows)
+    return pipe_table(headers, rows, words=1)
 
 
 def _grid(found: Calibration, rows: Sequence[Noise]) -> str:
@@ -44,7 +42,7 @@ def _grid(found: Calibration, rows: Sequence[Noise]) -> str:
     cells = [
         [row.metric.title, *(_range(row, one) for one in (row.planned, *row.grid))] for row in rows
     ]
-    return _table(["Metric", *(f"{tasks} × {runs}" for tasks, runs in sizes)], cells)
+    return pipe_table(["Metric", *(f"{tasks} × {runs}" for tasks, runs in sizes)], cells, words=1)
 
 
 def _pairs(row: Noise) -> str:
@@ -81,13 +79,3 @@ def _range(row: Noise, found: Range | None) -> str:
 
 def _bare(row: Noise, value: float) -> str:
     return f"{value:.3g}" if row.relative else f"{value:+.3g}"
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return tabulate(
-        rows,
-        headers=headers,
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=["left"] + ["right"] * (len(headers) - 1),
-    )

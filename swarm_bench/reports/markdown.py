@@ -1,10 +1,5 @@
 """A report as `summary.md`. It computes nothing."""
 
-from collections.abc import Sequence
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from tabulate import tabulate
-
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import (
     Column,
@@ -19,25 +14,16 @@ from swarm_bench.core.report import (
     Table,
 )
 from swarm_bench.reports.figures import NOT_REPORTED, figure, ratio, written
+from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import cut, escaped, plain
 
 _TASK_LENGTH = 40
-_SENTENCE_LENGTH = 600
 
 
 def render(report: Report) -> str:
     """The document, ending with a line break; it can be encoded as UTF-8."""
-    environment = Environment(
-        loader=PackageLoader("swarm_bench.reports"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-    )
-    # The document is Markdown, not HTML: the template passes foreign text through this filter.
-    environment.filters["escaped"] = escaped
-    environment.filters["sentence"] = _sentence
-    return environment.get_template("summary.md.j2").render(
+    return fill(
+        "summary.md.j2",
         report=report,
         standings=_standings(report.headline),
         ratios=report.headline.ratios and _ratios(report.headline.ratios),
@@ -48,26 +34,21 @@ def render(report: Report) -> str:
     )
 
 
-def _sentence(text: str) -> str:
-    """A warning can quote an agent, and agents can quote anything."""
-    return escaped(cut(plain(text), _SENTENCE_LENGTH))
-
-
 def _standings(headline: Headline) -> list[str]:
     return [f"**{escaped(one.mode)}**: {_standing(one)}" for one in headline.standings]
 
 
 def _standing(one: Standing) -> str:
-    said = [_sentence(one.treatment)] if one.treatment else []
+    said = [sentence(one.treatment)] if one.treatment else []
     if one.no_verdict:
-        said.append(f"**no verdict**: {_sentence(one.no_verdict)}")
+        said.append(f"**no verdict**: {sentence(one.no_verdict)}")
     if one.qualifications:
-        said.append(f"Qualified: {_sentence('; '.join(one.qualifications))}.")
+        said.append(f"Qualified: {sentence('; '.join(one.qualifications))}.")
     return " ".join(said)
 
 
 def _ratios(ratios: Ratios) -> str:
-    return _table(
+    return pipe_table(
         ["Metric", *map(_column, ratios.columns)],
         [
             [row.metric.title, *(ratio(value, ratios.tasks) for value in row.ratios)]
@@ -91,11 +72,11 @@ def _splits(controls: Controls) -> str:
         for split in controls.splits
         for row in split.rows
     ]
-    return _table(["Mode", "Metric", "Instructions", "Tool", "Together"], rows, words=2)
+    return pipe_table(["Mode", "Metric", "Instructions", "Tool", "Together"], rows, words=2)
 
 
 def _sheet(sheet: Sheet) -> str:
-    return _table(
+    return pipe_table(
         [*sheet.labels, *(metric.title for metric in sheet.metrics)],
         [
             [
@@ -109,7 +90,7 @@ def _sheet(sheet: Sheet) -> str:
 
 
 def _metrics(report: Report, table: Table) -> str:
-    return _table(
+    return pipe_table(
         ["Metric", *map(escaped, report.modes)],
         [
             [_title(row), *(figure(row.metric, value) for value in row.figures)]
@@ -133,7 +114,7 @@ def _trials(report: Report) -> str:
     if several:
         headers = ["Run", *headers]
         rows = [[str(trial.run), *row] for trial, row in zip(report.trials, rows, strict=True)]
-    return _table(headers, rows, words=5 + several)
+    return pipe_table(headers, rows, words=5 + several)
 
 
 def _trial(trial: TrialRecord, task: str) -> list[str]:
@@ -162,14 +143,3 @@ def _references(trial: TrialRecord) -> str:
 
 def _given(style: Style, value: float | None) -> str:
     return NOT_REPORTED if value is None else written(style, value)
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
-    """The first `words` columns are words, the others figures, set to the right."""
-    return tabulate(
-        rows,
-        headers=headers,
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=["left"] * words + ["right"] * (len(headers) - words),
-    )

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 
-from tabulate import tabulate
-
 from swarm_bench.core.report import Metric
 from swarm_bench.core.series import Cell, ModeSeries, Series
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.plan import Planned, hours, render_plan
-from swarm_bench.reports.template import fill
+from swarm_bench.reports.template import fill, pipe_table
 
 
 def render_series(series: Series) -> str:
@@ -40,13 +38,7 @@ def _table(mode: ModeSeries, series: Series) -> str:
     rows = [
         [row.metric.title, *(_cell(row.metric, cell) for cell in row.cells)] for row in mode.rows
     ]
-    return tabulate(
-        rows,
-        headers=headers,
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=["left"] + ["right"] * len(series.sizes),
-    )
+    return pipe_table(headers, rows, words=1)
 
 
 def _cell(metric: Metric, cell: Cell) -> str:
