@@ -1,7 +1,7 @@
 """The roles that swarm-bench is made of. Read this page and you know the program."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -141,6 +141,10 @@ class ToolSpec:
     name: str
     description: str
     schema: Mapping[str, Any] = field(default_factory=dict)
+
+    def of_server(self, server: str) -> "ToolSpec":
+        """A tool of an MCP server under the name that agents give it."""
+        return replace(self, name=f"mcp__{server}__{self.name}")
 
 
 class Model(Protocol):

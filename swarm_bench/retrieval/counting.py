@@ -13,6 +13,7 @@ from math import inf
 from typing import Self
 
 from swarm_bench.core.records import TrialRecord
+from swarm_bench.retrieval.treatment import MCP_PREFIX
 
 _KINDS = {"canopy_query": "queries", "canopy_evidence_pack": "packs", "canopy_expand": "expands"}
 _UNCOUNTED = ("canopy_status", "canopy_index", "canopy_invalidate", "canopy_agent_readme")
@@ -41,7 +42,7 @@ class Calls:
         found = dict[str, int]()
         failures = trial.tool_failures or {}
         for tool, number in (trial.tool_calls or {}).items():
-            if not tool.startswith("mcp__") or tool.endswith(_UNCOUNTED):
+            if not tool.startswith(MCP_PREFIX) or tool.endswith(_UNCOUNTED):
                 continue
             kind = next((kind for end, kind in _KINDS.items() if tool.endswith(end)), None)
             failed = min(number, failures.get(tool, 0))

@@ -7,7 +7,7 @@ compact JSON of `name` (as `mcp__<server>__<tool>`), `description` and `input_sc
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -48,16 +48,7 @@ class Greeting:
     @property
     def tool_tokens(self) -> int:
         """Tokens of all its tools."""
-        return sum(
-            tokens.of_tool(
-                ToolSpec(
-                    name=f"mcp__{self.server}__{tool.name}",
-                    description=tool.description,
-                    schema=tool.schema,
-                )
-            )
-            for tool in self.tools
-        )
+        return sum(tokens.of_tool(tool.of_server(self.server)) for tool in self.tools)
 
     @property
     def instruction_tokens(self) -> int:
@@ -83,7 +74,7 @@ async def greet(
         for key in configs:
             group.start_soon(ask, key)
     return {
-        mode: {name: _named(answers[_key(one)], name) for name, one in servers.items()}
+        mode: {name: replace(answers[_key(one)], server=name) for name, one in servers.items()}
         for mode, servers in modes.items()
     }
 
@@ -118,10 +109,6 @@ def _program(
 
 def _place(config: Mapping[str, Any]) -> str:
     return Path(config["command"]).name if "command" in config else str(config.get("url"))
-
-
-def _named(greeting: Greeting, server: str) -> Greeting:
-    return Greeting(**{**vars(greeting), "server": server})
 
 
 def _key(config: Mapping[str, Any]) -> str:

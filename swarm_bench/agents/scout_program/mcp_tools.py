@@ -50,9 +50,7 @@ class McpTools:
     def specs(self) -> list[ToolSpec]:
         """Every tool, under the name that the model sees."""
         return [
-            ToolSpec(
-                name=f"mcp__{name}__{tool.name}", description=tool.description, schema=tool.schema
-            )
+            tool.of_server(name)
             for name, connection in self._connections.items()
             for tool in connection.tools
         ]
