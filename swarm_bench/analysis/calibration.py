@@ -106,7 +106,7 @@ def _values(measured: _Measured, trials: Iterable[TrialRecord]) -> dict[_Place, 
         value = measured.read(trial) if measured.includes(trial) else None
         # There is no ratio to 0.
         if value is not None and (value > 0 or not measured.relative):
-            found[trial.task_id or trial.task, trial.run, trial.agent] = value
+            found[trial.task_key, trial.run, trial.agent] = value
     return found
 
 

@@ -41,7 +41,7 @@ def _split(selection: Selection, reference: str, control: str, mode: str) -> Spl
     return Split(
         mode=mode,
         control=control,
-        tasks=len({trial.task_id or trial.task for side in sides for trial in side}),
+        tasks=len({trial.task_key for side in sides for trial in side}),
         rows=tuple(
             SplitRow(
                 metric=metric,

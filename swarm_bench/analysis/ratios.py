@@ -22,7 +22,7 @@ def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
     return Ratios(
         reference=reference,
         columns=columns,
-        tasks=len({_task(trial) for trial in compared}),
+        tasks=len({trial.task_key for trial in compared}),
         runs=len({trial.run for trial in compared}),
         rows=tuple(
             RatioRow(
@@ -54,14 +54,10 @@ def _side(trials: Iterable[TrialRecord], column: Column) -> list[TrialRecord]:
     ]
 
 
-def _task(trial: TrialRecord) -> str:
-    return trial.task_id or trial.task
-
-
 def _by_task(trials: Iterable[TrialRecord], key: str) -> dict[str, float]:
     values: dict[str, list[float]] = defaultdict(list)
     for trial in trials:
         value = getattr(trial, key)
         if value is not None:
-            values[_task(trial)].append(value)
+            values[trial.task_key].append(value)
     return {task: median(several) for task, several in values.items()}

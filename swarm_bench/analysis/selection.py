@@ -45,7 +45,7 @@ class Selection:
     def trials(self) -> tuple[TrialRecord, ...]:
         latest: dict[object, TrialRecord] = {}
         for trial in self.data.trials:
-            key = trial.trial or (trial.run, trial.mode, trial.agent, trial.task_id or trial.task)
+            key = trial.trial or (trial.run, trial.mode, trial.agent, trial.task_key)
             if key not in latest or latest[key].attempt <= trial.attempt:
                 latest[key] = trial
         place = {mode: number for number, mode in enumerate(self.modes)}

@@ -102,7 +102,7 @@ def _by_task(part: _Part, read: _Read) -> dict[str, list[float]]:
     for trial in part.trials:
         value = read(trial, part.servers) if compares(trial) else None
         if value is not None:
-            found[trial.task_id or trial.task].append(value)
+            found[trial.task_key].append(value)
     return found
 
 

@@ -165,6 +165,11 @@ class TrialRecord(Stored):
     structured: bool | None = None
 
     @property
+    def task_key(self) -> str:
+        """What tells its task from others: the id, and the prompt where there is none."""
+        return self.task_id or self.task
+
+    @property
     def conclusive(self) -> bool:
         """Whether it says something about its mode, so that the trial need not run again."""
         return self.cause is not None and not CONSEQUENCES[self.cause].rerun
