@@ -43,7 +43,6 @@ def facts(selections: Sequence[Selection], sizes: Sequence[int]) -> tuple[tuple[
     if experiment is None:
         return ()
     commit = f" at {experiment.repository.commit[:12]}" if experiment.repository.commit else ""
-    runs = dict.fromkeys(one.data.experiment.runs for one in selections if one.data.experiment)
     return (
         (
             Fact(
@@ -54,7 +53,7 @@ def facts(selections: Sequence[Selection], sizes: Sequence[int]) -> tuple[tuple[
         (
             Fact(label="Agents in a workspace", value=", ".join(map(str, sizes))),
             Fact(label="Trials", value=f"{experiment.trials_per_mode} per mode and run"),
-            Fact(label="Runs", value=", ".join(map(str, runs))),
+            Fact(label="Runs", value=", ".join(map(str, _runs(selections)))),
         ),
         (
             Fact(label="Agent", value=experiment.agent.label),
@@ -81,15 +80,12 @@ def warnings(
                 f"Swarms of {size}: warnings in the session's own summary: {len(report.warnings)}; "
                 f"read agents-{size}/summary.md before its figures."
             )
-    if (
-        len(
-            {
-                selection.data.experiment.runs
-                for selection in selections
-                if selection.data.experiment
-            }
-        )
-        > 1
-    ):
+    if len(_runs(selections)) > 1:
         found.append("The sizes have different numbers of runs; go on with --continue.")
     return tuple(found)
+
+
+def _runs(selections: Sequence[Selection]) -> list[int]:
+    """The numbers of runs that differ."""
+    runs = (one.data.experiment.runs for one in selections if one.data.experiment)
+    return list(dict.fromkeys(runs))
