@@ -36,7 +36,7 @@ def find_agent(word: str) -> Agent:
     if not colon or name not in agent_names():
         return _made(registry.load("agents", word), word, ())
     made = registry.load("agents", name)
-    if getattr(made, "argument", None) is None:
+    if _argument(made) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
     return _made(made, word, (argument,))
 
@@ -44,6 +44,14 @@ def find_agent(word: str) -> Agent:
 def agent_names() -> list[str]:
     """The names of all registered agents; nothing is imported."""
     return [plugin.name for plugin in registry.plugins("agents")]
+
+
+def needs_argument(name: str) -> bool:
+    """Whether a registered agent is one only with a file or folder after its name."""
+    try:
+        return _argument(registry.load("agents", name)) is not None
+    except SwarmBenchError:
+        return False
 
 
 def list_agents() -> list[Listing]:
@@ -134,9 +142,14 @@ def environment(settings: Settings) -> dict[str, str]:
     return given
 
 
+def _argument(factory: object) -> str | None:
+    """What stands after the name of such an agent, in a word; `None` for any other."""
+    return getattr(factory, "argument", None)
+
+
 def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
     try:
-        if arguments == () and (wanted := getattr(factory, "argument", None)) is not None:
+        if arguments == () and (wanted := _argument(factory)) is not None:
             raise UsageError(f"The agent {word!r} needs to know which: --agent {word}:{wanted}")
         agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
     except SwarmBenchError:
@@ -157,7 +170,7 @@ def _listing(plugin: registry.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         factory = registry.load("agents", plugin.name)
-        argument = getattr(factory, "argument", None)
+        argument = _argument(factory)
         if argument is not None:
             about = (factory.__doc__ or "").split("\n")[0]
             return replace(listing, name=f"{plugin.name}:{argument}", about=about)

@@ -9,8 +9,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from swarm_bench.app.agents import agent_names, find_agent
-from swarm_bench.core import registry
+from swarm_bench.app.agents import agent_names, find_agent, needs_argument
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import REHEARSAL, Program
@@ -21,7 +20,7 @@ from swarm_bench.core.settings import Settings
 def check_programs(settings: Settings) -> Iterator[Check]:
     """The agent that was asked for, and every other that is registered."""
     names = [settings.agent, *(name for name in agent_names() if name != settings.agent)]
-    plain = [name for name in names if name == settings.agent or not _needs_more(name)]
+    plain = [name for name in names if name == settings.agent or not needs_argument(name)]
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
         yield from threads.map(lambda name: _check(name, settings), plain)
 
@@ -33,14 +32,6 @@ def memory_of(settings: Settings) -> int | None:
     except SwarmBenchError:
         return None
     return abilities.memory_mb if abilities else None
-
-
-def _needs_more(name: str) -> bool:
-    """Whether the agent is one only with a file or folder after its name."""
-    try:
-        return getattr(registry.load("agents", name), "argument", None) is not None
-    except SwarmBenchError:
-        return False
 
 
 def _check(name: str, settings: Settings) -> Check:
