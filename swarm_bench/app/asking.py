@@ -46,6 +46,15 @@ class Asking:
         """What mode files may name."""
         return {**self.user_environment, **self.agent_env}
 
+    def service_command(self, cwd: Path) -> Command:
+        """Starts a service that no agent will ask."""
+        return Command(
+            argv=(str(self.programs["canopy-service"]),),
+            cwd=cwd,
+            env=small_environment(self.user_environment),
+            tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
+        )
+
 
 async def ask_tools(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, work: Path, emit: Emit
@@ -88,15 +97,9 @@ async def greet_modes(
 
 
 async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed]) -> None:
-    command = Command(
-        argv=(str(asking.programs["canopy-service"]),),
-        cwd=work,
-        env=small_environment(asking.user_environment),
-        tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
-    )
     log = work / "service.log"
     try:
-        async with started_service(command, log=log):
+        async with started_service(asking.service_command(work), log=log):
             pass
     except ServiceFailed as error:
         # The log goes away with the folder.

@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from uuid import uuid4
 
 from swarm_bench.app.agents import environment
 from swarm_bench.app.asking import Asking, greet_modes
@@ -16,11 +15,9 @@ from swarm_bench.core.settings import Settings
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service, started_service
-from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting
+from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.service_exercise import FILES, exercise, make_repository
-from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.process import Command
 
 SLOW_SECONDS = 5.0
 """A server that takes longer is a good part of a short trial's time."""
@@ -98,12 +95,7 @@ def _server(greeting: Greeting) -> str:
 
 async def _check_service(asking: Asking) -> Check:
     with TemporaryDirectory(prefix="swarm-bench-doctor-") as folder:
-        command = Command(
-            argv=(str(asking.programs["canopy-service"]),),
-            cwd=Path(folder),
-            env=small_environment(asking.user_environment),
-            tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
-        )
+        command = asking.service_command(Path(folder))
         log = Path(folder) / "service.log"
         url = asking.service_url
         try:
