@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import psutil
 import pytest
 
 from swarm_bench.agents.scout import Scout
@@ -14,8 +13,8 @@ from swarm_bench.core.experiment import Experiment, IndexTool, Limits, Mode, Pro
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.warming import build_index, check_warm
-from swarm_bench.runtime.ownership import TAG
 from swarm_bench.runtime.workspace import Snapshot
+from tests.processes import tagged
 
 MCP = str(Path(sys.executable).with_name("swarm-bench-canopy-mcp"))
 CANOPY = {"command": MCP, "args": ["--root", "{{ workspace }}"]}
@@ -71,22 +70,11 @@ def build(one: Kit, tag: str) -> float:
     return anyio.run(build_index, one, tool, values, tag)
 
 
-def left_of(tag: str) -> list[int]:
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(TAG) == tag and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except psutil.Error:
-            pass
-    return found
-
-
 def test_the_server_that_has_the_tool_builds_the_index_and_ends(tmp_path: Path) -> None:
     one = kit(tmp_path, mode(playing("fine"), CANOPY))
     assert 0 < build(one, f"{tmp_path}/1") < 10
     assert (one.workspace / ".canopy" / "index.db").stat().st_size > 0
-    assert left_of(f"{tmp_path}/1") == []
+    assert tagged(f"{tmp_path}/1") == []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +98,7 @@ def test_an_index_has_its_time(tmp_path: Path) -> None:
     one = kit(tmp_path, mode(playing("never-answers")), timeout=0.5)
     with pytest.raises(IndexFailed, match=r"after 0\.5 s; give it more with --index-timeout"):
         build(one, f"{tmp_path}/3")
-    assert left_of(f"{tmp_path}/3") == []
+    assert tagged(f"{tmp_path}/3") == []
 
 
 def test_arguments_are_filled_in_and_checked_early() -> None:

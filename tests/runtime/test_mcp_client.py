@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from swarm_bench.runtime.mcp_client import ServerFailed, connected, own_server
-from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+from swarm_bench.runtime.ownership import OWNER, this_owner
+from tests.processes import tagged
 
 pytestmark = pytest.mark.anyio
 
@@ -44,17 +45,6 @@ def shelf(tmp_path: Path) -> dict[str, Any]:
     script = tmp_path / "shelf.py"
     script.write_text(SERVER, encoding="utf-8")
     return {"command": sys.executable, "args": [str(script)], "env": {"MODE": "files"}}
-
-
-def tagged(tag: str) -> list[int]:
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(TAG) == tag and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except psutil.Error:
-            pass
-    return found
 
 
 async def test_a_server_is_greeted_called_and_gone(

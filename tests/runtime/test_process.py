@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-import psutil
 import pytest
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
-from swarm_bench.runtime.ownership import TAG
 from swarm_bench.runtime.process import Command, ProcessResult, background, capture, run
 from swarm_bench.runtime.sink import Output
+from tests.processes import tagged
 
 pytestmark = pytest.mark.anyio
 SLEEPER = "import time; time.sleep(30)"
@@ -36,17 +35,6 @@ def agent(*, stays: bool, own_session: bool) -> tuple[str, ...]:
 
 def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
-
-
-def alive(tag: str) -> int:
-    count = 0
-    for process in psutil.process_iter():
-        try:
-            tagged = process.environ().get(TAG) == tag
-            count += tagged and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            pass
-    return count
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -107,7 +95,7 @@ async def test_nothing_survives(bench: Bench, stays: bool, own_session: bool) ->
     result = await bench.run(agent(stays=stays, own_session=own_session), timeout=4)
     assert bench.out == b"hello\n"
     assert result.stopped == ("timeout" if stays else None)
-    assert alive(bench.tag) == 0
+    assert tagged(bench.tag) == []
     if not stays:  # it must not be waited for to the time limit
         assert time.monotonic() - started < 4
 
@@ -118,7 +106,7 @@ async def test_nothing_survives_a_cancellation(bench: Bench, own_session: bool) 
         group.start_soon(partial(bench.run, agent(stays=True, own_session=own_session), timeout=60))
         await until(lambda: bench.lines == [b"hello"])
         group.cancel_scope.cancel()
-    assert alive(bench.tag) == 0
+    assert tagged(bench.tag) == []
 
 
 async def test_last_words_are_kept(bench: Bench) -> None:
@@ -150,7 +138,7 @@ async def test_twenty_at_once_leave_nothing(tmp_path: Path) -> None:
     async with anyio.create_task_group() as group:
         for bench in benches:
             group.start_soon(partial(bench.run, agent(stays=True, own_session=True), timeout=3))
-    assert sum(alive(bench.tag) for bench in benches) == 0
+    assert not any(tagged(bench.tag) for bench in benches)
 
 
 async def test_output_beyond_the_limit_ends_the_run(bench: Bench) -> None:
@@ -186,7 +174,7 @@ async def test_a_captured_command_leaves_no_child_behind(tmp_path: Path) -> None
     started = time.monotonic()
     done = await capture(command, b"x" * 1_000_000, grace=0.5)  # which nobody reads
     assert (done.returncode, done.stdout) == (0, b"hello\n")
-    assert alive(tag) == 0
+    assert tagged(tag) == []
     assert time.monotonic() - started < 15
 
 
@@ -204,8 +192,8 @@ async def test_a_background_process_ends_with_its_block(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with background(command, log=log, grace=0.5):
         await until(lambda: b"hello" in log.read_bytes())
-        assert alive(tag) == 2
-    assert alive(tag) == 0
+        assert len(tagged(tag)) == 2
+    assert tagged(tag) == []
 
 
 LAST_WORDS = python(
