@@ -79,7 +79,7 @@ def _next(
 ) -> list[_Wish] | str:
     """What the rules wish for, or once more what a tool could not do, by other means; a text when
     it is time to answer."""
-    routes = _routes(asked, steps)
+    routes = _routes(asked)
     failing = history.failing(steps)
     toolbox = Toolbox.of(asked.tools, workspace, routes, failing)
     if again := _failed_last(steps, toolbox):
@@ -146,7 +146,7 @@ def _finding(asked: Asked, steps: Sequence[Taken]) -> list[_Wish] | None:
     return [((finder.name, arguments), ToolCall(id="", name=finder.name, arguments=arguments))]
 
 
-def _routes(asked: Asked, steps: Sequence[Taken]) -> Mapping[str, Route]:
+def _routes(asked: Asked) -> Mapping[str, Route]:
     if routes := retrieval_tools.offered(asked.tools):
         return routes
     door, finder = retrieval_tools.door(asked.tools), retrieval_tools.finder(asked.tools)
@@ -160,9 +160,7 @@ def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
     messages = history.conversation(task, history.turns(steps))
     names = {step.own.name: None for step in steps}
     tools = [ToolSpec(name=name, description="") for name in names]
-    tools += [
-        ToolSpec(name=name, description="") for name in _routes(asked, steps) if name not in names
-    ]
+    tools += [ToolSpec(name=name, description="") for name in _routes(asked) if name not in names]
     for _ in range(history.MAX_TURNS):
         message = Rules().complete(messages, tools)
         if not message.calls:

@@ -66,7 +66,7 @@ def parse(path: str, source: bytes) -> list[Node]:
     """The nodes of a text, in order of their beginning; an empty text has none."""
     lines = Lines.of(source)
     if len(source) > CHUNK_THRESHOLD:
-        return list(_chunks(source, 0, len(source), lines))
+        return list(_chunks(0, len(source), lines))
     grammar = grammar_of(path)
     found = [] if grammar is None else _symbols(grammar, source, lines)
     if not found:
@@ -170,7 +170,7 @@ def _rest(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:
 
 def _between(source: bytes, start: int, end: int, lines: Lines) -> Iterator[Node]:
     if start < end and _WORD.search(source, start, end):
-        yield from _chunks(source, *_trimmed(source, start, end), lines)
+        yield from _chunks(*_trimmed(source, start, end), lines)
 
 
 def _trimmed(source: bytes, start: int, end: int) -> tuple[int, int]:
@@ -178,7 +178,7 @@ def _trimmed(source: bytes, start: int, end: int) -> tuple[int, int]:
     return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
 
 
-def _chunks(source: bytes, start: int, end: int, lines: Lines) -> Iterator[Node]:
+def _chunks(start: int, end: int, lines: Lines) -> Iterator[Node]:
     """Pieces of CHUNK_LINES lines that overlap by CHUNK_OVERLAP."""
     first, last = lines.number(start), lines.number(max(start, end - 1))
     for line in range(first, last + 1, CHUNK_LINES - CHUNK_OVERLAP):
