@@ -4,7 +4,6 @@ The real one takes part when SWARM_BENCH_CANOPY_MCP and SWARM_BENCH_CANOPY_SERVI
 programs. What a test says holds for both unless it asks `backend.is_embedded`.
 """
 
-import json
 import os
 import socket
 import sqlite3
@@ -19,6 +18,8 @@ from typing import Any
 
 import httpx2
 import pytest
+
+from tests.canopy_process import Mcp, environment
 
 PACKAGE = "swarm_bench.retrieval.embedded"
 PROGRAMS = ("SWARM_BENCH_CANOPY_MCP", "SWARM_BENCH_CANOPY_SERVICE")
@@ -97,72 +98,6 @@ def embedded() -> Backend:
 @pytest.fixture(scope="package", params=["embedded", "real"] if real() else ["embedded"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     return (request.param == "real" and real()) or embedded()
-
-
-def environment() -> dict[str, str]:
-    """Without any variable that canopy reads, also when it is empty."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CANOPY_")}
-    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-
-
-class Mcp:
-    """An MCP server process, spoken to in lines."""
-
-    def __init__(self, command: tuple[str, ...]) -> None:
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-        )
-        self._number = 0
-
-    def write(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def read(self) -> Any:
-        assert self.process.stdout is not None
-        return json.loads(self.process.stdout.readline())
-
-    def ask(self, method: str, params: Any = None) -> Any:
-        self._number += 1
-        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        self.write(json.dumps(request))
-        reply = self.read()
-        assert reply["id"] == self._number, reply
-        return reply
-
-    def call(self, tool: str, **arguments: Any) -> Any:
-        """The whole reply to a tool call."""
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
-
-    def code(self, tool: str, **arguments: Any) -> int:
-        """The code of the error that a call must end in."""
-        error = self.call(tool, **arguments)["error"]
-        assert set(error) == {"code", "message"}
-        return int(error["code"])
-
-    def text(self, tool: str, **arguments: Any) -> str:
-        reply = self.call(tool, **arguments)
-        assert "result" in reply, reply
-        return str(reply["result"]["content"][0]["text"])
-
-    def json(self, tool: str, **arguments: Any) -> Any:
-        return json.loads(self.text(tool, **arguments))
-
-    def close(self) -> int:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        try:
-            return self.process.wait(5)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
 
 
 class Service:

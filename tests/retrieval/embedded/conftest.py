@@ -1,7 +1,5 @@
 """Small repositories, and the two servers as the processes that users start."""
 
-import json
-import os
 import subprocess
 import sys
 import time
@@ -11,6 +9,8 @@ from typing import Any
 
 import httpx2
 import pytest
+
+from tests.canopy_process import Mcp, environment
 
 PACKAGE = "swarm_bench.retrieval.embedded"
 
@@ -60,11 +60,6 @@ login("me")
 """
 
 
-def environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CANOPY_")}
-    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-
-
 def _git(folder: Path, *words: str) -> None:
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     command = ["git", *identity, "-C", str(folder), *words]
@@ -90,68 +85,13 @@ def repo(tmp_path: Path) -> Path:
     return root.resolve()
 
 
-class Mcp:
-    """An MCP server process, spoken to in lines."""
-
-    def __init__(self, *words: str, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", f"{PACKAGE}.mcp_server", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**environment(), **variables},
-        )
-        self._number = 0
-
-    def write(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def read(self) -> Any:
-        assert self.process.stdout is not None
-        return json.loads(self.process.stdout.readline())
-
-    def ask(self, method: str, params: Any = None) -> Any:
-        self._number += 1
-        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        self.write(json.dumps(request))
-        reply = self.read()
-        assert reply["id"] == self._number
-        return reply
-
-    def call(self, tool: str, **arguments: Any) -> Any:
-        """The whole reply to a tool call."""
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
-
-    def text(self, tool: str, **arguments: Any) -> str:
-        reply = self.call(tool, **arguments)
-        assert "result" in reply, reply
-        return str(reply["result"]["content"][0]["text"])
-
-    def json(self, tool: str, **arguments: Any) -> Any:
-        return json.loads(self.text(tool, **arguments))
-
-    def close(self) -> int:
-        """Ends the input; the exit code."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        if not self.process.stdin.closed:
-            self.process.stdin.close()
-        try:
-            return self.process.wait(5)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
-
-
 @pytest.fixture
 def start_mcp() -> Iterator[Callable[..., Mcp]]:
     started: list[Mcp] = []
 
     def start(*words: str, **variables: str) -> Mcp:
-        started.append(Mcp(*words, **variables))
+        command = (sys.executable, "-m", f"{PACKAGE}.mcp_server", *words)
+        started.append(Mcp(command, **variables))
         return started[-1]
 
     yield start
