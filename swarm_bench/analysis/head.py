@@ -22,7 +22,7 @@ def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
 def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str, str]]]:
     limits = experiment.limits
     lines = [
-        [("Repository", _repository(experiment.repository))],
+        [("Repository", place_and_state(experiment.repository))],
         [
             ("Agents", _agents(experiment)),
             ("Runs", str(experiment.runs)),
@@ -65,7 +65,8 @@ def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
     ]
 
 
-def _repository(repository: Repository) -> str:
+def place_and_state(repository: Repository) -> str:
+    """Which repository, and which state of it."""
     size = f"{repository.files} files"
     if repository.commit is None:
         return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"

@@ -118,7 +118,7 @@ def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
 def _treatment(treated: Treated) -> str:
     """`connected in 12 of 12 trials, used in 11`."""
     trials = len(treated.counted)
-    if not trials or len(treated.unknown) == trials:
+    if not trials or not treated.known:
         return ""
     connected = sum(trial in treated.connected for trial in treated.counted)
     return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
@@ -156,11 +156,12 @@ def _left_out(treated: Treated) -> Iterator[str]:
 
 def _adoption(treated: Treated) -> Iterator[str]:
     trials = amount(len(treated.counted), "trial")
+    what = "used" if all(trial in treated.connected for trial in treated.unknown) else "connected"
     if treated.counted and len(treated.unknown) == len(treated.counted):
-        yield "whether the tool was connected cannot be told"
+        yield f"whether the tool was {what} cannot be told"
     elif treated.unknown:
         some = f"{len(treated.unknown)} of {trials}"
-        yield f"whether the tool was connected cannot be told of {some}"
+        yield f"whether the tool was {what} cannot be told of {some}"
     for label, words in (
         (Treatment.NOT_CONNECTED, "not connected"),
         (Treatment.UNUSED, "not used"),

@@ -43,7 +43,14 @@ COLUMNS = (
         "More than the reference",
         "tokens",
         Style.WHOLE,
-        "That request without that of the reference.",
+        "The first request without that of the reference.",
+    ),
+    metric(
+        "prompt_cost",
+        "Its cost",
+        "US dollars",
+        Style.DOLLARS,
+        "Of the first request, as the agent reports it (prompt_cost); it is in no other figure.",
     ),
     metric(
         "server_seconds",
@@ -98,5 +105,6 @@ def _figures(
         Figure(value=given.mode_instruction_tokens),
         Figure(value=given.prompt_tokens),
         None if reference and reference.mode == given.mode else Figure(value=more),
+        Figure(value=given.prompt_cost),
         Figure(value=slowest) if tool else None,
     )

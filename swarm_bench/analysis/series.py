@@ -14,7 +14,7 @@ from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Metric, Style
 from swarm_bench.core.series import Cell, ModeSeries, Series, SeriesRow
 from swarm_bench.core.status import Status
-from swarm_bench.retrieval.treatment import is_of_server
+from swarm_bench.retrieval.treatment import calls_of_servers, is_of_server
 
 
 def series(sessions: Mapping[int, SessionData]) -> Series:
@@ -129,16 +129,10 @@ def _failed_in(part: _Part) -> Cell:
     shown = [one for one in part.trials if one.tool_calls is not None]
     if not shown:
         return Cell(value=None)
-    failed, calls = (
-        sum(
-            count
-            for trial in shown
-            for tool, count in (getattr(trial, key) or {}).items()
-            if is_of_server(tool, part.servers)
-        )
-        for key in ("tool_failures", "tool_calls")
+    return Cell(
+        value=sum(calls_of_servers(one.tool_failures, part.servers) for one in shown),
+        of=sum(calls_of_servers(one.tool_calls, part.servers) for one in shown),
     )
-    return Cell(value=failed, of=calls)
 
 
 def _unanswered(parts: Sequence[_Part]) -> tuple[Cell, ...]:

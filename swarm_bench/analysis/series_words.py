@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from swarm_bench.analysis.head import place_and_state
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report import Fact, Report
 from swarm_bench.core.series import SeriesRow
@@ -42,14 +43,8 @@ def facts(selections: Sequence[Selection], sizes: Sequence[int]) -> tuple[tuple[
     experiment = selections[0].data.experiment
     if experiment is None:
         return ()
-    commit = f" at {experiment.repository.commit[:12]}" if experiment.repository.commit else ""
     return (
-        (
-            Fact(
-                label="Repository",
-                value=f"{experiment.repository.path}{commit} ({experiment.repository.files} files)",
-            ),
-        ),
+        (Fact(label="Repository", value=place_and_state(experiment.repository)),),
         (
             Fact(label="Agents in a workspace", value=", ".join(map(str, sizes))),
             Fact(label="Trials", value=f"{experiment.trials_per_mode} per mode and run"),

@@ -86,10 +86,9 @@ class Treated:
 
 
 def _is_connected(trial: TrialRecord) -> bool | None:
-    """A contaminated trial may have had its own tool too; `None` when the trial does not tell."""
-    if trial.retrieval in _UNKNOWN:
-        return None
-    if trial.retrieval is not Treatment.CONTAMINATED:
+    """A contaminated trial may have had its own tool too, and one whose use is not proved shows its
+    start; `None` when the trial does not tell."""
+    if trial.retrieval not in {*_UNKNOWN, Treatment.CONTAMINATED}:
         return trial.retrieval in _CONNECTED
     evidence = trial.evidence
     if evidence is None or (evidence.connected is None and not evidence.calls):

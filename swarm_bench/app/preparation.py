@@ -153,9 +153,12 @@ def _choose(
 ) -> _Chosen:
     settings = resolved.settings
     modes = _modes(settings.modes, old)
-    modes = with_controls(modes) if settings.controls else modes
+    if benchmark == "calibrate":
+        modes = twice(modes)
+    elif settings.controls:
+        modes = with_controls(modes)
     return _Chosen(
-        modes=twice(modes) if benchmark == "calibrate" else modes,
+        modes=modes,
         suite=_suite(resolved, old),
         agent=agent,
         program=identify(agent, settings.agent, settings.model),

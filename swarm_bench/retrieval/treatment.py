@@ -45,6 +45,11 @@ def is_of_server(tool: str, servers: Collection[str]) -> bool:
     return bool(names) and re.match(rf"(mcp__({names})__|mcp_(?!_)({names})_)", tool) is not None
 
 
+def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]) -> int:
+    """How many of some calls were of tools of the servers."""
+    return sum(number for tool, number in (by_tool or {}).items() if is_of_server(tool, servers))
+
+
 class _Seen:
     """An outcome, sorted by the servers that its tools belong to."""
 

@@ -37,6 +37,7 @@ def test_each_mode_says_what_it_costs_to_have_its_tool(trial: Trial, session: Se
         "prompt_difference",
         "server_seconds",
     ]
+    assert [metric.key for metric in found.unknown] == ["prompt_cost"]
     assert figures == {
         "baseline": [None, None, None, 0, 5000, None, None],
         "canopy": [6, 1200, 90, 60, 6400, 1400, 2.5],
@@ -51,6 +52,7 @@ def test_what_was_not_measured_is_missing_and_said(trial: Trial, session: Sessio
         "tool_tokens",
         "server_instruction_tokens",
         "prompt_difference",
+        "prompt_cost",
         "server_seconds",
     ]
     assert found.lines[1].figures == (Figure(value=None), Figure(value=None))
