@@ -1,13 +1,12 @@
 """Which trials of a mode were connected to its tool, and which used it."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from swarm_bench.analysis.selection import Selection, compares, counts, is_ours
 from swarm_bench.core.records import SwarmRecord, Treatment, TrialRecord
-from swarm_bench.retrieval.treatment import is_of_server
+from swarm_bench.retrieval.treatment import calls_of_servers
 
 Trials = tuple[TrialRecord, ...]
 _UNKNOWN = {None, Treatment.UNKNOWN}
@@ -74,11 +73,11 @@ class Treated:
     @property
     def calls(self) -> int:
         """Calls of the mode's tools in the trials that count."""
-        return sum(_calls(trial, trial.tool_calls, self._servers) for trial in self.counted)
+        return sum(calls_of_servers(trial.tool_calls, self._servers) for trial in self.counted)
 
     @property
     def failed(self) -> int:
-        return sum(_calls(trial, trial.tool_failures, self._servers) for trial in self.counted)
+        return sum(calls_of_servers(trial.tool_failures, self._servers) for trial in self.counted)
 
     @cached_property
     def _servers(self) -> tuple[str, ...]:
@@ -94,10 +93,6 @@ def _is_connected(trial: TrialRecord) -> bool | None:
     if evidence is None or (evidence.connected is None and not evidence.calls):
         return None
     return bool(evidence.connected or evidence.calls)
-
-
-def _calls(trial: TrialRecord, given: Mapping[str, int] | None, servers: tuple[str, ...]) -> int:
-    return sum(number for tool, number in (given or {}).items() if is_of_server(tool, servers))
 
 
 def _lacks(trial: TrialRecord, server: str) -> bool:
