@@ -30,6 +30,8 @@ _GLOB_HITS = (
     "JOIN expand_events AS e ON e.query_event_id = q.query_event_id AND e.handle_id = q.handle_id "
     "WHERE q.first_match_glob IS NOT NULL"
 )
+LARGEST = 2**53
+"""A greater count was not counted."""
 READ_SECONDS = 10
 PROGRESS_STEPS = 100_000
 """Virtual machine steps of SQLite between two looks at the clock."""
@@ -98,9 +100,10 @@ def feedback_difference(
 def _count(database: sqlite3.Connection, query: str) -> int | None:
     try:
         row = database.execute(query).fetchone()
-    except sqlite3.Error:
+        count = int(row[0])
+    except (sqlite3.Error, TypeError, ValueError, OverflowError):  # an agent can write the file
         return None
-    return int(row[0])
+    return count if 0 <= count <= LARGEST else None
 
 
 def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
@@ -110,9 +113,9 @@ def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
         counted = [
             (event, glob) for event, text in events for glob in json.loads(text)[:GLOBS_COUNTED]
         ]
-    except (sqlite3.Error, ValueError, TypeError):
+        return len(counted), sum(1 for pair in counted if pair in hits)
+    except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError):
         return None, None
-    return len(counted), sum(1 for pair in counted if pair in hits)
 
 
 def _minus(after: Any, before: Any) -> Any:

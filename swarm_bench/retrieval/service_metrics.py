@@ -15,6 +15,7 @@ _TOTALS = (
     "index_cache_misses",
     "reindexes",
 )
+LARGEST = 2**53
 _AVERAGES = {"avg_query_ms": "queries", "avg_expand_ms": "expands"}
 """Averages since the service began, and the total that each was taken over."""
 
@@ -33,7 +34,7 @@ class ServiceMetricsProbe:
             async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
                 answer = await client.get(self._url)
                 body = answer.raise_for_status().json()
-        except (httpx2.HTTPError, ValueError):
+        except (httpx2.HTTPError, ValueError, RecursionError):
             return None
         return body if isinstance(body, dict) else None
 
@@ -62,7 +63,8 @@ def _performance(body: Mapping[str, Any]) -> dict[str, float]:
     return {
         name: value
         for name, value in figures.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        # Not a number, infinity, or what nobody can have counted, is no figure.
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST
     }
 
 

@@ -113,3 +113,27 @@ async def test_a_query_that_never_ends_is_given_up(
     database(tmp_path, endless).close()
     found = await FeedbackProbe(tmp_path).snapshot()
     assert set((found or {}).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("written", "unknown"),
+    [
+        ("UPDATE expand_events SET token_count = 9e999", {"expanded_tokens"}),
+        ("UPDATE expand_events SET token_count = -5", {"expanded_tokens"}),
+        ("UPDATE expand_events SET token_count = 4e17", {"expanded_tokens"}),
+        (
+            f"UPDATE query_events SET predicted_globs = '{'[' * 100_000}'",
+            {"globs_predicted", "globs_hit"},
+        ),
+        ("UPDATE query_events SET predicted_globs = '{}'", {"globs_predicted", "globs_hit"}),
+        ("UPDATE query_events SET predicted_globs = '[[1]]'", {"globs_predicted", "globs_hit"}),
+    ],
+)
+async def test_what_an_agent_wrote_there_costs_its_own_figure_only(
+    tmp_path: Path, written: str, unknown: set[str]
+) -> None:
+    with closing(database(tmp_path, SCHEMA + EVENTS)) as writer:
+        writer.executescript(written)
+        writer.commit()
+        counts = await FeedbackProbe(tmp_path).snapshot() or {}
+    assert {name for name, count in counts.items() if count is None} == unknown

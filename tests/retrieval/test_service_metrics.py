@@ -34,8 +34,9 @@ def test_without_both_readings_there_is_no_difference(before: Any, after: Any) -
     assert service_difference(before, after) is None
 
 
-def test_a_hostile_body_does_no_harm() -> None:
-    odd = {"performance": {"queries": "many", "expands": True, "reindexes": None}}
+@pytest.mark.parametrize("queries", ["many", float("nan"), float("inf"), -1, 10**400])
+def test_a_hostile_body_does_no_harm(queries: object) -> None:
+    odd = {"performance": {"queries": queries, "expands": True, "reindexes": None}}
     assert service_difference(odd, odd) == {
         "query_cache_hit_rate": None,
         "avg_query_ms": None,
