@@ -213,8 +213,8 @@ async def _list_tools(client: Client) -> list[ToolSpec]:
         ]
         cursor = page.next_cursor
         if cursor is None:
-            break
-    return tools
+            return tools
+    raise ServerFailed(f"its list of tools does not end after {_MAX_PAGES} pages")
 
 
 def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:

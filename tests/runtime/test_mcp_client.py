@@ -126,6 +126,27 @@ async def test_why_a_server_does_not_connect(
             pass
 
 
+ENDLESS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    result = {"tools": [], "nextCursor": "more"}
+    if request["method"] == "initialize":
+        result = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {},
+                  "serverInfo": {"name": "endless", "version": "1"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+async def test_a_list_of_tools_without_an_end(tmp_path: Path) -> None:
+    endless = {"command": sys.executable, "args": ["-c", ENDLESS]}
+    with pytest.raises(ServerFailed, match="does not end after 100 pages"):
+        async with own_server(endless, env=PATH, cwd=tmp_path, tag="greeting-t8"):
+            pass
+
+
 async def test_a_server_that_hangs_is_gone_when_nobody_waits_any_longer(tmp_path: Path) -> None:
     hangs = {"command": "sh", "args": ["-c", "sleep 60 & sleep 60"]}
     with anyio.move_on_after(0.5) as waited:
