@@ -18,6 +18,8 @@ from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling, 
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
 _HTTP = ("http", "streamable-http", "streamableHttp")
+_NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
+"""What agents write as `_` when a server's name becomes part of the name of a tool."""
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
 
 
@@ -70,6 +72,18 @@ class _ModeFile(BaseModel):
     """Of the file itself, for editors."""
     servers: dict[str, _Server] = Field(alias="mcpServers")
     own: _Own = Field(default=_Own(), alias="swarmBench")
+
+    @model_validator(mode="after")
+    def _tells_its_servers_apart(self) -> "_ModeFile":
+        seen: dict[str, str] = {}
+        for name in self.servers:
+            other = seen.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
+            if other != name:
+                raise ValueError(
+                    f"has the servers {other!r} and {name!r}, which agents cannot tell apart: the "
+                    "name of a tool has '_' for other signs; rename one of them"
+                )
+        return self
 
 
 def list_modes() -> list[Listing]:

@@ -106,6 +106,10 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {"s": {"url": "http://x", "type": "sse"}}}, "'sse', which is not spoken"),
         ({"mcpServers": {"s": {"command": "sh", "type": "http"}}}, "give a server with 'command'"),
         ({"mcpServers": {"s": {"command": "sh", "args": ["${env:A}"]}}}, "only an editor fills in"),
+        (
+            {"mcpServers": {"a b": {"command": "sh"}, "a.b": {"command": "sh"}}},
+            "'a b' and 'a.b', which agents cannot tell apart",
+        ),
         ({"servers": {}}, "call it 'mcpServers'"),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "swarmBench.index.tool is missing"),
         ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
