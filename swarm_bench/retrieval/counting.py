@@ -5,7 +5,9 @@
 - A query in canopy's own language is answered from the local index, also with a service.
 - An expand is written once per handle. With a service, one of an id that this process did not get
   from an evidence pack is read from the local index and counted nowhere.
-- A call that fails may have been counted before it failed.
+- A call that fails may have been counted before it failed. Standalone, an expand cannot: one that
+  fails for some handles is answered and writes the others; only when all fail it fails, and writes
+  nothing.
 """
 
 from dataclasses import dataclass, fields

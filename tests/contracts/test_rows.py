@@ -71,6 +71,13 @@ def test_what_fails_is_not_recorded(mcp: Any, repo: Any) -> None:
     assert repo.rows(EXPANDED) == []
 
 
+def test_an_expansion_that_fails_in_part_is_answered_and_recorded(mcp: Any, repo: Any) -> None:
+    bare = mcp.json("canopy_query", symbol="logout")["handles"][0]["id"]
+    reply = mcp.call("canopy_expand", handle_ids=["h" + "0" * 24, f"h{bare}"])["result"]
+    assert not reply.get("isError")
+    assert [row[1] for row in repo.rows(EXPANDED)] == [f"h{bare}"]
+
+
 def test_another_servers_expansion_belongs_to_no_query(mcp: Any, repo: Any, start_mcp: Any) -> None:
     bare = mcp.json("canopy_query", symbol="logout")["handles"][0]["id"]
     other = start_mcp("--root", str(repo.root))

@@ -64,6 +64,8 @@ def finding(
         (ALONE, {QUERY: 2}, {QUERY: 1}, (2, 0), None, ("explained", "fails")),
         (ALONE, {PACK: 1, EXPAND: 2}, {}, (1, 1), None, ("contradict", "1 expand event")),
         (ALONE, {PACK: 1}, {}, (1, 2), None, ("contradict", "2 expand events")),
+        (ALONE, {EXPAND: 1}, {EXPAND: 1}, (0, 0), None, ("agree", None)),
+        (ALONE, {EXPAND: 1}, {EXPAND: 1}, (0, 1), None, ("contradict", "1 that failed")),
         (SERVICE, {PACK: 2, EXPAND: 1}, {}, (2, 1), (2, 1), ("agree", None)),
         (SERVICE, {QUERY: 2}, {}, (4, 0), (2, 0), ("explained", "written twice")),
         (SERVICE, {QUERY: 2}, {}, (2, 0), (0, 0), ("explained", "canopy's own language")),
