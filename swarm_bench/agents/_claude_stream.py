@@ -38,7 +38,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     figures = figures_of(results)
     cause, detail = cause_of(exit, transcript)
     result = results[-1] if results else {}
-    known = transcript.known
+    known, calls = transcript.known, transcript.calls
     turn_usage = _turn_usage(transcript, output_is_counted)
     return Outcome(
         cause=cause,
@@ -52,12 +52,11 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         api_ms=figures.api_ms,
         cost=figures.cost,
         cost_unreliable=figures.cost_unreliable,
-        tool_calls=dict(Counter(transcript.calls.values())) if known else None,
+        tool_calls=dict(Counter(calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
-        tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if known else None,
-        tool_result_tokens=(
-            tokens_by_tool(transcript.calls, transcript.result_tokens) if known else None
-        ),
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
+        tool_seconds=seconds_by_tool(calls, transcript.seconds) if known else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
         permission_denials=figures.denials,
         retries=transcript.retries if known else None,
         compactions=transcript.compactions if known else None,

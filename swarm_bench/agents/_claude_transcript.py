@@ -95,6 +95,11 @@ class Transcript:
             for request, usage in self.requests.items()
         )
 
+    @property
+    def unanswered(self) -> dict[str, str]:
+        """Tool name by call id, of the calls without a result."""
+        return {key: name for key, name in self.calls.items() if key not in self.result_tokens}
+
     def subagents(self) -> int:
         """Sub-agents that were started, counted by the calls that did not fail."""
         started = Counter(self.calls.values()) - Counter(self.failures.values())

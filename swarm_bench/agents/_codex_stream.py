@@ -44,6 +44,7 @@ class Transcript:
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by id of the item."""
     failures: dict[str, str] = field(default_factory=dict)
+    unanswered: dict[str, str] = field(default_factory=dict)
     denials: dict[str, str] = field(default_factory=dict)
     reconnects: int = 0
     error: str | None = None
@@ -56,8 +57,8 @@ class Transcript:
         match event.get("type"):
             case "thread.started":
                 self.started = True
-            case "item.started" | "item.completed":
-                self._item(object_of(event.get("item")))
+            case "item.started" | "item.completed" as kind:
+                self._item(object_of(event.get("item")), done=kind == "item.completed")
             case "error":
                 self._error(event.get("message"))
             case "turn.failed":
@@ -66,7 +67,7 @@ class Transcript:
             case "turn.completed":
                 self.end = found
 
-    def _item(self, item: Json) -> None:
+    def _item(self, item: Json, *, done: bool) -> None:
         self.error = None  # it goes on: a retry has helped
         if item.get("type") == "agent_message":
             self.text = text_of(item.get("text"))
@@ -76,6 +77,11 @@ class Transcript:
         self.text = None
         key = text_of(item.get("id")) or f"call {len(self.calls)}"
         self.calls[key] = name
+        # At the end of a turn it completes what is open, in the state that it is in.
+        if done and item.get("status") != "in_progress":
+            self.unanswered.pop(key, None)
+        else:
+            self.unanswered[key] = name
         if item.get("status") in _NOT_DONE:
             self.failures[key] = name
         if _was_denied(item):
@@ -114,6 +120,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=clause_of(log.version),
         tool_calls=_counted(transcript.calls) if known else None,
         tool_failures=_counted(transcript.failures) if known else None,
+        tool_unanswered=_counted(transcript.unanswered) if known else None,
         tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
         permission_denials=_counted(transcript.denials) if known else None,

@@ -130,12 +130,18 @@ def outcome_of(exit: AgentExit) -> Outcome:
         model=_model(transcript.init),
         tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
         tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
+        tool_unanswered=_unanswered(transcript) if begun else None,
         tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if begun else None,
         tool_result_tokens=_result_tokens(transcript, left),
         retries=len(_RETRY.findall(stderr)) if begun else None,
         servers=left.servers,
         payload=transcript.result.raw if transcript.result else None,
     )
+
+
+def _unanswered(transcript: _Transcript) -> dict[str, int]:
+    names = [name for key, name in transcript.calls.items() if key not in transcript.answered]
+    return dict(Counter(names))
 
 
 def _result_tokens(transcript: _Transcript, left: Left) -> dict[str, int] | None:

@@ -27,7 +27,8 @@ _SHOWN = ("filePath", "pattern", "query", "command", "description")
 
 @dataclass
 class Transcript:
-    """What was gathered from the events so far."""
+    """What was gathered from the events so far. A call is printed with its result, so that none is
+    seen that was never answered."""
 
     started: bool = False
     steps: list[Usage] = field(default_factory=list)

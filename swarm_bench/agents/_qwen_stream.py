@@ -64,6 +64,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=clause_of(init.get("qwen_code_version")),
         tool_calls=dict(Counter(transcript.calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
         tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.seconds),
         tool_result_tokens=_result_tokens(transcript, left),
         permission_denials=_denials(result) if result else None,

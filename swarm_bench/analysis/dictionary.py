@@ -45,6 +45,12 @@ _TRIAL = (
     ("tool_calls", "calls by name", "Calls of each tool, under the name the agent gives it."),
     ("tool_failures", "calls by name", "Those of them that came back with an error."),
     (
+        "tool_unanswered",
+        "calls by name",
+        "Those of them that have no result in the transcript; null when the agent does not show "
+        "its calls, or none before its result.",
+    ),
+    (
         "tool_seconds",
         "seconds by name",
         "From a call to its result, summed over the calls of each tool; a tool is missing when one "
@@ -137,6 +143,11 @@ _EVIDENCE = (
         "Calls of the mode's tools in the transcript; null when it shows no calls.",
     ),
     ("failed", "calls", "Those of them that came back with an error."),
+    (
+        "unanswered",
+        "calls",
+        "Those of them that have no result; null when the transcript cannot show them.",
+    ),
     (
         "start",
         "label",

@@ -176,6 +176,10 @@ def _adoption(treated: Treated) -> Iterator[str]:
 def _working(treated: Treated) -> Iterator[str]:
     if treated.failed:
         yield f"{treated.failed} of {amount(treated.calls, 'call')} of its tools failed"
+    if treated.unanswered:
+        one = "was" if treated.unanswered == 1 else "were"
+        calls = amount(treated.calls, "call")
+        yield f"{treated.unanswered} of {calls} of its tools {one} never answered"
     unusable = {tool for trial in treated.counted for tool in trial.unusable_tools or ()}
     if unusable:
         yield (

@@ -79,6 +79,11 @@ class Treated:
     def failed(self) -> int:
         return sum(calls_of_servers(trial.tool_failures, self._servers) for trial in self.counted)
 
+    @property
+    def unanswered(self) -> int:
+        """As far as transcripts can show them."""
+        return sum(calls_of_servers(trial.tool_unanswered, self._servers) for trial in self.counted)
+
     @cached_property
     def _servers(self) -> tuple[str, ...]:
         return self.selection.servers(self.mode)

@@ -177,6 +177,9 @@ class Outcome:
     """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,
     however the program spells them."""
     tool_failures: Mapping[str, int] | None = None
+    tool_unanswered: Mapping[str, int] | None = None
+    """Calls by tool name that the transcript shows without any result, which are no failures;
+    `None` when it shows no calls, or none before its result."""
     tool_seconds: Mapping[str, float] | None = None
     """By tool name, from a call to its result, summed over its calls. A tool is left out when one
     of its calls has no time."""

@@ -47,6 +47,9 @@ class Evidence(Stored):
     calls: int | None = None
     """Calls of the mode's tools in the transcript; `None` when it shows no calls."""
     failed: int | None = None
+    """Of those calls, the ones that came back with an error."""
+    unanswered: int | None = None
+    """Of those calls, the ones without a result; `None` when the transcript cannot show them."""
     start: Verdict | None = None
     """How the start event fits the answered calls of the transcript; `None` when one of the two
     shows nothing."""
@@ -108,6 +111,8 @@ class TrialRecord(Stored):
     """Sampled over the process tree; what ran between two samples only is missing."""
     tool_calls: dict[str, int] | None = None
     tool_failures: dict[str, int] | None = None
+    tool_unanswered: dict[str, int] | None = None
+    """Calls that the transcript shows without a result, none of them among the failures."""
     tool_seconds: dict[str, float] | None = None
     """By tool, from a call to its result, summed over its calls."""
     tool_result_tokens: dict[str, int] | None = None

@@ -2,6 +2,7 @@
 event and its transcript. The tool's own counters are compared when the swarm has ended."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -24,6 +25,7 @@ def treatment(given: Collection[str], outcome: Outcome) -> tuple[Treatment, Evid
         foreign=seen.foreign,
         calls=None if outcome.tool_calls is None else sum(seen.calls.values()),
         failed=None if outcome.tool_calls is None else seen.failed,
+        unanswered=None if outcome.tool_unanswered is None else seen.unanswered,
         start=start,
         why=(*why, *_imagined(seen)),
     )
@@ -99,14 +101,21 @@ class _Seen:
 
     @cached_property
     def answered(self) -> Mapping[str, int]:
-        """Calls that did not fail, by tool of the mode; without tools that have none."""
-        failures = self._outcome.tool_failures or {}
-        left = {tool: number - failures.get(tool, 0) for tool, number in self.calls.items()}
-        return {tool: number for tool, number in left.items() if number > 0}
+        """Calls with a result that is no error, by tool of the mode; without tools that have
+        none."""
+        outcome = self._outcome
+        lost = Counter(outcome.tool_failures or {}) + Counter(outcome.tool_unanswered or {})
+        return Counter(self.calls) - lost
 
     @property
     def failed(self) -> int:
-        return sum(self.calls.values()) - sum(self.answered.values())
+        failures = self._outcome.tool_failures or {}
+        return sum(min(number, failures.get(tool, 0)) for tool, number in self.calls.items())
+
+    @property
+    def unanswered(self) -> int:
+        unanswered = self._outcome.tool_unanswered or {}
+        return sum(unanswered.get(tool, 0) for tool in self.calls)
 
     @property
     def lists_tools(self) -> bool:

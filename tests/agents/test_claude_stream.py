@@ -103,6 +103,7 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         program_version="2.1.197",
         tool_calls={"Read": 2, "mcp__canopy__canopy_query": 1},
         tool_failures={"Read": 1},
+        tool_unanswered={},
         tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
         retries=0,
         compactions=0,
@@ -111,6 +112,13 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         tools_offered=("Read", "mcp__canopy__canopy_query"),
         payload=json.dumps(RESULT).encode(),
     )
+
+
+def test_a_call_without_a_result_is_no_failure(tmp_path: Path) -> None:
+    outcome = read(tmp_path, lines(*STREAM[:-1]), -15, stopped="timeout")
+    assert outcome.tool_calls == {"Read": 2, "mcp__canopy__canopy_query": 1}
+    assert outcome.tool_failures == {"Read": 1}
+    assert outcome.tool_unanswered == {"mcp__canopy__canopy_query": 1}
 
 
 def test_a_single_result_says_nothing_about_tools(tmp_path: Path) -> None:

@@ -223,6 +223,27 @@ def test_failed_and_refused_calls(tmp_path: Path) -> None:
     refused = outcome("mcp_no_approval_fails", tmp_path)
     assert refused.permission_denials == {"mcp__canopy__canopy_query": 1}
     assert refused.tool_failures == {"mcp__canopy__canopy_query": 1}
+    assert refused.tool_unanswered == {}
+
+
+def test_calls_that_never_completed(tmp_path: Path) -> None:
+    cut = outcome("sigterm", tmp_path)
+    assert cut.tool_calls == cut.tool_unanswered == {"shell": 1}
+    given = {"id": "item_0", "type": "mcp_tool_call", "server": "s", "tool": "t"}
+    open_still = given | {"status": "in_progress"}
+    events = [
+        {"type": "thread.started"},
+        {"type": "item.started", "item": open_still},
+        {"type": "item.completed", "item": open_still},
+    ]
+    stdout, stderr = tmp_path / "stdout", tmp_path / "stderr"
+    exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
+    stdout.write_text("\n".join(map(json.dumps, events)))
+    found = Codex().outcome(exit)
+    assert (found.tool_failures, found.tool_unanswered) == ({}, {"mcp__s__t": 1})
+    done = {"type": "item.completed", "item": given | {"status": "completed"}}
+    stdout.write_text("\n".join(map(json.dumps, [*events, done])))
+    assert Codex().outcome(exit).tool_unanswered == {}
 
 
 def test_words_before_a_tool_call_are_no_answer(tmp_path: Path) -> None:

@@ -127,6 +127,13 @@ def test_failed_calls_are_counted(tmp_path: Path) -> None:
     ]
     found = read(tmp_path, events)
     assert found.tool_failures == {"mcp__canopy__look": 1}
+    assert found.tool_unanswered == {}
+
+
+def test_calls_without_a_result_are_counted_where_calls_are_shown_one_by_one() -> None:
+    cut = outcome("sigterm_ignored_stream")
+    assert cut.tool_calls == cut.tool_unanswered == {"run_shell_command": 1}
+    assert outcome("loop_detected_json").tool_unanswered is None
 
 
 def test_retries_are_counted() -> None:

@@ -225,6 +225,7 @@ def test_a_refused_call_is_no_success(tmp_path: Path) -> None:
         )
     )
     assert found.tool_failures == found.permission_denials == {"bash": 1}
+    assert found.tool_unanswered is None
 
 
 def test_steps_that_called_tools_are_turns_of_the_budget() -> None:

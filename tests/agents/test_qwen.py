@@ -136,6 +136,12 @@ def test_a_run_without_an_answered_request_has_no_figures(empty: Path) -> None:
         assert (found.usage, found.turns) == (Usage(), 0)
 
 
+def test_calls_without_a_result_are_counted(empty: Path) -> None:
+    cut = outcome("sigterm_stream", empty)
+    assert cut.tool_calls == cut.tool_unanswered == {"run_shell_command": 1}
+    assert outcome("tools_stream", empty).tool_unanswered == {}
+
+
 def test_its_start_names_servers_and_tools(empty: Path) -> None:
     found = outcome("v024_mcp_slow", empty)
     assert found.servers == {"my_server": "connected"}

@@ -63,7 +63,7 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert outcome.tools_offered == ("Glob", "Grep", "Read")
     assert outcome.tool_calls is not None
     assert outcome.tool_calls["Read"] == 1
-    assert outcome.tool_failures == {}
+    assert outcome.tool_failures == outcome.tool_unanswered == {}
     assert outcome.tool_seconds is not None
     assert outcome.tool_result_tokens is not None
     assert outcome.tool_seconds.keys() == outcome.tool_calls.keys()

@@ -154,6 +154,19 @@ def test_failed_calls_of_its_tools_qualify(trial: Trial, session: Session) -> No
     assert standing(data).qualifications == ("1 of 4 calls of its tools failed",)
 
 
+def test_calls_that_were_never_answered_qualify(trial: Trial, session: Session) -> None:
+    find = "mcp__canopy__find"
+    calls: dict[str, Any] = {"tool_calls": {find: 2}, "tool_unanswered": {find: 1, "Grep": 3}}
+    failed: dict[str, Any] = {"tool_calls": {find: 3}, "tool_failures": {find: 1}}
+    said = standing(session(trial(), trial("canopy", **calls))).qualifications
+    assert said == ("1 of 2 calls of its tools was never answered",)
+    both = trial("canopy", **calls), trial("canopy", agent=2, **failed, tool_unanswered={find: 1})
+    assert standing(session(trial(), *both)).qualifications == (
+        "1 of 5 calls of its tools failed",
+        "2 of 5 calls of its tools were never answered",
+    )
+
+
 def test_a_contradiction_qualifies_and_an_explanation_does_not(
     trial: Trial, swarm: Swarm, session: Session
 ) -> None:

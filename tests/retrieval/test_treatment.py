@@ -23,6 +23,21 @@ CONNECTED = {"canopy": "connected"}
             Treatment.UNUSED,
         ),
         (["canopy"], {"tool_calls": {QUERY: 2}, "tool_failures": {QUERY: 1}}, Treatment.USED),
+        (
+            ["canopy"],
+            {"servers": CONNECTED, "tool_calls": {QUERY: 1}, "tool_unanswered": {QUERY: 1}},
+            Treatment.UNUSED,
+        ),
+        (
+            ["canopy"],
+            {
+                "tool_calls": {QUERY: 2},
+                "tool_failures": {QUERY: 1},
+                "tool_unanswered": {QUERY: 1},
+            },
+            Treatment.UNUSED,
+        ),
+        (["canopy"], {"tool_calls": {QUERY: 2}, "tool_unanswered": {QUERY: 1}}, Treatment.USED),
         (["a__b", "my.server"], {"tool_calls": {"mcp__a__b__c": 1}}, Treatment.USED),
         (["my.server"], {"servers": {"my.server": "connected"}}, Treatment.UNUSED),
         (["my.server"], {"tools_offered": ("mcp__my_server__find",)}, Treatment.UNUSED),
@@ -54,6 +69,14 @@ def test_what_nobody_shows_is_missing_and_not_nothing() -> None:
     assert evidence([], servers={}, tools_offered=(), tool_calls={}) == Evidence(
         connected=(), offered=0, calls=0, failed=0
     )
+
+
+def test_failed_calls_and_calls_without_an_answer_are_told_apart() -> None:
+    seen: dict[str, Any] = {"tool_calls": {QUERY: 5, "Read": 2}, "tool_failures": {QUERY: 1}}
+    found = evidence(["canopy"], **seen, tool_unanswered={QUERY: 2, "Read": 1})
+    assert (found.calls, found.failed, found.unanswered) == (5, 1, 2)
+    assert evidence(["canopy"], **seen).unanswered is None
+    assert evidence(["canopy"], **seen, tool_unanswered={}).unanswered == 0
 
 
 def test_of_several_servers_each_is_told() -> None:
