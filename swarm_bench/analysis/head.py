@@ -151,10 +151,12 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "are of the retrieval path, not of a model's mood, and they do not say what a model "
             "would make of the tool."
         )
-    if any("embedded canopy" in (trial.backend or "") for trial in trials):
+    embedded = [trial.backend for trial in trials if "embedded canopy" in (trial.backend or "")]
+    if embedded:
+        part = "is in part" if any(" with " in (name or "") for name in embedded) else "is"
         found.append(
-            "The retrieval tool is the embedded canopy, a stand-in that speaks canopy's protocols: "
-            "these are no figures of canopy itself."
+            f"The retrieval tool {part} the embedded canopy, a stand-in that speaks canopy's "
+            "protocols: these are no figures of canopy itself."
         )
     found += _about_agents(selection)
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})

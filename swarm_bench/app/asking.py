@@ -14,6 +14,7 @@ from swarm_bench.core.experiment import Mode, Program
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.canopy_service import started_service
+from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
 from swarm_bench.retrieval.modes import render_servers, uses
 from swarm_bench.runtime.environment import small_environment
@@ -80,6 +81,11 @@ async def ask_tools(
             ) from trouble[0]
         for greeting in greetings[mode.name].values():
             _check(asking, mode, greeting)
+        if mode.servers and not any(one.tools for one in greetings[mode.name].values()):
+            raise ConfigError(
+                f"The mode {mode.name} offers no tool: its servers answered, and have none; "
+                f"mend {mode.source}, or leave the mode away with --modes"
+            )
     return greetings
 
 
@@ -134,8 +140,9 @@ def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
     if not (mode.services and uses(mode, "canopy_mcp")):
         return client
     if asking.service_url is not None:
-        return client.model_copy(update={"name": f"{client.name} with the service given"})
+        return Program(name=f"{client.label} with the service given", path=client.path)
     service = asking.programs["canopy-service"]
     if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
         return client
-    return client.model_copy(update={"name": f"{client.name} with {service}"})
+    name = title() if is_embedded(service) else str(service)
+    return Program(name=f"{client.label} with {name}", path=client.path)

@@ -58,6 +58,16 @@ def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Benc
     assert os.getpid() not in asked()
 
 
+NO_TOOLS = "from mcp.server import MCPServer; MCPServer('bare').run()"
+
+
+def test_a_mode_without_any_tool_to_offer_is_refused(bench: Bench) -> None:
+    bare = mode(bench, "bare", command=sys.executable, args=["-c", NO_TOOLS])
+    done = bench.call("compare", "--repo", str(bench.repo), "--modes", "baseline", bare)
+    assert done.code == 2
+    assert "The mode bare offers no tool: its servers answered, and have none" in done.err
+
+
 def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     service = bench.folder / "service"
     service.write_text("#!/bin/sh\necho no room >&2\nexit 4\n")

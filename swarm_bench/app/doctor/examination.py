@@ -16,7 +16,7 @@ from swarm_bench.app.doctor.machine import (
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.tools import check_tools
 from swarm_bench.core import settings as options
-from swarm_bench.core.checks import Check
+from swarm_bench.core.checks import Check, State
 from swarm_bench.core.settings import Settings
 
 Tell = Callable[[Check], None]
@@ -35,7 +35,12 @@ async def _examine(settings: Settings, tell: Tell) -> None:
     tell(check_disk(settings.workspace_root))
     at_once = settings.concurrency or max(settings.agents)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))
-    for check in check_programs(settings):
-        tell(check)
+    programs = list(check_programs(settings))
+    for check in programs:
+        if check.state is not State.ABSENT:
+            tell(check)
     async for check in check_tools(settings):
         tell(check)
+    for check in programs:  # last, so that what stands in the way is seen
+        if check.state is State.ABSENT:
+            tell(check)

@@ -42,7 +42,7 @@ def check_ripgrep() -> Check:
         about="ripgrep",
         state=State.WARNING,
         found="rg is not on the PATH",
-        advice="install ripgrep: OpenCode's own searches fail without it, and its baseline pays",
+        advice="install it if the agent is OpenCode, whose own searches fail without it",
     )
 
 
@@ -61,7 +61,7 @@ def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
     """`megabytes`: what one agent takes; `None` when nobody measured it."""
     free = psutil.virtual_memory().available
     if megabytes is None:
-        found = f"{free / GIGABYTE:.1f} GB free; nobody measured what an agent {agent} takes"
+        found = f"{free / GIGABYTE:.1f} GB free; what an agent {agent} takes was not measured"
         return Check(about="memory", state=State.OK, found=found)
     needed = agents * megabytes * 1_000_000
     found = (

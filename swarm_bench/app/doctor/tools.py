@@ -103,7 +103,9 @@ async def _check_service(asking: Asking) -> Check:
                 name = await one.implementation() or "canopy-service"
                 took = await exercise(one)
         except HarnessError as error:
-            return Check(about="service", state=State.PROBLEM, found=str(error))
+            # The log goes away with the folder.
+            found = str(error).replace(f"its log {log}", "its log")
+            return Check(about="service", state=State.PROBLEM, found=found)
     place = url or f"{command.argv[0]}, on a free port"
     found = (
         f"{name} ({place}) indexed {FILES} files in {took.index:.1f} s, answered a query in "

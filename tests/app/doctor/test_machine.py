@@ -38,4 +38,4 @@ def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: 
 def test_memory_is_what_all_agents_take_together() -> None:
     assert check_memory(4, "claude", 1).state is State.OK
     assert check_memory(1000, "claude", 1_000_000).state is State.PROBLEM
-    assert "nobody measured" in check_memory(4, "mine", None).found
+    assert "was not measured" in check_memory(4, "mine", None).found

@@ -1,0 +1,41 @@
+"""What a mode's back end is called."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.asking import Asking, back_ends
+from swarm_bench.core.experiment import Program
+from swarm_bench.retrieval.embedded.settings import title
+from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.retrieval.modes import find_modes
+
+EMBEDDED = {"mcp": Path("swarm-bench-canopy-mcp"), "service": Path("swarm-bench-canopy-service")}
+REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
+
+
+@pytest.mark.parametrize(
+    ("mcp", "service", "url", "label"),
+    [
+        (EMBEDDED, EMBEDDED, None, title()),
+        (REAL, REAL, None, "canopy-mcp 0.4.0 with /opt/canopy-service"),
+        (REAL, EMBEDDED, None, f"canopy-mcp 0.4.0 with {title()}"),
+        (EMBEDDED, REAL, None, f"{title()} with /opt/canopy-service"),
+        (REAL, EMBEDDED, "http://127.0.0.1:9", "canopy-mcp 0.4.0 with the service given"),
+    ],
+)
+def test_a_stand_in_that_takes_part_is_named(
+    mcp: dict[str, Path], service: dict[str, Path], url: str | None, label: str
+) -> None:
+    asking = Asking(
+        programs={"canopy-mcp": mcp["mcp"], "canopy-service": service["service"]},
+        user_environment={},
+        agent_env={},
+        service_url=url,
+    )
+    said = Program(name=title()) if mcp is EMBEDDED else Program(name="canopy-mcp", version="0.4.0")
+    greeting = Greeting(server="canopy", program=said)
+    found = back_ends(
+        asking, find_modes(["canopy-service"]), {"canopy-service": {"canopy": greeting}}
+    )
+    assert found["canopy-service"].label == label
