@@ -6,8 +6,9 @@ that the rules allow. That number is agreement, the rest of the interval is expl
 and everything else is a contradiction.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from swarm_bench.core.experiment import Mode
 from swarm_bench.core.records import SwarmRecord, TrialRecord, Verdict
@@ -35,6 +36,8 @@ _NAMES = {
     ("service", "expands"): ("the service counted", "expand request"),
 }
 """The counters that say how often the tool was asked, by probe and name."""
+_MAY_LACK = ("evidence_packs",)
+"""Counters that not every service has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +67,9 @@ def compare(
     """The finding on a swarm. `trials` are the records of its agents, as far as they are there;
     `external` says that its service is one that others may ask too (`--service-url`)."""
     counts = _counts(swarm)
-    lost = tuple(_lost(swarm))
+    lost = tuple(why for probe in swarm.after if (why := unread(swarm, probe)))
     if gives_no_tool(mode):
-        return _without_tool(swarm, counts, external=external)
+        return _without_tool(swarm, counts, lost, external=external)
     if not counts:
         return Finding(why=lost)
     ran = [trial for trial in trials if trial.started_at is not None]
@@ -82,11 +85,11 @@ def compare(
         for key, count in counts.items()
     ]
     verdict = _worst([verdict for verdict, _ in found])
-    # Beside a contradiction, what is explained would read as another one.
+    # Beside a contradiction, what is explained or was not read would read as another one.
     sentences = tuple(sentence for one, sentence in found if sentence and one == verdict)
     return Finding(
         verdict=verdict,
-        why=(*sentences, *lost),
+        why=sentences if verdict == "contradict" else (*sentences, *lost),
         moved=None if external and any(counts.values()) else any(counts.values()),
     )
 
@@ -96,36 +99,62 @@ def gives_no_tool(mode: Mode) -> bool:
     return not mode.servers and not mode.services
 
 
+def unread(swarm: SwarmRecord, probe: str) -> str | None:
+    """Why the transcripts were not compared with all that the probe counts."""
+    if _no_database(swarm, probe):
+        return None
+    change = swarm.difference.get(probe) or {}
+    if _began_anew(change, probe):
+        return (
+            f"The {probe} counters are lower than before the agents began, so they began anew in "
+            "between and cannot be compared."
+        )
+    needed = [name for of, name in _NAMES if of == probe and name not in _MAY_LACK]
+    if not all(isinstance(change.get(name), int) for name in needed):
+        return f"The {probe} counters could not be read, before the agents or after them."
+    return None
+
+
+def _began_anew(change: Mapping[str, Any], probe: str) -> bool:
+    """Whether a counter went down, as those of a service do that was started again."""
+    counted = [change.get(name) for of, name in _NAMES if of == probe]
+    return any(isinstance(value, int) and value < 0 for value in counted)
+
+
+def _no_database(swarm: SwarmRecord, probe: str) -> bool:
+    """The tool had nothing to write into one."""
+    return (
+        probe == "feedback" and swarm.before.get(probe) is None and swarm.after.get(probe) is None
+    )
+
+
 def _counts(swarm: SwarmRecord) -> dict[tuple[str, str], int]:
-    """The counters that were read, by probe and name."""
+    """The counters that can be compared, by probe and name."""
     found = {}
     for probe, name in _NAMES:
         if probe not in swarm.after:
             continue
-        value = (swarm.difference.get(probe) or {}).get(name)
-        if probe == "feedback" and swarm.after[probe] is None and swarm.before.get(probe) is None:
-            value = 0  # no database: the tool had nothing to write into it
-        if isinstance(value, int):
+        change = swarm.difference.get(probe) or {}
+        value = 0 if _no_database(swarm, probe) else change.get(name)
+        if isinstance(value, int) and not _began_anew(change, probe):
             found[probe, name] = value
     return found
 
 
-def _lost(swarm: SwarmRecord) -> Iterator[str]:
-    for probe in swarm.after:
-        never_was = probe == "feedback" and swarm.before.get(probe) is None
-        if swarm.after[probe] is None and not never_was:
-            yield f"The {probe} counters could not be read after the agents had ended."
-
-
 def _without_tool(
-    swarm: SwarmRecord, counts: Mapping[tuple[str, str], int], *, external: bool
+    swarm: SwarmRecord,
+    counts: Mapping[tuple[str, str], int],
+    lost: tuple[str, ...],
+    *,
+    external: bool,
 ) -> Finding:
     """In a mode that gives no tool nothing may be counted, and no database appear."""
     moved = [key for key, count in counts.items() if count]
     appeared = swarm.before.get("feedback") is None and swarm.after.get("feedback") is not None
     local = appeared or any(probe == "feedback" or not external for probe, _ in moved)
     if not moved and not appeared:
-        return Finding(verdict="agree" if counts else None, moved=False if counts else None)
+        verdict: Verdict | None = "agree" if counts else None
+        return Finding(verdict=verdict, why=lost, moved=False if counts else None)
     said = [_said(key, counts[key]) for key in moved]
     what = " and ".join(said) or ".canopy/feedback.db appeared in the workspace"
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"

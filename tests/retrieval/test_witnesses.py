@@ -158,6 +158,33 @@ def test_counters_that_could_not_be_read_say_nothing() -> None:
     assert finding(ALONE, record, trial({PACK: 1})).verdict is None
 
 
+def test_counters_that_went_down_are_not_compared() -> None:
+    """A service that was started again while the agents ran."""
+    anew = {"service": {"queries": -3, "expands": 1}}
+    record = swarm(before=anew, after=anew, difference=anew)
+    found = finding(SERVICE, record, trial({PACK: 1}), external=True)
+    assert (found.verdict, found.moved) == (None, None)
+    assert "lower than before the agents began" in found.why[0]
+    baseline = finding(BASELINE, record, trial({}), external=True)
+    assert (baseline.verdict, baseline.moved) == (None, None)
+
+
+def test_what_was_read_is_compared_and_what_was_not_is_said() -> None:
+    """`/metrics` without `performance`: there is an answer, and no counter in it."""
+    change: dict[str, Any] = {
+        "feedback": {"query_events": 1, "expand_events": 0},
+        "service": {"query_cache_hit_rate": None},
+    }
+    record = swarm(before=change, after=change, difference=change)
+    found = finding(SERVICE, record, trial({PACK: 1}))
+    assert found.verdict == "agree"
+    assert found.why == (
+        "The service counters could not be read, before the agents or after them.",
+    )
+    # It is no contradiction beside one.
+    assert len(finding(SERVICE, record, trial({PACK: 3})).why) == 1
+
+
 def test_where_nothing_is_given_nothing_may_be_counted() -> None:
     none: dict[str, Any] = {"feedback": None}
     quiet = swarm(before=none, after=none, difference=none)
