@@ -1,11 +1,13 @@
 """Where the output of a process goes: to its files, without secrets, up to a limit, and in lines to
 whoever watches."""
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import anyio
 from anyio.abc import ByteReceiveStream
@@ -16,6 +18,8 @@ from swarm_bench.runtime.files import store_errors
 
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
+_BYTES = "surrogateescape"
+"""How a variable holds bytes that are no UTF-8."""
 OnLine = Callable[[bytes], StopReason | None]
 """May answer with a reason to stop the tree."""
 
@@ -48,7 +52,7 @@ class Sink:
     async def drain(self, stream: ByteReceiveStream | None, file: FileIO) -> None:
         """Read one of the streams to its end."""
         assert stream is not None
-        cleaner, lines = _Cleaner(self._secrets), _Lines()
+        cleaner, lines = Cleaner(self._secrets), _Lines()
         try:
             async for chunk in stream:
                 self._take(cleaner.clean(chunk), file, lines)
@@ -99,15 +103,21 @@ class _Lines:
 
 def without_secrets(data: bytes, secrets: Collection[str]) -> bytes:
     """The data with every secret replaced; of two that begin alike, the longer one goes whole."""
-    cleaner = _Cleaner(secrets)
+    cleaner = Cleaner(secrets)
     return cleaner.clean(data) + cleaner.rest()
 
 
-class _Cleaner:
-    """Replaces secrets in a stream that comes in pieces."""
+def clean_text(text: str, secrets: Collection[str]) -> str:
+    """The same of a text, which can be stored and printed then."""
+    return without_secrets(text.encode(errors="backslashreplace"), secrets).decode()
+
+
+class Cleaner:
+    """Replaces secrets in a stream that comes in pieces, also where JSON or an address has them."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        longest_first = sorted((one.encode() for one in secrets if one), key=len, reverse=True)
+        forms = {form for one in secrets if one for form in _forms(one)}
+        longest_first = sorted(forms, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
         self._secrets = longest_first
         self._held = b""
@@ -133,6 +143,18 @@ class _Cleaner:
     def rest(self) -> bytes:
         held, self._held = self._held, b""
         return self._pattern.sub(NOT_STORED.encode(), held) if self._secrets else held
+
+
+def _forms(secret: str) -> set[bytes]:
+    """How a secret may be written; an ordinary one in one way only."""
+    texts = {secret}
+    for _ in range(2):  # the output of a tool stands as a text within a text
+        texts |= {
+            json.dumps(text, ensure_ascii=ascii)[1:-1] for text in texts for ascii in (False, True)
+        }
+    plain = secret.encode(errors=_BYTES)
+    quoted = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
+    return {text.encode(errors=_BYTES) for text in texts} | quoted
 
 
 def _overlap(text: bytes, secret: bytes) -> int:

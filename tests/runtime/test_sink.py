@@ -1,13 +1,15 @@
 """What of a process's output reaches its files and whoever watches."""
 
+import json
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import anyio
 import pytest
 from anyio.abc import ByteReceiveStream
 
 from swarm_bench.core.outcome import StopReason
-from swarm_bench.runtime.sink import Output, Sink, without_secrets
+from swarm_bench.runtime.sink import Output, Sink, clean_text, without_secrets
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +70,35 @@ async def test_without_secrets_nothing_waits(tmp_path: Path) -> None:
     lines: list[bytes] = []
     assert await drained(tmp_path, [b"a", b"b\n"], (), lines) == b"ab\n"
     assert lines == [b"ab"]
+
+
+AWKWARD = 'pä"ss\\w/ord 1'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        AWKWARD,
+        json.dumps(AWKWARD),
+        json.dumps(AWKWARD, ensure_ascii=False),
+        json.dumps(json.dumps([AWKWARD])),
+        json.dumps(json.dumps([AWKWARD], ensure_ascii=False), ensure_ascii=False),
+        json.dumps(json.dumps([AWKWARD]), ensure_ascii=False),
+        json.dumps(json.dumps([AWKWARD], ensure_ascii=False)),
+        quote(AWKWARD),
+        quote(AWKWARD, safe=""),
+        quote_plus(AWKWARD),
+    ],
+)
+async def test_a_secret_is_found_as_json_and_addresses_write_it(
+    tmp_path: Path, written: str
+) -> None:
+    bare = written.strip('"[]\\')
+    data = f"<{bare}>\n".encode()
+    assert without_secrets(data, (AWKWARD,)) == b"<(not stored)>\n"
+    pieces = [data[at : at + 3] for at in range(0, len(data), 3)]
+    assert await drained(tmp_path, pieces, (AWKWARD,), []) == b"<(not stored)>\n"
+
+
+async def test_a_secret_that_is_no_utf8() -> None:
+    assert clean_text("a b\udcff-secret c", ("b\udcff-secret",)) == "a (not stored) c"
