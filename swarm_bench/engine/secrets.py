@@ -8,7 +8,7 @@ from contextlib import suppress
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.retrieval.modes import names_one
-from swarm_bench.retrieval.variables import Filling, named
+from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
 SHORTEST = 8
@@ -27,9 +27,10 @@ def secrets(
 ) -> tuple[str, ...]:
     """All of them. `inherited` are the user's variables that the agent's program documents: not all
     of those are secret. `given` are those of `--agent-env`, which are. Of `variables` those are
-    that the mode's servers name, unless every agent has them anyway."""
+    that the mode's servers and its index name, unless every agent has them anyway."""
     values = set(_of_keys(inherited)) | {*given.values(), *_of_servers(mode, variables)}
-    values |= {variables.get(name, "") for name in named(mode.servers) - set(COMMON)}
+    names = named(mode.servers) | (named_in(mode.index.arguments) if mode.index else set())
+    values |= {variables.get(name, "") for name in names - set(COMMON)}
     parts = {match[1] for value in values for match in _SCHEME.finditer(value)}
     return tuple(sorted(value for value in values | parts if len(value) >= SHORTEST))
 

@@ -83,10 +83,12 @@ class Filling:
 
 def named(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """The variables that servers name."""
-    texts = (
-        text for server in servers.values() for key in EXPANDED for text in _texts(server.get(key))
-    )
-    return {found["variable"] for text in texts for found in _OPEN.finditer(text)} - {None}
+    return named_in([server.get(key) for server in servers.values() for key in EXPANDED])
+
+
+def named_in(node: Any) -> set[str]:
+    """The variables that are named anywhere in a piece of JSON."""
+    return {found["variable"] for text in _texts(node) for found in _OPEN.finditer(text)} - {None}
 
 
 def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.core.experiment import Mode
+from swarm_bench.core.experiment import IndexTool, Mode
 from swarm_bench.engine.secrets import secrets
 
 EMPTY = Mode(name="canopy", source="canopy.json")
@@ -51,3 +51,10 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
     named = {"key-of-mine", "path-of-mine", "token-of-mine", "otherwise"}
     assert named <= set(found)
     assert not {"/home/of/me", "not-of-this-mode"} & set(found)
+
+
+def test_variables_that_the_index_of_a_mode_names_are_secrets() -> None:
+    index = IndexTool(tool="build", arguments={"keys": [{"k": "x-${KEY}"}], "at": "${HOME}"})
+    variables = {"KEY": "key-of-mine", "HOME": "/home/of/me", "UNNAMED": "not-of-this-mode"}
+    found = secrets({}, {}, EMPTY.model_copy(update={"index": index}), variables)
+    assert found == ("key-of-mine",)
