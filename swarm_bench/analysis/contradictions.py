@@ -2,9 +2,10 @@
 
 from collections import Counter
 
-from swarm_bench.analysis.exercise import counted
+from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.core.records import SwarmRecord
+from swarm_bench.retrieval.witnesses import unread
 
 
 def contradictions(treated: Treated) -> dict[str, str]:
@@ -48,7 +49,17 @@ def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
     return tuple(s for s in treated.swarms if s.counters is None and not s.failure)
 
 
+def uncompared_probes(treated: Treated) -> dict[str, int]:
+    """Of swarms whose counters were compared: in how many those of a probe were not, by probe."""
+    compared = [swarm for swarm in treated.swarms if swarm.counters is not None]
+    probes = sorted(treated.selection.probes(treated.mode) & COUNTERS.keys())
+    found = {probe: sum(lost(swarm, probe) for swarm in compared) for probe in probes}
+    return {probe: swarms for probe, swarms in found.items() if swarms}
+
+
 def lost(swarm: SwarmRecord, probe: str) -> bool:
-    """Whether the probe's counters were not read. A tool that nobody asked has no database."""
-    idle = swarm.counters is not None and probe == "feedback" and not swarm.before.get(probe)
-    return counted((swarm,), probe) is None and not idle
+    """Whether the probe's counters are not there, or went down. A tool that nobody asked has no
+    database."""
+    if swarm.counters is None:
+        return counted((swarm,), probe) is None
+    return unread(swarm, probe) is not None

@@ -9,6 +9,8 @@ COUNTERS = {
     "feedback": ("query_events", "expand_events"),
 }
 """What a probe counts when somebody uses the tool, the most telling probe first."""
+TOOLS = {"service": "the service", "feedback": "the feedback database"}
+"""Who counts what a probe reads."""
 
 
 def exercised(selection: Selection) -> bool | None:
@@ -38,11 +40,15 @@ def exercised_in(part: Slice, probes: frozenset[str]) -> bool | None:
 
 
 def counted(swarms: tuple[SwarmRecord, ...], probe: str) -> float | None:
-    """Uses that the probe counted in these swarms; `None` when none of them has the counter."""
-    found = [
-        value
+    """Uses that the probe counted in these swarms; `None` when none of them has the counter.
+    Counters that went down began anew in between, and tell nothing."""
+    each = [
+        [
+            value
+            for key in COUNTERS[probe]
+            if (value := finite((swarm.difference.get(probe) or {}).get(key))) is not None
+        ]
         for swarm in swarms
-        for key in COUNTERS[probe]
-        if (value := finite((swarm.difference.get(probe) or {}).get(key))) is not None
     ]
+    found = [sum(values) for values in each if values and min(values) >= 0]
     return sum(found) if found else None

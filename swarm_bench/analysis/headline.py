@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.contradictions import contradictions, uncompared
-from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.contradictions import contradictions, uncompared, uncompared_probes
+from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.treated import Treated
@@ -135,6 +135,9 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         yield "the witnesses contradict each other"
     elif uncompared(treated):
         yield "the tool's counters were not compared with the transcripts"
+    for probe, swarms in uncompared_probes(treated).items():
+        where = f" in {swarms} of {len(treated.swarms)} swarms" if len(treated.swarms) > 1 else ""
+        yield f"the counters of {TOOLS[probe]} were not compared with the transcripts{where}"
 
 
 def _left_out(treated: Treated) -> Iterator[str]:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
-from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
 from swarm_bench.analysis.selection import Selection, Slice
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.records import Treatment, TrialRecord
 
-_TOOLS = {"service": "the service", "feedback": "the feedback database"}
 _LABELS = {
     Treatment.NOT_CONNECTED: "were not connected to the retrieval tool: they ran as a baseline "
     "with other instructions",
@@ -45,7 +44,7 @@ def _counted_without_tool(treated: Treated) -> Iterator[str]:
         uses = counted(swarms, probe)
         if uses:
             yield (
-                f"{treated.mode} is contaminated: it gives no retrieval tool, yet {_TOOLS[probe]} "
+                f"{treated.mode} is contaminated: it gives no retrieval tool, yet {TOOLS[probe]} "
                 f"counted {uses:g} queries and expands while its agents ran."
             )
 
@@ -68,7 +67,7 @@ def not_exercised(selection: Selection) -> Iterator[str]:
                     trial.retrieval is Treatment.USED for part in idle for trial in part.trials
                 )
                 yield (
-                    f"{mode}: retrieval was not exercised. {_TOOLS[probe].capitalize()} counted no "
+                    f"{mode}: retrieval was not exercised. {TOOLS[probe].capitalize()} counted no "
                     f"query and no expand in {_runs(len(idle), len(parts))}"
                     + (f", although {shows} transcripts show calls of the tool" if shows else "")
                     + "; the figures are not those of agents that used it."
@@ -117,7 +116,7 @@ def unheard(selection: Selection) -> Iterator[str]:
             said.update(swarm.swarm for swarm in missing)
             if missing:
                 yield (
-                    f"{mode}: there are no counters of {_TOOLS[probe]} in {len(missing)} of "
+                    f"{mode}: there are no usable counters of {TOOLS[probe]} in {len(missing)} of "
                     f"{amount(len(swarms), 'swarm')}."
                 )
         silent = [swarm for swarm in uncompared(treated) if swarm.swarm not in said]

@@ -194,6 +194,32 @@ def test_counters_that_were_not_compared_qualify(
     assert found.qualifications == ("the tool's counters were not compared with the transcripts",)
 
 
+@pytest.mark.parametrize(
+    "service",
+    [None, {"query_cache_hit_rate": None}, {"queries": 2, "expands": None}, {"queries": -2}],
+)
+def test_one_counter_of_two_that_was_not_compared_qualifies(
+    service: dict[str, Any] | None, trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    change = {"feedback": {"query_events": 3, "expand_events": 3}, "service": service}
+    record = swarm("canopy-service", difference=change, after=change, before=change)
+    assert standing(
+        session(trial(), trial("canopy-service"), record), "canopy-service"
+    ).qualifications == ("the counters of the service were not compared with the transcripts",)
+
+
+def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    none: dict[str, Any] = {"feedback": None}
+    record = swarm("canopy", difference=none, after=none, before=none)
+    found = headline(session(trial(), trial("canopy"), record))
+    assert not found.qualified
+    assert found.agreeing
+    broken = swarm("canopy", difference=none, after={"feedback": {"query_events": None}})
+    assert headline(session(trial(), trial("canopy"), broken)).qualified
+
+
 def test_a_server_slow_to_start_qualifies(trial: Trial, session: Session) -> None:
     overhead = [{"mode": "canopy", "server_seconds": {"canopy": 6.24, "quick": 5.0}}]
     assert standing(session(trial(), trial("canopy"), overhead=overhead)).qualifications == (

@@ -100,7 +100,9 @@ def test_trials_that_did_not_use_the_tool_are_counted(
 def test_lost_counters_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
     lost = swarm("canopy", difference={"feedback": None}, counters=None)
     found = warnings(session(trial("canopy"), lost))
-    assert found == ["canopy: there are no counters of the feedback database in 1 of 1 swarm."]
+    assert found == [
+        "canopy: there are no usable counters of the feedback database in 1 of 1 swarm."
+    ]
 
 
 def test_a_failed_swarm_is_said_unless_a_later_attempt_made_it_good(
