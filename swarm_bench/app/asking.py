@@ -19,7 +19,6 @@ from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
 from swarm_bench.retrieval.modes import render_servers, uses
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.process import Command
-from swarm_bench.runtime.sink import without_secrets
 from swarm_bench.runtime.workspace import Snapshot, clone
 
 NOBODY = "http://127.0.0.1:9"
@@ -46,6 +45,10 @@ class Asking:
     def variables(self) -> dict[str, str]:
         """What mode files may name."""
         return {**self.user_environment, **self.agent_env}
+
+    def secrets(self, mode: Mode) -> tuple[str, ...]:
+        """What nobody may read of what the mode's servers say."""
+        return secrets({}, self.agent_env, mode, self.variables)
 
     def service_command(self, cwd: Path) -> Command:
         """Starts a service that no agent will ask."""
@@ -80,7 +83,7 @@ async def ask_tools(
                 "mode away with --modes"
             ) from trouble[0]
         for greeting in greetings[mode.name].values():
-            _check(asking, mode, greeting)
+            _check(mode, greeting)
         if mode.servers and not any(one.tools for one in greetings[mode.name].values()):
             raise ConfigError(
                 f"The mode {mode.name} offers no tool: its servers answered, and have none; "
@@ -92,14 +95,18 @@ async def ask_tools(
 async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Greeting]]:
-    """All servers of the modes, greeted in `workspace`; one that fails says so in its greeting."""
+    """All servers of the modes, greeted in `workspace`; one that fails says so in its greeting.
+    Their problems and programs are without secrets."""
     values = {
         "workspace": str(workspace),
         "service_url": asking.service_url or NOBODY,
         "canopy_mcp": str(asking.programs["canopy-mcp"]),
     }
     servers = {mode.name: render_servers(mode, values, asking.variables) for mode in modes}
-    return await greet(servers, cwd=workspace, env=asking.env)
+    written = {mode.name: render_servers(mode, values, None) for mode in modes}
+    # Equal servers are greeted once, whichever modes they are of.
+    hidden = {one for mode in modes for one in asking.secrets(mode)}
+    return await greet(servers, written=written, cwd=workspace, env=asking.env, secrets=hidden)
 
 
 async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed]) -> None:
@@ -112,15 +119,13 @@ async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed])
         trouble.append(ServiceFailed(str(error).replace(f"its log {log}", "its log")))
 
 
-def _check(asking: Asking, mode: Mode, greeting: Greeting) -> None:
+def _check(mode: Mode, greeting: Greeting) -> None:
     if greeting.problem is None:
         return
-    sentence = (
+    raise ConfigError(
         f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
         f"{greeting.problem}; mend {mode.source}, or leave the mode away with --modes"
     )
-    hidden = secrets({}, asking.agent_env, mode, asking.variables)
-    raise ConfigError(without_secrets(sentence.encode(), hidden).decode())
 
 
 def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:

@@ -70,7 +70,8 @@ class Kit:
         """The user's, with what the user sets for the agents in their places."""
         return {**self.user_environment, **self.agent_env}
 
-    def secrets(self, mode: Mode, launch: Launch) -> tuple[str, ...]:
-        """Values that must not reach a file."""
-        inherited = {name: self.user_environment.get(name, "") for name in launch.inherit}
+    def secrets(self, mode: Mode, launch: Launch | None = None) -> tuple[str, ...]:
+        """Values that must not reach a file; without a `launch` those that a server may know."""
+        names = launch.inherit if launch else ()
+        inherited = {name: self.user_environment.get(name, "") for name in names}
         return secrets(inherited, self.agent_env, mode, self.variables)

@@ -11,6 +11,7 @@ from swarm_bench.core.experiment import IndexTool, Mode
 from swarm_bench.engine.kit import Kit
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling
+from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
     from swarm_bench.runtime.mcp_client import Connection
@@ -43,14 +44,16 @@ async def build_index(kit: Kit, mode: Mode, values: Mapping[str, str], tag: str)
     servers = render_servers(mode, values, kit.variables)
     timeout = kit.experiment.limits.index_timeout
     with anyio.move_on_after(timeout):
-        return await _built(kit, servers, index, tag)
+        return await _built(kit, servers, index, tag, kit.secrets(mode))
     raise IndexFailed(
         f"{index.tool} had not indexed the workspace after {timeout:g} s; give it more with "
         "--index-timeout"
     )
 
 
-async def _built(kit: Kit, servers: Mapping[str, Any], index: IndexTool, tag: str) -> float:
+async def _built(
+    kit: Kit, servers: Mapping[str, Any], index: IndexTool, tag: str, secrets: tuple[str, ...]
+) -> float:
     """By the first server that has the tool."""
     # Half a second of imports that a session without a warm index does not pay.
     from swarm_bench.runtime.mcp_client import ServerFailed, own_server
@@ -59,9 +62,11 @@ async def _built(kit: Kit, servers: Mapping[str, Any], index: IndexTool, tag: st
     without: list[str] = []
     for name, config in servers.items():
         try:
-            async with own_server(config, env=env, cwd=kit.workspace, tag=tag) as server:
+            async with own_server(
+                config, env=env, cwd=kit.workspace, tag=tag, secrets=secrets
+            ) as server:
                 if any(tool.name == index.tool for tool in server.tools):
-                    return await _called(server, index)
+                    return await _called(server, index, secrets)
         except ServerFailed as error:
             raise IndexFailed(
                 f"The MCP server {name} could not index the workspace: {error}; mend it, then go "
@@ -74,12 +79,15 @@ async def _built(kit: Kit, servers: Mapping[str, Any], index: IndexTool, tag: st
     )
 
 
-async def _called(server: "Connection", index: IndexTool) -> float:
+async def _called(server: "Connection", index: IndexTool, secrets: tuple[str, ...]) -> float:
     started = anyio.current_time()
     answer = await server.call(index.tool, index.arguments)
     if answer.is_error:
-        words = " ".join(answer.text.split())[:LAST_LETTERS] or "it gave no reason"
-        raise IndexFailed(f"{index.tool} could not index the workspace: {words}")
+        # Cleaned before it is cut: the rest of a secret would not be known as one.
+        words = " ".join(clean_text(answer.text, secrets).split())[:LAST_LETTERS]
+        raise IndexFailed(
+            f"{index.tool} could not index the workspace: {words or 'it gave no reason'}"
+        )
     return anyio.current_time() - started
 
 

@@ -6,10 +6,10 @@ compact JSON of `name` (as `mcp__<server>__<tool>`), `description` and `input_sc
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import anyio
@@ -17,9 +17,15 @@ import anyio
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tokens
+from swarm_bench.runtime.sink import clean_text
+
+if TYPE_CHECKING:
+    from swarm_bench.runtime.mcp_client import Connection
 
 TAG_BEGIN = "greeting"
 """How the tag of a greeted server begins, so that it is told apart from those of agents."""
+LONGEST_NAME = 100
+"""Characters of what a server says of itself."""
 _VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
 
 Servers = Mapping[str, Mapping[str, Any]]
@@ -57,58 +63,83 @@ class Greeting:
 
 
 async def greet(
-    modes: Mapping[str, Servers], *, cwd: Path, env: Mapping[str, str]
+    modes: Mapping[str, Servers],
+    *,
+    written: Mapping[str, Servers],
+    cwd: Path,
+    env: Mapping[str, str],
+    secrets: Collection[str] = (),
 ) -> dict[str, dict[str, Greeting]]:
     """Start and greet all servers of all modes at the same time; equal ones once. They run in
     `cwd`, with the environment `env` under their own variables, and are gone afterwards.
 
-    Returns the greetings by mode and server.
+    `written` are the same servers with the user's variables left as they are written. Returns the
+    greetings by mode and server; `secrets` are in no problem and in the name of no program.
     """
     configs = {_key(one): one for servers in modes.values() for one in servers.values()}
     answers: dict[str, Greeting] = {}
 
     async def ask(key: str) -> None:
-        answers[key] = await _greeting(configs[key], cwd, env)
+        answers[key] = await _greeting(configs[key], cwd, env, secrets)
 
     async with anyio.create_task_group() as group:
         for key in configs:
             group.start_soon(ask, key)
     return {
-        mode: {name: replace(answers[_key(one)], server=name) for name, one in servers.items()}
+        mode: {
+            name: _of(written[mode][name], name, answers[_key(one)])
+            for name, one in servers.items()
+        }
         for mode, servers in modes.items()
     }
 
 
-async def _greeting(config: Mapping[str, Any], cwd: Path, env: Mapping[str, str]) -> Greeting:
+def _of(written: Mapping[str, Any], name: str, answer: Greeting) -> Greeting:
+    """The answer as that of one server of one mode. What is stored of its configuration is what
+    the mode file says: what is filled in may be a key."""
+    update = {"path": written.get("command"), "name": answer.program.name or _place(written)}
+    return replace(answer, server=name, program=answer.program.model_copy(update=update))
+
+
+async def _greeting(
+    config: Mapping[str, Any], cwd: Path, env: Mapping[str, str], secrets: Collection[str]
+) -> Greeting:
     # Half a second of imports, which a call that greets nobody does not pay.
     from swarm_bench.runtime.mcp_client import ServerFailed, own_server
 
     tag = f"{TAG_BEGIN}-{uuid4().hex}"
     try:
-        async with own_server(config, env=env, cwd=cwd, tag=tag) as one:
+        async with own_server(config, env=env, cwd=cwd, tag=tag, secrets=secrets) as one:
             return Greeting(
                 server="",
-                program=_program(config, one.name, one.title, one.version),
+                program=_program(one, secrets),
                 instructions=one.instructions,
                 tools=one.tools,
                 seconds=one.seconds,
             )
     except ServerFailed as error:
-        return Greeting(server="", program=_program(config, "", None, None), problem=str(error))
+        return Greeting(server="", program=Program(name=""), problem=str(error))
 
 
-def _program(
-    config: Mapping[str, Any], name: str, title: str | None, version: str | None
-) -> Program:
-    path = config.get("command")
+def _program(one: "Connection", secrets: Collection[str]) -> Program:
+    """Who it says that it is; without a name if it does not say one."""
+    name, title, version = (_said(words, secrets) for words in (one.name, one.title, one.version))
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
-        return Program(name=title, path=path)
-    return Program(name=name or title or _place(config), version=version, path=path)
+        return Program(name=title)
+    return Program(name=name or title or "", version=version)
 
 
-def _place(config: Mapping[str, Any]) -> str:
-    return Path(config["command"]).name if "command" in config else str(config.get("url"))
+def _said(words: str | None, secrets: Collection[str]) -> str | None:
+    plain = " ".join(clean_text(words or "", secrets).split())
+    return plain[:LONGEST_NAME] or None
+
+
+def _place(written: Mapping[str, Any]) -> str:
+    """Where a server is, for a name: of an address neither the login nor what follows the path."""
+    if (command := written.get("command")) is not None:
+        return command if "${" in command else Path(command).name
+    return re.split(r"[?#]", re.sub(r"//[^/]*@", "//", str(written.get("url"))))[0]
 
 
 def _key(config: Mapping[str, Any]) -> str:

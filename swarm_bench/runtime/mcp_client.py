@@ -8,14 +8,12 @@ are ours carry a tag, and whatever carries it is ended.
 
 import logging
 import math
-import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 import anyio
@@ -30,15 +28,18 @@ from pydantic import ValidationError
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.process import stop_tagged
+from swarm_bench.runtime.sink import clean_text
 
 CONNECT_SECONDS = 30.0
 """The limit that Claude Code has for a server's start. One that is fetched by `npx` or `uvx` at its
 first start needs most of it."""
 HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
 _MAX_PAGES = 100
-_LAST_LINES, _LAST_CHARACTERS = 3, 300
+_LONGEST_REASON = 300
+"""Characters of what a server says of its own trouble."""
 _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _FAILURES = (
@@ -134,20 +135,29 @@ async def connected(
 
 @asynccontextmanager
 async def own_server(
-    config: Mapping[str, Any], *, env: Mapping[str, str], cwd: Path, tag: str
+    config: Mapping[str, Any],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    tag: str,
+    secrets: Collection[str],
 ) -> AsyncIterator[Connection]:
     """Like `connected`, for a server that we start ourselves: `env` is its whole environment, its
-    last words stand in the `ServerFailed`, and nothing of its tree is left after the block.
+    last words stand in the `ServerFailed` without `secrets`, and its tree is ended after the block:
+    its process group, and what carries the tag. A process that left both, with a session of its own
+    and an emptied environment, is not found.
 
     `tag` names the tree and must be unique among those that run at the same time.
     """
     marks = {TAG: tag, OWNER: this_owner()}
-    with TemporaryFile("w+", encoding="utf-8", errors="replace") as words:
+    with listening(secrets) as (words, last):
         try:
             async with connected(config, env={**env, **marks}, cwd=cwd, errors=words) as one:
                 yield one
         except ServerFailed as error:
-            raise ServerFailed(f"{error}{_last_words(words)}") from error
+            said = f"; its last words: {end}" if (end := last.words()) else ""
+            reason = clean_text(str(error), secrets)[:_LONGEST_REASON]
+            raise ServerFailed(f"{reason}{said}") from error
         finally:
             with anyio.CancelScope(shield=True):
                 await stop_tagged(tag)
@@ -235,10 +245,3 @@ def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:
     else:
         words = str(error)
     return " ".join(words.split()) or type(error).__name__
-
-
-def _last_words(errors: IO[str]) -> str:
-    errors.seek(0, os.SEEK_SET)
-    lines = [line.strip() for line in errors.read().splitlines() if line.strip()]
-    last = " | ".join(lines[-_LAST_LINES:])[-_LAST_CHARACTERS:]
-    return f"; its last words: {last}" if last else ""

@@ -1,5 +1,6 @@
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -121,3 +122,29 @@ def test_arguments_are_filled_in_and_checked_early() -> None:
 def test_without_anything_to_warm_it_is_refused(one: Mode) -> None:
     with pytest.raises(UsageError, match="no mode says how"):
         check_warm([one], {})
+
+
+def test_no_part_of_a_secret_is_in_what_the_server_said(tmp_path: Path) -> None:
+    """Wherever its words are cut."""
+    secret = "sesame-" + "0123456789" * 5
+    script = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {},
+                       "serverInfo": {"name": "s", "version": "1"}},
+        "tools/list": {"tools": [{"name": "build", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"isError": True, "content": [
+            {"type": "text", "text": "x" * 270 + json.dumps(asked.get("params"))}]},
+    }.get(asked["method"])
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+    server = {"command": sys.executable, "args": ["-c", script]}
+    one = kit(tmp_path, mode(server, tool="build", glob="${KEY}"))
+    one = replace(one, user_environment={**one.user_environment, "KEY": secret})
+    with pytest.raises(IndexFailed) as failed:
+        build(one, f"{tmp_path}/4")
+    assert "x" * 270 in str(failed.value)
+    assert "sesame" not in str(failed.value)

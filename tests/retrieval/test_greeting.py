@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
-from swarm_bench.retrieval.greeting import Greeting, greet
+from swarm_bench.retrieval.greeting import LONGEST_NAME, Greeting, Servers, greet
 
 pytestmark = pytest.mark.anyio
 
@@ -42,8 +43,12 @@ def server(name: str, version: str | None = "1", **more: str) -> dict[str, Any]:
     return {"command": sys.executable, "args": ["-c", TOOL + SCRIPT, json.dumps(info)]}
 
 
+async def greeted(modes: Mapping[str, Servers], cwd: Path) -> dict[str, dict[str, Greeting]]:
+    return await greet(modes, written=modes, cwd=cwd, env=ENV)
+
+
 async def one(config: dict[str, Any], cwd: Path) -> Greeting:
-    return (await greet({"mode": {"it": config}}, cwd=cwd, env=ENV))["mode"]["it"]
+    return (await greeted({"mode": {"it": config}}, cwd))["mode"]["it"]
 
 
 async def test_what_a_server_says(tmp_path: Path) -> None:
@@ -64,7 +69,7 @@ async def test_what_a_server_says(tmp_path: Path) -> None:
 async def test_equal_servers_are_started_once(tmp_path: Path) -> None:
     equal, other = server(name="a"), server(name="b")
     modes = {"m1": {"x": equal, "y": other}, "m2": {"z": equal}, "none": {}}
-    found = await greet(modes, cwd=tmp_path, env=ENV)
+    found = await greeted(modes, tmp_path)
     assert {mode: sorted(servers) for mode, servers in found.items()} == {
         "m1": ["x", "y"],
         "m2": ["z"],
@@ -77,7 +82,7 @@ async def test_equal_servers_are_started_once(tmp_path: Path) -> None:
 
 async def test_one_that_fails_says_why_and_the_others_answer(tmp_path: Path) -> None:
     broken = {"command": "sh", "args": ["-c", "echo no KEY >&2"]}
-    found = (await greet({"m": {"a": broken, "b": server(name="b")}}, cwd=tmp_path, env=ENV))["m"]
+    found = (await greeted({"m": {"a": broken, "b": server(name="b")}}, tmp_path))["m"]
     assert found["a"].problem == "it hung up; its last words: no KEY"
     assert (found["a"].seconds, found["a"].tools, found["a"].program.label) == (None, (), "sh")
     assert found["b"].problem is None
@@ -93,3 +98,28 @@ async def test_canopys_label_is_the_title_that_has_its_version(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []  # being asked builds no index
     real = await one(server(name="canopy-mcp", version="0.4.0"), tmp_path)
     assert real.program.label == "canopy-mcp 0.4.0"
+
+
+async def test_what_is_filled_in_or_said_is_in_no_name(tmp_path: Path) -> None:
+    key = "sesame-12345"
+    said = server(name=f"shelf\n{key} " + "x" * 500, version=f"1-{key}")
+    filled = {
+        "said": said,
+        "unsaid": {**server(name="", version=""), "command": sys.executable},
+        "far": {"url": f"http://me:{key}@127.0.0.1:1/mcp?key={key}"},
+    }
+    written = {
+        "said": said,
+        "unsaid": {"command": "${PROGRAM}"},
+        "far": {"url": "http://${LOGIN}@127.0.0.1:1/mcp?key=${KEY}"},
+    }
+    found = await greet(
+        {"m": filled}, written={"m": written}, cwd=tmp_path, env=ENV, secrets=(key,)
+    )
+    said_of_itself, unsaid, far = (one.program for one in found["m"].values())
+    assert said_of_itself.name.startswith("shelf (not stored) xxx")
+    assert len(said_of_itself.name) == LONGEST_NAME
+    assert said_of_itself.version == "1-(not stored)"
+    assert (unsaid.name, unsaid.version, unsaid.path) == ("${PROGRAM}", None, "${PROGRAM}")
+    assert (far.name, far.path) == ("http://127.0.0.1:1/mcp", None)
+    assert key not in repr([(one.problem, one.program) for one in found["m"].values()])

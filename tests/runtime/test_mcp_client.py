@@ -52,7 +52,7 @@ async def test_a_server_is_greeted_called_and_gone(
 ) -> None:
     monkeypatch.setenv("SECRET", "ours")
     env = {**PATH, "KEY": "theirs", "MODE": "other"}
-    async with own_server(shelf, env=env, cwd=tmp_path, tag="greeting-t1") as server:
+    async with own_server(shelf, env=env, cwd=tmp_path, tag="greeting-t1", secrets=()) as server:
         assert (server.name, server.version) == ("shelf", "1.2.3")
         assert server.instructions == "Books are on the shelf."
         assert [(tool.name, tool.description) for tool in server.tools] == [
@@ -73,7 +73,7 @@ async def test_a_server_is_greeted_called_and_gone(
 
 async def test_what_the_block_raises_passes(shelf: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="of the block"):
-        async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t2"):
+        async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t2", secrets=()):
             raise ValueError("of the block")
     assert tagged("greeting-t2") == []
 
@@ -88,7 +88,7 @@ async def test_a_wrapper_that_leaves_its_children_behind(
         'exec "$0" "$1"'
     )
     wrapped = {"command": "sh", "args": ["-c", script, shelf["command"], *shelf["args"]]}
-    async with own_server(wrapped, env=PATH, cwd=tmp_path, tag="greeting-t3"):
+    async with own_server(wrapped, env=PATH, cwd=tmp_path, tag="greeting-t3", secrets=()):
         assert len(tagged("greeting-t3")) == 3
     assert tagged("greeting-t3") == []
 
@@ -100,7 +100,7 @@ async def test_a_server_that_ignores_the_end_of_its_input(
         "command": "sh",
         "args": ["-c", '"$0" "$1"; sleep 60', sys.executable, shelf["args"][0]],
     }
-    async with own_server(stays, env=PATH, cwd=tmp_path, tag="greeting-t4") as server:
+    async with own_server(stays, env=PATH, cwd=tmp_path, tag="greeting-t4", secrets=()) as server:
         assert server.name == "shelf"
     assert tagged("greeting-t4") == []
 
@@ -122,7 +122,7 @@ async def test_why_a_server_does_not_connect(
     config: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ServerFailed, match=words):
-        async with own_server(config, env=PATH, cwd=tmp_path, tag="greeting-t5"):
+        async with own_server(config, env=PATH, cwd=tmp_path, tag="greeting-t5", secrets=()):
             pass
 
 
@@ -143,14 +143,14 @@ for line in sys.stdin:
 async def test_a_list_of_tools_without_an_end(tmp_path: Path) -> None:
     endless = {"command": sys.executable, "args": ["-c", ENDLESS]}
     with pytest.raises(ServerFailed, match="does not end after 100 pages"):
-        async with own_server(endless, env=PATH, cwd=tmp_path, tag="greeting-t8"):
+        async with own_server(endless, env=PATH, cwd=tmp_path, tag="greeting-t8", secrets=()):
             pass
 
 
 async def test_a_server_that_hangs_is_gone_when_nobody_waits_any_longer(tmp_path: Path) -> None:
     hangs = {"command": "sh", "args": ["-c", "sleep 60 & sleep 60"]}
     with anyio.move_on_after(0.5) as waited:
-        async with own_server(hangs, env=PATH, cwd=tmp_path, tag="greeting-t6"):
+        async with own_server(hangs, env=PATH, cwd=tmp_path, tag="greeting-t6", secrets=()):
             pass
     assert waited.cancelled_caught
     assert tagged("greeting-t6") == []
@@ -159,7 +159,7 @@ async def test_a_server_that_hangs_is_gone_when_nobody_waits_any_longer(tmp_path
 async def test_a_server_that_dies_is_said_by_the_call(
     shelf: dict[str, Any], tmp_path: Path
 ) -> None:
-    async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t7") as server:
+    async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t7", secrets=()) as server:
         for pid in tagged("greeting-t7"):
             psutil.Process(pid).kill()
         with pytest.raises(ServerFailed, match="it hung up"):
@@ -194,3 +194,47 @@ async def test_streamable_http(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
             assert (server.name, server.version) == ("shelf", "1.2.3")
             answer = await server.call("find", {"title": "Emma"})
             assert answer.text.startswith("Emma")
+
+
+async def test_no_part_of_a_secret_is_in_its_last_words(tmp_path: Path) -> None:
+    """Wherever the words are cut."""
+    secret = "sesame-" + "0123456789" * 5
+    for rest in (270, 280, 290, 299):
+        script = f"print('x' * 70000 + '{secret}' + 'z' * {rest}); raise SystemExit(1)"
+        config = {
+            "command": sys.executable,
+            "args": ["-c", f"import sys; sys.stdout = sys.stderr; {script}"],
+        }
+        with pytest.raises(ServerFailed) as failed:
+            async with own_server(
+                config, env=PATH, cwd=tmp_path, tag="greeting-t8", secrets=(secret,)
+            ):
+                pass
+        assert str(failed.value).endswith("z" * rest)
+        assert "56789" not in str(failed.value)
+
+
+async def test_a_server_that_does_not_stop_talking_is_heard_to_its_end(tmp_path: Path) -> None:
+    script = (
+        "import os, sys\nfor _ in range(200): sys.stderr.write('A' * 99_999 + chr(10))\n"
+        "sys.stderr.write('I need a KEY')"
+    )
+    config = {"command": sys.executable, "args": ["-c", script]}
+    before = psutil.Process().memory_info().rss
+    with pytest.raises(ServerFailed, match="AAA . I need a KEY$"):
+        async with own_server(
+            config, env=PATH, cwd=tmp_path, tag="greeting-t9", secrets=("sesame",)
+        ):
+            pass
+    assert psutil.Process().memory_info().rss - before < 10_000_000
+
+
+async def test_one_that_talks_for_ever_fills_nothing_and_ends(tmp_path: Path) -> None:
+    config = {"command": "sh", "args": ["-c", "yes noise >&2"]}
+    before, started = psutil.Process().memory_info().rss, time.monotonic()
+    with anyio.move_on_after(1):
+        async with own_server(config, env=PATH, cwd=tmp_path, tag="greeting-ta", secrets=()):
+            pass
+    assert tagged("greeting-ta") == []
+    assert time.monotonic() - started < 10
+    assert psutil.Process().memory_info().rss - before < 10_000_000
