@@ -32,6 +32,7 @@ from swarm_bench.runtime.files import store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
+from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspace import clone
 
 LAST_READING_SECONDS = 10
@@ -189,6 +190,7 @@ class SwarmRun:
 
     def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
+        detail = clean_text(detail, self._kit.secrets(self._mode))
         self._story.failure = detail
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
         self._runs = self._runs or self._new_runs()

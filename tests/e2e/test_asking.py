@@ -147,3 +147,54 @@ def _failing(bench: Bench) -> Path:
         "output:\n  format: json\n  answer: $.text\n  tokens: {input: $.in, output: $.out}\n"
     )
     return path
+
+
+TELLTALE = """
+import json, os, sys
+words = " ".join([*sys.argv[1:], os.environ["KEY"], os.environ["LITERAL"]])
+print(words, file=sys.stderr, flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    said = json.dumps(json.dumps([words, asked.get("params")]))
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {}, "instructions": said,
+                       "serverInfo": {"name": said, "version": said}},
+        "tools/list": {"tools": [{"name": "search_code", "description": said,
+                                  "inputSchema": {"type": "object"}}]},
+        "tools/call": {"isError": True, "content": [{"type": "text", "text": said}]},
+    }.get(asked["method"])
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_what_servers_are_given_reaches_neither_a_file_nor_the_terminal(bench: Bench) -> None:
+    """By its own name, by its words when its index fails, and by the way to it."""
+    (bench.folder / "canary-command").symlink_to(sys.executable)
+    script = bench.folder / "telltale.py"
+    script.write_text(TELLTALE)
+    server = {
+        "command": "${COMMAND}",
+        "args": [str(script), "--key=${ARGUMENT}"],
+        "env": {"KEY": "pre-${VARIABLE}", "LITERAL": 'canary-"literal"'},
+    }
+    index = {"tool": "search_code", "arguments": {"key": "${INDEX}"}}
+    content = {"mcpServers": {"shelf": server}, "swarmBench": {"index": index}}
+    (bench.folder / "tells.json").write_text(json.dumps(content))
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "tells.json", "--agents", "1",
+        "--runs", "1", "--index", "warm", "--output", "s",
+        env={
+            "COMMAND": str(bench.folder / "canary-command"), "ARGUMENT": 'canary "\\ä argument',
+            "VARIABLE": "canary-variable", "INDEX": "canary/index",
+        },
+    )  # fmt: skip
+    (failed,) = (one for one in bench.records("s") if one["mode"] == "tells")
+    assert failed["cause"] == "index-failed"
+    assert "(not stored)" in failed["detail"]
+    assert "(not stored)" in bench.experiment("s")["retrieval"]["tells"]["name"]
+    assert bench.experiment("s")["retrieval"]["tells"]["path"] == "${COMMAND}"
+    files = [path for path in (bench.folder / "s").rglob("*") if path.is_file()]
+    telling = [path for path in files if b"canary" in path.read_bytes()]
+    assert telling == []
+    assert "canary" not in done.out + done.err
