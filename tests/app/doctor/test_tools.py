@@ -59,3 +59,34 @@ async def test_each_broken_mode_says_what_is_wrong_and_hides_no_other(tmp_path: 
 async def test_a_service_that_is_not_there_is_a_problem() -> None:
     found = await checks("canopy-service", service_url="http://127.0.0.1:9")
     assert found["service"].state is State.PROBLEM
+
+
+TELLTALE = """
+import json, os, sys
+words = json.dumps({"key": os.environ["KEY"], "given": sys.argv[1]})
+print(words, file=sys.stderr, flush=True)
+if sys.argv[2] == "dies":
+    sys.exit(3)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {},
+                  "serverInfo": {"name": words, "version": words}}
+    else:
+        result = {"tools": [{"name": "find", "inputSchema": {"type": "object"}}]}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("ending", "state"), [("dies", State.PROBLEM), ("lives", State.OK)])
+async def test_what_a_server_says_is_said_without_secrets(
+    tmp_path: Path, ending: str, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIVEN", 'sesame-"of-mine"')
+    more = {"args": ["-c", TELLTALE, "${GIVEN}", ending], "env": {"KEY": "sesame-literal"}}
+    [found] = (await checks(mode(tmp_path, "telltale", TELLTALE, **more))).values()
+    assert found.state is state
+    assert "(not stored)" in found.found
+    assert "sesame" not in repr(found)
