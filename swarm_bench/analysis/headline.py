@@ -24,14 +24,20 @@ def headline(selection: Selection) -> Headline:
     barred = {one.mode for one in standings if one.no_verdict}
     modes = [] if no_verdict else [one for one in selection.modes[1:] if one not in barred]
     tools = [Treated(selection, mode) for mode in selection.modes if selection.has_tool(mode)]
-    swarms = [swarm for treated in tools for swarm in treated.swarms]
     return Headline(
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
         ratios=ratios(selection, [one for mode in modes for one in _columns(selection, mode)]),
         all_used=bool(tools) and all(treated.compared == treated.used for treated in tools),
-        agreeing=bool(swarms) and all(swarm.counters for swarm in swarms),
+        agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
+        uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),
     )
+
+
+def _proved(treated: Treated) -> bool:
+    """Whether counters were held against the transcripts of all its swarms."""
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    return bool(swarms) and all(swarm.counters for swarm in swarms)
 
 
 def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:

@@ -155,8 +155,10 @@ class Headline:
     """Without the modes that have no verdict; `None` when there is nothing to compare."""
     all_used: bool
     """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
-    agreeing: bool
-    """The counters of every mode's tool were compared with the transcripts, and fit."""
+    agreeing: tuple[str, ...]
+    """Modes with a tool whose counters were compared with the transcripts."""
+    uncounted: tuple[str, ...]
+    """Modes with a tool that has no counters to compare."""
 
     @property
     def qualified(self) -> bool:

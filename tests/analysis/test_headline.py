@@ -31,7 +31,7 @@ def test_when_all_used_the_tool_nothing_qualifies_it(trial: Trial, session: Sess
     found = headline(session(trial(), trial("canopy"), trial("canopy-service")))
     assert not found.qualified
     assert found.all_used
-    assert found.agreeing
+    assert (found.agreeing, found.uncounted) == (("canopy", "canopy-service"), ())
     assert [(one.mode, one.treatment) for one in found.standings] == [
         ("canopy", "connected in 1 of 1 trial, used in 1."),
         ("canopy-service", "connected in 1 of 1 trial, used in 1."),
@@ -215,7 +215,7 @@ def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
     record = swarm("canopy", difference=none, after=none, before=none)
     found = headline(session(trial(), trial("canopy"), record))
     assert not found.qualified
-    assert found.agreeing
+    assert found.agreeing == ("canopy",)
     broken = swarm("canopy", difference=none, after={"feedback": {"query_events": None}})
     assert headline(session(trial(), trial("canopy"), broken)).qualified
 
@@ -270,4 +270,20 @@ def test_a_server_without_counters_has_two_witnesses(
     experiment = data.experiment.model_copy(update={"modes": bare})
     found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
     assert not found.qualified
-    assert not found.agreeing
+    assert (found.agreeing, found.uncounted) == ((), ("canopy",))
+
+
+def test_the_words_on_counters_are_for_each_mode(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    bare = swarm("canopy-service", counters=None, difference={})
+    data = session(trial(), trial("canopy"), trial("canopy-service"), bare)
+    assert data.experiment is not None
+    modes = tuple(
+        mode.model_copy(update={"probes": ()}) if mode.name == "canopy-service" else mode
+        for mode in data.experiment.modes
+    )
+    experiment = data.experiment.model_copy(update={"modes": modes})
+    found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
+    assert not found.qualified
+    assert (found.agreeing, found.uncounted) == (("canopy",), ("canopy-service",))

@@ -11,7 +11,7 @@ from swarm_bench.core.experiment import Mode
 from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Report
 from swarm_bench.reports.markdown import render
-from tests.analysis.conftest import make_experiment, make_session, make_trial
+from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
 
 HOSTILE = (
     "a | b\n\n# Injected\n<script>x</script> <!-- `code` [l](http://x) ![i](y) **b** __c__ ~~d~~ "
@@ -179,6 +179,30 @@ def test_the_headline_stands_before_everything_else() -> None:
         "agree.\n"
     ) in first
     assert "Every trial used its mode's tool" in first
+
+
+def test_who_has_counters_is_said_of_each_mode() -> None:
+    data = make_session(
+        make_trial(),
+        make_trial("canopy"),
+        make_trial("canopy-service"),
+        make_swarm("canopy"),
+        make_swarm("canopy-service", counters=None, difference={}),
+    )
+    assert data.experiment is not None
+    last = data.experiment.modes[-1].model_copy(update={"probes": ()})
+    modes = (*data.experiment.modes[:-1], last)
+    text = summary(
+        SessionData(
+            experiment=data.experiment.model_copy(update={"modes": modes}),
+            trials=data.trials,
+            swarms=data.swarms,
+        )
+    )
+    assert (
+        "and the witnesses agree; for canopy-service that is as the agents show it (no counters "
+        "to compare there).\n"
+    ) in text
 
 
 def test_a_qualified_headline_says_by_what() -> None:
