@@ -90,6 +90,38 @@ def test_counts_that_the_transcripts_allow(
     assert word is None or any(word in sentence for sentence in found.why)
 
 
+@pytest.mark.parametrize(
+    ("mode", "calls", "feedback", "service", "expected"),
+    [
+        (ALONE, {QUERY: 1}, (0, 0), None, "agree"),
+        (ALONE, {QUERY: 1}, (1, 0), None, "explained"),
+        (ALONE, {QUERY: 1}, (2, 0), None, "contradict"),
+        (ALONE, {PACK: 1}, (2, 0), None, "explained"),
+        (ALONE, {EXPAND: 1}, (0, 0), None, "agree"),
+        (ALONE, {EXPAND: 1}, (0, 3), None, "explained"),
+        (ALONE, {EXPAND: 1}, (1, 0), None, "contradict"),
+        (SERVICE, {QUERY: 1}, (2, 0), (1, 0), "explained"),
+        (SERVICE, {QUERY: 1}, (2, 0), (2, 0), "contradict"),
+        (SERVICE, {EXPAND: 1}, (0, 2), (0, 2), "explained"),
+    ],
+)
+def test_a_call_that_nobody_answered_may_have_been_counted_or_not(
+    mode: Mode, calls: Any, feedback: Any, service: Any, expected: str
+) -> None:
+    found = finding(mode, swarm(feedback, service), trial(calls, tool_unanswered=calls))
+    assert found.verdict == expected
+    assert expected != "explained" or all(
+        "1 that nobody answered" in sentence and "nobody answered may have been" in sentence
+        for sentence in found.why
+    )
+
+
+def test_beside_answered_calls_one_that_nobody_answered_widens_the_interval_by_one() -> None:
+    given = trial({QUERY: 4}, tool_failures={QUERY: 1}, tool_unanswered={QUERY: 1})
+    verdicts = [finding(ALONE, swarm((count, 0)), given).verdict for count in range(1, 6)]
+    assert verdicts == ["contradict", "agree", "explained", "explained", "contradict"]
+
+
 def test_the_calls_of_all_agents_are_taken_together() -> None:
     both = trial({PACK: 2}), trial({PACK: 1, EXPAND: 1})
     assert finding(ALONE, swarm((3, 1), agents=2), *both).verdict == "agree"
