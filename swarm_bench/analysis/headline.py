@@ -54,11 +54,14 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
     """As used only where it differs, and where anybody used the tool."""
     yield Column(mode=mode)
-    if selection.has_tool(mode):
-        treated = Treated(selection, mode)
-        used = [trial for trial in treated.compared if trial.retrieval is Treatment.USED]
-        if used and len(used) < len(treated.compared):
-            yield Column(mode=mode, as_used=True)
+    if not selection.has_tool(mode):
+        return
+    # A reference without a tool has nothing to use.
+    with_tool = filter(selection.has_tool, (selection.modes[0], mode))
+    compared = [Treated(selection, one).compared for one in with_tool]
+    used = [sum(one.retrieval is Treatment.USED for one in trials) for trials in compared]
+    if all(used) and used != list(map(len, compared)):
+        yield Column(mode=mode, as_used=True)
 
 
 def _nothing(selection: Selection) -> str | None:

@@ -18,18 +18,24 @@ def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
     reference = selection.modes[0]
     shown = {reference, *(column.mode for column in columns)}
     compared = [one for one in selection.trials if compares(one) and one.mode in shown]
-    others = [one for one in compared if one.mode == reference]
+    chosen = selection.has_tool(reference)
+    sides = [
+        (
+            _side(compared, column.mode, used=column.as_used),
+            _side(compared, reference, used=column.as_used and chosen),
+        )
+        for column in columns
+    ]
     return Ratios(
         reference=reference,
+        reference_as_used=chosen,
         columns=columns,
         tasks=len({trial.task_key for trial in compared}),
         runs=len({trial.run for trial in compared}),
         rows=tuple(
             RatioRow(
                 metric=metric,
-                ratios=tuple(
-                    ratio(_side(compared, column), others, metric.key) for column in columns
-                ),
+                ratios=tuple(ratio(side, other, metric.key) for side, other in sides),
             )
             for metric in RATIOS
         ),
@@ -46,11 +52,11 @@ def ratio(side: Iterable[TrialRecord], other: Iterable[TrialRecord], key: str) -
     return Ratio(median=median(found), low=min(found), high=max(found), tasks=len(found))
 
 
-def _side(trials: Iterable[TrialRecord], column: Column) -> list[TrialRecord]:
+def _side(trials: Iterable[TrialRecord], mode: str, *, used: bool) -> list[TrialRecord]:
     return [
         trial
         for trial in trials
-        if trial.mode == column.mode and (trial.retrieval is Treatment.USED or not column.as_used)
+        if trial.mode == mode and (trial.retrieval is Treatment.USED or not used)
     ]
 
 

@@ -107,8 +107,8 @@ class Column:
 
     mode: str
     as_used: bool = False
-    """Only its trials that used the tool, against all of the reference: a choice that the agents
-    made, so it is not randomised."""
+    """Only trials that used the tool of their mode, also of a reference that has one: a choice that
+    the agents made, so it is not randomised."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +123,8 @@ class Ratios:
     """Descriptive: no interval, no test."""
 
     reference: str
+    reference_as_used: bool
+    """The reference has a tool, so that as used has only its trials that used it."""
     columns: tuple[Column, ...]
     tasks: int
     """Tasks in the comparison."""

@@ -108,3 +108,28 @@ def test_as_used_has_only_trials_that_used_the_tool_against_all_others(
     assert found.columns == (Column(mode="canopy"), Column(mode="canopy", as_used=True))
     tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
     assert [one and one.median for one in tokens.ratios] == [1.5, 0.5]
+
+
+def test_as_used_of_a_reference_with_a_tool_has_only_what_used_it(
+    trial: Trial, session: Session
+) -> None:
+    mode = "canopy-service"
+    found = ratios(
+        session(
+            trial("canopy", task="a", agent=1, total_tokens=100),
+            trial("canopy", task="a", agent=2, total_tokens=300, retrieval="unused"),
+            trial(mode, task="a", agent=1, total_tokens=50),
+            trial(mode, task="a", agent=2, total_tokens=350),
+        )
+    )
+    assert found.reference_as_used
+    assert found.columns == (Column(mode=mode), Column(mode=mode, as_used=True))
+    tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
+    assert [one and one.median for one in tokens.ratios] == [1, 2]
+
+
+def test_a_reference_whose_tool_nobody_used_has_no_figures_as_used(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(session(trial("canopy", retrieval="unused"), trial("canopy-service")))
+    assert found.columns == (Column(mode="canopy-service"),)
