@@ -2,11 +2,12 @@
 
     python -I -m swarm_bench.testing.misbehaving_mcp FAULT
 
-    fine               everything works
-    never-answers      reads, and says nothing
-    slow-start:N       answers nothing for N seconds, then works
-    dies-after:N       answers N calls of its tools; at the next one it is gone
-    every-call-fails   greets and lists its tools, and every call of one is an error
+    fine                  everything works
+    never-answers         reads, and says nothing
+    never-answers-calls   greets and lists its tools, and says nothing to a call of one
+    slow-start:N          answers nothing for N seconds, then works
+    dies-after:N          answers N calls of its tools; at the next one it is gone
+    every-call-fails      greets and lists its tools, and every call of one is an error
 
 It has two of canopy's tools, under canopy's names and with answers of canopy's shape: a pack that
 offers the first file of the current folder and asks for another question, and its expansion. It
@@ -25,7 +26,9 @@ from typing import Any
 
 from swarm_bench.runtime.ownership import TAG
 
-FAULTS = ("fine", "never-answers", "slow-start", "dies-after", "every-call-fails")
+FAULTS = (
+    "fine", "never-answers", "never-answers-calls", "slow-start", "dies-after", "every-call-fails",
+)  # fmt: skip
 LINES = 40
 """Most lines of the file that is shown."""
 _TOOLS = [
@@ -93,6 +96,8 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if fault == "never-answers" or "id" not in request:
+            continue
+        if fault == "never-answers-calls" and request["method"] == "tools/call":
             continue
         result = server.answer(request["method"], request.get("params") or {})
         answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}

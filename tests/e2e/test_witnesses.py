@@ -93,6 +93,22 @@ def test_servers_that_fail_their_agents_in_every_way(bench: Bench) -> None:
     assert {mode for mode in faults if qualified(said[mode])} == set(faults) - {"late"}
 
 
+def test_a_server_that_greets_and_never_answers_a_call(bench: Bench) -> None:
+    """In a session of its own, whose agents are stopped soon."""
+    mode = write_mode(bench, "mute", "never-answers-calls")
+    done = compare(bench, "--modes", "baseline", mode, "--timeout", "6")
+    mute = trials(bench)["mute"]
+    evidence = mute["evidence"]
+    assert (mute["cause"], mute["retrieval"]) == ("timeout", "unused")
+    assert (mute["tool_calls"], mute["tool_failures"]) == ({PACK: 1}, {})
+    assert mute["tool_unanswered"] == {PACK: 1}
+    assert (evidence["connected"], evidence["start"]) == (["tool"], None)
+    assert (evidence["calls"], evidence["failed"], evidence["unanswered"]) == (1, 0, 1)
+    said = headline(done)["mute"]
+    assert qualified(said)
+    assert "1 of 1 call of its tools was never answered" in said
+
+
 def test_agents_and_counters_that_do_not_say_the_same(bench: Bench) -> None:
     """All in one session: each mode has the same server, and its own words for the agent."""
     claims = {"call": {"tool": PACK, "result": "{}"}}
