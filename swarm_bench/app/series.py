@@ -9,9 +9,15 @@ from swarm_bench.app import session
 from swarm_bench.app.agents import find_agent
 from swarm_bench.app.places import check_output, make_session_folder
 from swarm_bench.app.prepared import Benchmark
-from swarm_bench.app.report import write_series_summary
+from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.session import Result, to_continue
-from swarm_bench.core.errors import GateFailed, HarnessError, UsageError
+from swarm_bench.core.errors import (
+    GateFailed,
+    HarnessError,
+    StoreError,
+    SwarmBenchError,
+    UsageError,
+)
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.recording import Replays
@@ -32,10 +38,15 @@ class SeriesResult:
     results: Mapping[int, Result]
     """By size, of the sessions that ran."""
     service_url: str | None
+    ended: KeyboardInterrupt | SwarmBenchError | None
+    """What ended the series before its end, outside of a session: a signal, or a size that was
+    refused."""
 
     @property
     def interrupted(self) -> bool:
-        return any(result.interrupted for result in self.results.values())
+        return isinstance(self.ended, KeyboardInterrupt) or any(
+            result.interrupted for result in self.results.values()
+        )
 
     @property
     def kept(self) -> tuple[Path, ...]:
@@ -48,7 +59,10 @@ class SeriesResult:
         return to_continue(BENCHMARK, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool) -> None:
-        """Raises when one of the sessions is not what was asked for: the worst is said."""
+        """Raises what ended the series, or when one of the sessions is not what was asked for: the
+        worst is said."""
+        if self.ended:
+            raise self.ended
         problems = dict[int, HarnessError | GateFailed]()
         for size, result in self.results.items():
             try:
@@ -89,20 +103,17 @@ def show_plan(resolved: Resolved) -> str:
 
 
 def run(resolved: Resolved, emit: Emit) -> SeriesResult:
-    """Run every size, the smallest first; an interruption ends the series."""
+    """Run every size, the smallest first. An interruption ends the series, and so does a size that
+    is refused; what there is has its summary."""
     check_output(resolved.settings)
     resume = resolved.settings.resume
     folder = Path(resume) if resume else make_session_folder(resolved.settings, BENCHMARK).path
     results = dict[int, Result]()
-    summary = ""
     try:
-        for size in sorted(resolved.settings.agents):
-            emit(Preparing(step=f"swarms of {size}"))
-            member = _member(resolved, size, folder, series_sessions(folder))
-            results[size] = session.run(member, BENCHMARK, emit)
-            summary = write_series_summary(folder)
-            if results[size].interrupted:
-                break
+        ended = _run_sizes(resolved, folder, results, emit)
+        if ended and not series_sessions(folder):
+            raise ended
+        summary = _summary(folder, ended)
     finally:
         if not series_sessions(folder):
             SessionFolder(folder).unmake()
@@ -111,7 +122,36 @@ def run(resolved: Resolved, emit: Emit) -> SeriesResult:
         summary=summary,
         results=results,
         service_url=resolved.settings.service_url,
+        ended=ended,
     )
+
+
+def _run_sizes(
+    resolved: Resolved, folder: Path, results: dict[int, Result], emit: Emit
+) -> KeyboardInterrupt | SwarmBenchError | None:
+    """Fills `results`. Returns what ended the series before its end, outside of a session."""
+    try:
+        for size in sorted(resolved.settings.agents):
+            emit(Preparing(step=f"swarms of {size}"))
+            member = _member(resolved, size, folder, series_sessions(folder))
+            results[size] = session.run(member, BENCHMARK, emit)
+            if results[size].interrupted:
+                break
+            write_series_summary(folder)
+    except (KeyboardInterrupt, SwarmBenchError) as error:
+        return error
+    return None
+
+
+def _summary(folder: Path, ended: BaseException | None) -> str:
+    """The summary on top; a session that was cut off before it wrote its own gets that too."""
+    try:
+        if ended:
+            for one in series_sessions(folder).values():
+                write_summary(one)
+        return write_series_summary(folder)
+    except StoreError as error:
+        raise ended or error from error
 
 
 def _member(

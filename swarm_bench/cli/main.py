@@ -50,6 +50,8 @@ def main() -> None:
     """Run a command; turn an error of ours into one sentence and its exit code."""
     # Until a session listens itself: what was begun is put away, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         app()
     except SwarmBenchError as error:

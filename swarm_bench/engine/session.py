@@ -18,6 +18,8 @@ from swarm_bench.engine.swarm import SwarmRun
 from swarm_bench.runtime.ownership import end_at_once
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HEARING_SECONDS = 0.01
+"""A signal that came with the last record reaches who listens a few turns of the loop later."""
 
 
 async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int]) -> bool:
@@ -39,10 +41,11 @@ async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int
                 group.start_soon(_listen, scope, kit)
                 for block in blocks:
                     await _run_block(kit, block, attempts, prompts)
+            await anyio.sleep(_HEARING_SECONDS)
             group.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
         raise _ours(errors) from None
-    return scope.cancelled_caught
+    return scope.cancel_called
 
 
 def _ours(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -70,13 +73,20 @@ async def _run_block(
 async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:
     folder = quote(str(kit.folder.path))
     # What is ignored, as under nohup, stays ignored.
-    heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    with anyio.open_signal_receiver(*heard) as signals:
-        async for _ in signals:
-            if scope.cancel_called:
-                end_at_once(f"ended at once, without a summary; go on with --continue {folder}")
-            kit.emit(Trouble(message="interrupted: stopping the agents (again: end at once)"))
-            scope.cancel()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    heard = [number for number in SIGNALS if before[number] is not signal.SIG_IGN]
+    try:
+        with anyio.open_signal_receiver(*heard) as signals:
+            async for _ in signals:
+                if scope.cancel_called:
+                    end_at_once(f"ended at once, without a summary; go on with --continue {folder}")
+                kit.emit(Trouble(message="interrupted: stopping the agents (again: end at once)"))
+                scope.cancel()
+    finally:
+        # The receiver leaves the system's own handlers, which would end us before the summary. Of
+        # SIGINT it leaves Python's, as it should: asyncio's would only cancel what waits no more.
+        for number in set(heard) - {signal.SIGINT}:
+            signal.signal(number, before[number])
 
 
 def _rest(block: Block, finished: set[str | None]) -> Block:
