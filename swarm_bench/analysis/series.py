@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from swarm_bench.analysis.aggregates import finite
 from swarm_bench.analysis.measure import metric
-from swarm_bench.analysis.selection import Selection, compares
+from swarm_bench.analysis.selection import Selection, compares, counts
+from swarm_bench.analysis.series_verdicts import Verdicts, left_out
 from swarm_bench.analysis.series_words import facts, sentence, warnings
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Metric, Style
-from swarm_bench.core.series import Cell, ModeSeries, Series, SeriesRow
+from swarm_bench.core.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.status import Status
 from swarm_bench.retrieval.treatment import calls_of_servers, is_of_server
 
@@ -21,16 +22,18 @@ def series(sessions: Mapping[int, SessionData]) -> Series:
     """What the sessions of a series say, by size. At least one is there, and each has an
     experiment."""
     sizes = tuple(sorted(sessions))
-    selections = [Selection(sessions[size]) for size in sizes]
+    selections = {size: Selection(sessions[size]) for size in sizes}
+    verdicts = Verdicts(selections)
     reports = [summarise(sessions[size]) for size in sizes]
     return Series(
         title="Growing Swarms",
         banner=reports[0].banner,
-        head=facts(selections, sizes),
-        warnings=warnings(selections, reports, sizes),
+        head=facts(selections),
+        warnings=warnings(selections, reports),
         notes=reports[0].notes,
         sizes=sizes,
-        modes=tuple(_mode(mode, selections, sizes) for mode in selections[0].modes),
+        no_verdict=verdicts.nothing(),
+        modes=tuple(_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
     )
 
 
@@ -52,25 +55,53 @@ class _Measure:
     """The counter that it is read from; it applies to modes that have it."""
 
 
-def _mode(mode: str, selections: Iterable[Selection], sizes: Sequence[int]) -> ModeSeries:
+def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
     parts = [
         _Part(trials=one.of(mode), swarms=one.swarms_of(mode), servers=one.servers(mode))
-        for one in selections
+        for one in selections.values()
     ]
-    has_tool = any(part.servers for part in parts)
-    probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
-    measures = [
-        one
-        for one in _MEASURES
-        if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
+    sizes, barred = tuple(selections), verdicts.barred(mode)
+    rows = [
+        SeriesRow(metric=one.metric, cells=_judged(one.cells(parts), sizes, barred))
+        for one in _measures(parts)
     ]
-    rows = [SeriesRow(metric=one.metric, cells=one.cells(parts)) for one in measures]
-    known = tuple(row for row in rows if any(cell.value is not None for cell in row.cells))
+    known = tuple(
+        row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
+    )
+    qualifications = verdicts.qualifications(mode)
+    ends = (sizes[0], sizes[-1])
     return ModeSeries(
         mode=mode,
         rows=known,
         unknown=tuple(row.metric for row in rows if row not in known),
-        sentence=sentence(mode, known, sizes),
+        standings=verdicts.standings(mode),
+        qualifications=qualifications,
+        no_verdict=barred,
+        left_out=left_out(mode, selections),
+        sentence=""
+        if set(ends) & set(barred)
+        else sentence(
+            mode, known, sizes, qualified=any(set(ends) & set(of) for of in qualifications.values())
+        ),
+    )
+
+
+def _measures(parts: Sequence[_Part]) -> list[_Measure]:
+    """Those that apply to the mode."""
+    has_tool = any(part.servers for part in parts)
+    probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
+    return [
+        one
+        for one in _MEASURES
+        if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
+    ]
+
+
+def _judged(cells: Sequence[Cell], sizes: Sizes, barred: Sizes) -> tuple[Cell, ...]:
+    """Without the ratios of sizes that are not to be compared."""
+    return tuple(
+        replace(cell, ratio=None) if {size, sizes[0]} & set(barred) else cell
+        for size, cell in zip(sizes, cells, strict=True)
     )
 
 
@@ -90,8 +121,9 @@ def _per_trial(read: _Read) -> Callable[[Sequence[_Part]], tuple[Cell, ...]]:
                 if found
                 else None,
                 ratio=_ratio(found, by_task[0]) if number else None,
+                left_out=bool(part.trials) and not any(map(compares, part.trials)),
             )
-            for number, found in enumerate(by_task)
+            for number, (part, found) in enumerate(zip(parts, by_task, strict=True))
         )
 
     return cells
@@ -126,9 +158,10 @@ def _failed_calls(parts: Sequence[_Part]) -> tuple[Cell, ...]:
 
 
 def _failed_in(part: _Part) -> Cell:
-    shown = [one for one in part.trials if one.tool_calls is not None]
+    counted = [one for one in part.trials if counts(one)]
+    shown = [one for one in counted if one.tool_calls is not None]
     if not shown:
-        return Cell(value=None)
+        return Cell(value=None, left_out=bool(part.trials) and not counted)
     return Cell(
         value=sum(calls_of_servers(one.tool_failures, part.servers) for one in shown),
         of=sum(calls_of_servers(one.tool_calls, part.servers) for one in shown),
@@ -185,7 +218,11 @@ _MEASURES = (
     ),
     _Measure(
         metric=metric(
-            "failed_calls", "Failed calls", "calls", Style.WHOLE, "Of the mode's tools, all trials."
+            "failed_calls",
+            "Failed calls",
+            "calls",
+            Style.WHOLE,
+            "Of the mode's tools, in all trials but contaminated ones.",
         ),
         cells=_failed_calls,
         tool_only=True,

@@ -1,11 +1,12 @@
 """What a series says in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from swarm_bench.analysis.head import place_and_state
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report import Fact, Report
-from swarm_bench.core.series import SeriesRow
+from swarm_bench.core.series import SeriesRow, Sizes
 
 _COSTS = {
     "call_seconds": ("a call of the tool takes", "as long"),
@@ -16,7 +17,7 @@ _COSTS = {
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 
-def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sequence[int]) -> str:
+def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
     """The largest swarms against the smallest; empty with one size, or without figures."""
     said = [
         f"{_COSTS[row.metric.key][0]} {ratio:.2f} times {_COSTS[row.metric.key][1]}"
@@ -35,18 +36,22 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sequence[int]) -> str:
         return ""
     return (
         f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
-        f"{', '.join(said)}."
+        f"{', '.join(said)}." + (" Qualified: see the headline." if qualified else "")
     )
 
 
-def facts(selections: Sequence[Selection], sizes: Sequence[int]) -> tuple[tuple[Fact, ...], ...]:
-    experiment = selections[0].data.experiment
+def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
+    experiment = next(iter(selections.values())).data.experiment
     if experiment is None:
         return ()
+    sizes = [
+        f"{size} (not run)" if size not in selections else str(size)
+        for size in sorted({*selections, *_planned(selections)})
+    ]
     return (
         (Fact(label="Repository", value=place_and_state(experiment.repository)),),
         (
-            Fact(label="Agents in a workspace", value=", ".join(map(str, sizes))),
+            Fact(label="Agents in a workspace", value=", ".join(sizes)),
             Fact(label="Trials", value=f"{experiment.trials_per_mode} per mode and run"),
             Fact(label="Runs", value=", ".join(map(str, _runs(selections)))),
         ),
@@ -61,12 +66,13 @@ def facts(selections: Sequence[Selection], sizes: Sequence[int]) -> tuple[tuple[
     )
 
 
-def warnings(
-    selections: Sequence[Selection], reports: Sequence[Report], sizes: Sequence[int]
-) -> tuple[str, ...]:
+def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> tuple[str, ...]:
     """What each session warns of is told in its own summary."""
-    found = []
-    for size, selection, report in zip(sizes, selections, reports, strict=True):
+    found = [
+        f"{amount(size, 'agent')}: not run; --continue runs it."
+        for size in sorted(_planned(selections) - {*selections})
+    ]
+    for (size, selection), report in zip(selections.items(), reports, strict=True):
         absent = sum(selection.data.planned.values()) - len(selection.trials)
         if absent > 0:
             found.append(f"Swarms of {size}: trials that have not been run: {absent}.")
@@ -80,7 +86,14 @@ def warnings(
     return tuple(found)
 
 
-def _runs(selections: Sequence[Selection]) -> list[int]:
+def _planned(selections: Mapping[int, Selection]) -> set[int]:
+    """The sizes that any session of the series was begun with."""
+    experiments = (one.data.experiment for one in selections.values())
+    asked = (one.settings.get("agents") for one in experiments if one)
+    return {size for setting in asked if setting for size in setting.value}
+
+
+def _runs(selections: Mapping[int, Selection]) -> list[int]:
     """The numbers of runs that differ."""
-    runs = (one.data.experiment.runs for one in selections if one.data.experiment)
+    runs = (one.data.experiment.runs for one in selections.values() if one.data.experiment)
     return list(dict.fromkeys(runs))

@@ -1,8 +1,12 @@
 """What a series of growing swarms says, as data: everything is computed, nothing is formatted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from swarm_bench.core.report import Fact, Metric
+from swarm_bench.core.report import Fact, Metric, Standing
+
+Sizes = tuple[int, ...]
+"""Agents that share a workspace, the smallest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +17,10 @@ class Cell:
     of: int | None = None
     """What the value is a part of, when it is a count."""
     ratio: float | None = None
-    """Against the smallest swarms; `None` for those, and where nothing can be divided."""
+    """Against the smallest swarms; `None` for those, where nothing can be divided, and where one
+    of the two sizes has no verdict."""
+    left_out: bool = False
+    """There are trials, and none of them is one that can be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +36,13 @@ class ModeSeries:
     rows: tuple[SeriesRow, ...]
     unknown: tuple[Metric, ...]
     """Metrics that nothing gave in any size."""
+    standings: Mapping[Standing, Sizes]
+    """What the sizes' own headlines say of the mode, without what qualifies it."""
+    qualifications: Mapping[str, Sizes]
+    no_verdict: Sizes
+    """Of which there is no verdict on the mode."""
+    left_out: tuple[str, ...]
+    """Trials that are not in the times and tokens, and why, by size."""
     sentence: str
     """What sharing costs or brings, as far as the figures say; empty when they do not."""
 
@@ -42,6 +56,7 @@ class Series:
     head: tuple[tuple[Fact, ...], ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    sizes: tuple[int, ...]
-    """Agents that share a workspace, the smallest first."""
+    sizes: Sizes
+    no_verdict: Mapping[str, Sizes]
+    """Why nothing at all can be said of these sizes."""
     modes: tuple[ModeSeries, ...]

@@ -35,10 +35,11 @@ def render(report: Report) -> str:
 
 
 def _standings(headline: Headline) -> list[str]:
-    return [f"**{escaped(one.mode)}**: {_standing(one)}" for one in headline.standings]
+    return [f"**{escaped(one.mode)}**: {standing(one)}" for one in headline.standings]
 
 
-def _standing(one: Standing) -> str:
+def standing(one: Standing) -> str:
+    """What is said of a mode, as Markdown."""
     said = [sentence(one.treatment)] if one.treatment else []
     if one.no_verdict:
         said.append(f"**no verdict**: {sentence(one.no_verdict)}")

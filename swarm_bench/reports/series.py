@@ -1,12 +1,14 @@
 """A series of growing swarms as `summary.md`, and as a plan. It computes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from swarm_bench.core.report import Metric
-from swarm_bench.core.series import Cell, ModeSeries, Series
+from swarm_bench.core.series import Cell, ModeSeries, Series, Sizes
 from swarm_bench.reports.figures import NOT_REPORTED, written
+from swarm_bench.reports.markdown import standing
 from swarm_bench.reports.plan import Planned, hours, render_plan
-from swarm_bench.reports.template import fill, pipe_table
+from swarm_bench.reports.template import fill, pipe_table, sentence
+from swarm_bench.reports.text import escaped
 
 
 def render_series(series: Series) -> str:
@@ -15,9 +17,24 @@ def render_series(series: Series) -> str:
     return fill(
         "series.md.j2",
         report=series,
+        headline=[*_headline(series)],
         tables=[(mode, _table(mode, series)) for mode in series.modes],
         metrics=list(metrics.values()),
     )
+
+
+def _headline(series: Series) -> Iterator[str]:
+    for why, sizes in series.no_verdict.items():
+        yield f"{_at(sizes)}: there is **no verdict**: {sentence(why)}"
+    for mode in series.modes:
+        for one, sizes in mode.standings.items():
+            yield f"**{escaped(mode.mode)}**, {_at(sizes)}: {standing(one)}"
+        for said, sizes in mode.qualifications.items():
+            yield f"**{escaped(mode.mode)}**, {_at(sizes)}, qualified: {sentence(said)}."
+
+
+def _at(sizes: Sizes) -> str:
+    return f"{', '.join(map(str, sizes))} at a time"
 
 
 def render_series_plan(planned: Mapping[int, Planned]) -> str:
@@ -42,6 +59,8 @@ def _table(mode: ModeSeries, series: Series) -> str:
 
 
 def _cell(metric: Metric, cell: Cell) -> str:
+    if cell.value is None and cell.left_out:
+        return "left out"
     if cell.value is None:
         return NOT_REPORTED
     text = written(metric.style, cell.value)

@@ -86,6 +86,72 @@ def test_failed_trials_are_counted_and_warned_of(grown: Callable[..., Series]) -
     assert any("agents-2/summary.md" in warning for warning in found.warnings)
 
 
+def test_the_headlines_of_the_sizes_stand_on_top(grown: Callable[..., Series]) -> None:
+    """What is said of both is said once."""
+
+    def figures(size: int, agent: int) -> dict[str, Any]:
+        unused = {"retrieval": "unused", "mcp_calls": 0, "evidence": {"connected": ["canopy"]}}
+        return unused if (size, agent) == (2, 2) else {}
+
+    found = grown(figures, counters=None)
+    page = render_series(found)
+    for line in (
+        "- **canopy-service**, 1 at a time: connected in 2 of 2 trials, used in 2.",
+        "- **canopy-service**, 2 at a time: connected in 2 of 2 trials, used in 1.",
+        "- **canopy-service**, 2 at a time, qualified: not used in 1 of 2 trials.",
+        "- **canopy-service**, 1, 2 at a time, qualified: the tool's counters were not compared",
+    ):
+        assert line in page
+    assert page.index("## Headline") < page.index("## Warnings")
+    assert found.modes[0].sentence.endswith("Qualified: see the headline.")
+
+
+def test_without_a_verdict_nothing_is_said_of_sharing(trial: Make, session: Session) -> None:
+    """The baseline was contaminated in the larger swarms: nothing can be compared with it."""
+
+    def of(size: int) -> SessionData:
+        touched = {"retrieval": "contaminated"} if size == 2 else {}
+        trials = [trial(wall_seconds=3.0, **touched), trial("canopy", wall_seconds=9.0 * size)]
+        return session(*trials, swarm_size=size)
+
+    found = series({1: of(1), 2: of(2)})
+    assert {mode.sentence for mode in found.modes} == {""}
+    ratios = {cell.ratio for mode in found.modes for row in mode.rows for cell in row.cells}
+    assert ratios == {None}
+    page = render_series(found)
+    touched = "everything is compared with baseline, and 1 of 1 trial of it had a tool"
+    for part in (
+        f"- 2 at a time: there is **no verdict**: {touched}",
+        "**canopy**, 2 at a time: connected in 1 of 1 trial, used in 1. **no verdict**: there is",
+        "- baseline: nothing can be said; there is no verdict on it with 2 at a time.",
+        "- canopy: nothing can be said; there is no verdict on it with 2 at a time.",
+        "Left out of the times and tokens: 2 at a time: 1 of 1 trial (1 contaminated).",
+    ):
+        assert part in page
+    wall = next(line for line in page.splitlines() if line.startswith("| Wall time"))
+    assert [cell.strip() for cell in wall.split("|")[2:4]] == ["3.00s", "left out"]
+
+
+def test_another_mode_that_has_no_verdict_takes_nothing_from_the_baseline(
+    trial: Make, session: Session
+) -> None:
+    def of(size: int) -> SessionData:
+        trials = [trial(wall_seconds=3.0 * size), trial("canopy", retrieval="contaminated")]
+        return session(*trials, swarm_size=size)
+
+    baseline, canopy = series({1: of(1), 2: of(2)}).modes
+    assert "an agent takes 2.00 times as long" in baseline.sentence
+    assert (canopy.sentence, canopy.no_verdict) == ("", (1, 2))
+    assert canopy.left_out[0] == "1 at a time: 1 of 1 trial (1 contaminated)"
+
+
+def test_a_size_that_was_not_run_is_named(trial: Make, session: Session) -> None:
+    agents = {"agents": {"value": [1, 2], "source": "command line"}}
+    found = series({1: session(trial(), swarm_size=1, settings=agents)})
+    assert found.warnings[0] == "2 agents: not run; --continue runs it."
+    assert "1, 2 (not run)" in render_series(found)
+
+
 def test_one_size_says_nothing_of_sharing(trial: Make, session: Session) -> None:
     found = series({4: session(trial(), swarm_size=4)})
     assert found.modes[0].sentence == ""
