@@ -97,7 +97,11 @@ def _is_connected(trial: TrialRecord) -> bool | None:
     evidence = trial.evidence
     if evidence is None or (evidence.connected is None and not evidence.calls):
         return None
-    return bool(evidence.connected or evidence.calls)
+    if evidence.connected is None:
+        return True
+    # An agent can call what it does not have.
+    answered = (evidence.calls or 0) - (evidence.failed or 0) - (evidence.unanswered or 0)
+    return bool(evidence.connected or evidence.offered or answered > 0)
 
 
 def _lacks(trial: TrialRecord, server: str) -> bool:

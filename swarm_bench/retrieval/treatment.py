@@ -13,6 +13,8 @@ MCP_PREFIX = "mcp__"
 """Agents name an MCP tool `mcp__<server>__<tool>`, with `_` for what a tool's name cannot have."""
 _TOOL_SEARCHES = frozenset({"toolsearch"})
 """Tools through which agents load others after their start, without `_` and in lower case."""
+_MAY_COME = frozenset({"pending", "unknown"})
+"""What agents say of a server that may be connected later, or is and they do not know."""
 
 
 def treatment(given: Collection[str], outcome: Outcome) -> tuple[Treatment, Evidence]:
@@ -128,6 +130,16 @@ class _Seen:
         calls = self._outcome.tool_calls or {}
         return any(tool.replace("_", "").lower() in _TOOL_SEARCHES for tool in calls)
 
+    @cached_property
+    def in_vain(self) -> bool:
+        """Whether its calls show no connection: nothing was connected or offered at the start,
+        nothing was answered, and no server that was called can have come later."""
+        if self.connected or self.offered or self.answered:
+            return False
+        if self.statuses is None:
+            return self.lists_tools and not self.searched_tools
+        return _MAY_COME.isdisjoint(self.statuses.get(self.of(tool)) for tool in self.calls)
+
     def of(self, tool: str) -> str:
         """The name in `statuses` of the server that a tool of the mode belongs to."""
         return self._owner(tool) or ""
@@ -162,7 +174,7 @@ def _label(seen: _Seen, outcome: Outcome) -> Treatment:
         return Treatment.UNKNOWN
     if not seen.given:
         return Treatment.NOT_GIVEN
-    if seen.connected or seen.offered or seen.calls:
+    if seen.connected or seen.offered or (seen.calls and not seen.in_vain):
         return Treatment.UNUSED
     # An agent may know how many of several have connected, and not which.
     unclear = "unknown" in (seen.statuses or {}).values() and len(seen.statuses or {}) > 1
@@ -218,6 +230,8 @@ def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Verdict, 
 
 
 def _imagined(seen: _Seen) -> Iterator[str]:
+    if seen.calls and seen.in_vain:
+        yield f"{_listed(seen.calls)} was called without a connection: no call was answered."
     if seen.imagined:
         yield f"{_listed(seen.imagined)} was called and is not there: every call failed."
 

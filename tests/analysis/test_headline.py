@@ -103,6 +103,16 @@ def test_a_contaminated_trial_of_a_tool_mode_qualifies(trial: Trial, session: Se
     assert found.qualifications == ("1 of 2 trials left out of the ratios (contaminated)",)
 
 
+@pytest.mark.parametrize(("failed_calls", "verdict"), [(2, False), (1, True)])
+def test_a_contaminated_trial_that_called_in_vain_was_not_connected(
+    failed_calls: int, verdict: bool, trial: Trial, session: Session
+) -> None:
+    seen = {"foreign": ["notes"], "connected": [], "calls": 2, "failed": failed_calls}
+    touched = trial("canopy", agent=2, retrieval="contaminated", evidence=seen)
+    found = standing(session(trial(), trial("canopy"), touched))
+    assert (found.no_verdict is None) is verdict
+
+
 def test_a_mode_without_a_comparable_trial_has_no_verdict(
     trial: Trial, failed: Trial, session: Session
 ) -> None:

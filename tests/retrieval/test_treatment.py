@@ -9,6 +9,7 @@ from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 
 QUERY = "mcp__canopy__canopy_query"
 CONNECTED = {"canopy": "connected"}
+IN_VAIN: dict[str, Any] = {"tool_calls": {QUERY: 1}, "tool_failures": {QUERY: 1}}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,17 @@ CONNECTED = {"canopy": "connected"}
         (["canopy"], {"servers": {"canopy": "failed"}}, Treatment.NOT_CONNECTED),
         (["canopy"], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_CONNECTED),
         (["canopy"], {"servers": {"canopy": "pending"}}, Treatment.NOT_CONNECTED),
+        (
+            ["canopy"],
+            {"servers": {}, "tools_offered": (), **IN_VAIN},
+            Treatment.NOT_CONNECTED,
+        ),
+        (["canopy"], {"servers": {"canopy": "failed"}, **IN_VAIN}, Treatment.NOT_CONNECTED),
+        (["canopy"], {"tools_offered": ("Read",), **IN_VAIN}, Treatment.NOT_CONNECTED),
+        (["canopy"], {"servers": {"canopy": "pending"}, **IN_VAIN}, Treatment.UNUSED),
+        (["canopy"], {"servers": {"canopy": "unknown"}, **IN_VAIN}, Treatment.UNUSED),
+        (["canopy"], {"servers": {}, "tools_offered": (QUERY,), **IN_VAIN}, Treatment.UNUSED),
+        (["canopy"], IN_VAIN, Treatment.UNUSED),
         (["a", "b"], {"servers": {"a": "unknown", "b": "unknown"}}, Treatment.UNKNOWN),
         (["canopy"], {}, Treatment.UNKNOWN),
         ([], {"servers": {}, "tools_offered": ("Read",)}, Treatment.NOT_GIVEN),
@@ -77,6 +89,13 @@ def test_failed_calls_and_calls_without_an_answer_are_told_apart() -> None:
     assert (found.calls, found.failed, found.unanswered) == (5, 1, 2)
     assert evidence(["canopy"], **seen).unanswered is None
     assert evidence(["canopy"], **seen, tool_unanswered={}).unanswered == 0
+
+
+def test_a_call_without_a_connection_is_told() -> None:
+    found = evidence(["canopy"], servers={}, tools_offered=(), **IN_VAIN)
+    assert (found.connected, found.calls, found.failed) == ((), 1, 1)
+    assert found.why == (f"{QUERY} was called without a connection: no call was answered.",)
+    assert evidence(["canopy"], servers=CONNECTED, **IN_VAIN).why == ()
 
 
 def test_of_several_servers_each_is_told() -> None:
