@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -74,8 +74,12 @@ class _Arms:
 def _noise(measured: _Measured, arms: _Arms, planned: tuple[int, int]) -> Noise:
     first, second = _values(measured, arms.first), _values(measured, arms.second)
     pairs = [(first[place], second[place]) for place in first if place in second]
+    identical = sum(one == other for one, other in pairs)
+    # There is no ratio to 0, so what stands beside one says nothing either.
+    zeros = {place for arm in (first, second) for place in arm if arm[place] == 0}
+    left_out = zeros if measured.relative else set()
     scale = math.log if measured.relative else float
-    ones, others = _by_task(first, scale), _by_task(second, scale)
+    ones, others = (_by_task(_without(arm, left_out), scale) for arm in (first, second))
     differences = [median(others[task]) - median(ones[task]) for task in ones if task in others]
     sd, freedom = pooled_sd([*ones.values(), *others.values()])
     write = math.exp if measured.relative else float
@@ -83,7 +87,9 @@ def _noise(measured: _Measured, arms: _Arms, planned: tuple[int, int]) -> Noise:
         metric=measured.metric,
         relative=measured.relative,
         pairs=len(pairs),
-        identical=sum(one == other for one, other in pairs),
+        identical=identical,
+        zeros=len(left_out & first.keys() & second.keys()),
+        still=identical == len(pairs) > 0 and _repeats((first, second)),
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
         tasks=len(differences),
         effect=write(fmean(differences)) if differences else None,
@@ -104,10 +110,19 @@ def _values(measured: _Measured, trials: Iterable[TrialRecord]) -> dict[_Place, 
     found = {}
     for trial in trials:
         value = measured.read(trial) if measured.includes(trial) else None
-        # There is no ratio to 0.
-        if value is not None and (value > 0 or not measured.relative):
+        if value is not None:
             found[trial.task_key, trial.run, trial.agent] = value
     return found
+
+
+def _without(values: Mapping[_Place, float], left_out: Container[_Place]) -> dict[_Place, float]:
+    return {place: value for place, value in values.items() if place not in left_out}
+
+
+def _repeats(arms: Iterable[Mapping[_Place, float]]) -> bool:
+    """Whether there are repetitions, and none differs."""
+    groups = [runs for arm in arms for runs in _by_task(arm, float).values()]
+    return any(len(runs) > 1 for runs in groups) and all(len(set(runs)) == 1 for runs in groups)
 
 
 def _by_task(

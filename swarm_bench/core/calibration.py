@@ -25,7 +25,12 @@ class Noise:
     identical: int
     """Pairs whose figures are equal."""
     missing: int
-    """Trials that should be in it and are not: without the figure, or 0 where ratios are taken."""
+    """Trials that should be in it and are not: without the figure."""
+    zeros: int
+    """Pairs in which a figure is 0 and that no ratio can be taken of; 0 where differences are
+    taken."""
+    still: bool
+    """Whether it never differed, between the arms or between runs."""
     tasks: int
     """Tasks with the figure in both arms."""
     effect: float | None
@@ -43,11 +48,6 @@ class Noise:
     """What lies outside could be found by an experiment of the size of this one."""
     grid: tuple[Range | None, ...]
     """The same for experiments of other sizes."""
-
-    @property
-    def still(self) -> bool:
-        """Whether it never differed, between the arms or between runs."""
-        return self.pairs > 0 and self.identical == self.pairs and self.spread == self.nothing
 
     @property
     def apart(self) -> bool:

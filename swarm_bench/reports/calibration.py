@@ -17,6 +17,7 @@ def render_calibration(report: Report, found: Calibration) -> str:
         found=found,
         noise=_noise(found),
         grid=_grid(found, moving) if moving else "",
+        zeros=any(row.zeros for row in found.rows if not row.still),
         still=[row.metric.title for row in found.rows if row.still],
         apart=[row.metric.title for row in found.rows if row.apart],
     )
@@ -48,8 +49,9 @@ def _grid(found: Calibration, rows: Sequence[Noise]) -> str:
 def _pairs(row: Noise) -> str:
     if row.still:
         return f"0: identical in all {row.pairs} pairs"
-    missing = f" ({row.missing} missing)" if row.missing else ""
-    return f"{row.identical} of {row.pairs}{missing}"
+    parts = {"missing": row.missing, "with 0": row.zeros}
+    said = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+    return f"{row.identical} of {row.pairs}" + (f" ({said})" if said else "")
 
 
 def _spread(row: Noise) -> str:
@@ -64,10 +66,10 @@ def _with_range(row: Noise, value: float | None, interval: Range | None) -> str:
 
 
 def _value(row: Noise, value: float | None) -> str:
-    if value is None:
-        return NOT_REPORTED
     if row.still:
         return "0"
+    if value is None:
+        return NOT_REPORTED
     return f"{value:.3f}" if row.relative else f"{value:+.3g}"
 
 

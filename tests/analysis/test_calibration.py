@@ -85,12 +85,26 @@ def test_scores_are_differences(calibrated: Callable[..., Calibration]) -> None:
     assert (found.relative, found.effect, found.largest, found.spread) == (False, 1, 1, 0)
 
 
-def test_no_ratio_is_taken_to_zero_or_to_nothing(calibrated: Callable[..., Calibration]) -> None:
-    def figures(arm: int, run: int, _: int) -> dict[str, Any]:
-        return {"cost": 0.0 if run == 1 else None if arm else 3.0}
+def test_no_ratio_is_taken_to_zero(calibrated: Callable[..., Calibration]) -> None:
+    """In the first run both arms have 0; in the second one the first arm of task a has."""
 
-    found = calibrated(figures)
-    assert "cost" not in {row.metric.key for row in found.rows}
+    def figures(arm: int, run: int, agent: int) -> dict[str, Any]:
+        return {"cost": 0.0 if run == 1 or (arm, agent) == (0, 1) else 3.0}
+
+    found = row(calibrated(figures), "cost")
+    assert (found.pairs, found.identical, found.missing, found.zeros) == (4, 3, 0, 3)
+    assert (found.tasks, found.effect, found.still) == (1, 1, False)
+
+
+def test_zero_throughout_never_differs(calibrated: Callable[..., Calibration]) -> None:
+    found = row(calibrated(lambda *_: {"tool_calls": {}}), "tool_calls")
+    assert (found.pairs, found.identical, found.missing) == (4, 4, 0)
+    assert found.still
+    assert found.effect is None
+
+
+def test_what_one_arm_lacks_is_missing_and_no_zero(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda arm, *_: {"cost": None if arm else 3.0})
     assert "cost" in {metric.key for metric in found.unknown}
 
 
