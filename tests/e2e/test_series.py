@@ -18,15 +18,16 @@ def script(bench: Bench, *steps: object) -> None:
 
 
 def test_a_series_measures_the_same_trials_in_growing_swarms(bench: Bench) -> None:
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
     done = bench.call(
-        "compare", "--repo", str(bench.repo), "--modes", "baseline", "canopy-service",
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", *SCRIPTED,
         "--agents", "1", "2", "--runs", "1", "--output", "out",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert done.out == (bench.folder / "out" / "summary.md").read_text()
     one, two = bench.records("out/agents-1"), bench.records("out/agents-2")
     assert {r["trial"] for r in one} == {r["trial"] for r in two}
-    assert len(one) == len(two) == 4
+    assert len(one) == len(two) == 2
     swarms = {
         size: [
             json.loads(line)["agents"]
@@ -36,8 +37,8 @@ def test_a_series_measures_the_same_trials_in_growing_swarms(bench: Bench) -> No
         ]
         for size in (1, 2)
     }
-    assert sorted(swarms[1]) == [[1], [1], [2], [2]]
-    assert sorted(swarms[2]) == [[1, 2], [1, 2]]
+    assert sorted(swarms[1]) == [[1], [2]]
+    assert sorted(swarms[2]) == [[1, 2]]
     for part in (
         "| Metric", " 1 at a time |", " 2 at a time |", "Wall time", "Query cache hits",
         "canopy-service: where 2 agents share a workspace instead of 1, ",
@@ -88,7 +89,11 @@ def test_a_repository_that_changes_meanwhile_ends_the_series(bench: Bench) -> No
     words = ["--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1"]
     done = bench.call("compare", *words, "--agents", "1", "2", "--output", "out")
     assert (done.code, "Since the series began" in done.err) == (2, True), done.err
-    assert "Nothing can be said yet" in bench.call("report", "out").out
+    assert "Results: " in done.err
+    assert "- 2 agents: not run; --continue runs it." in done.out
+    again = bench.call("report", "out").out
+    assert again == done.out == (bench.folder / "out" / "summary.md").read_text()
+    assert "Nothing can be said yet" in again
     assert len(bench.records("out/agents-1")) == 2
 
 
@@ -135,3 +140,29 @@ def test_an_interruption_ends_the_series(bench: Bench) -> None:
     assert b"Go on with: swarm-bench compare --continue" in err
     assert not (bench.folder / "out" / "agents-2").exists()
     assert (bench.folder / "out" / "summary.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("signal", "at"), [(2, b"agent 2 ended"), (15, b"swarms of 2"), (1, b"swarms of 2")]
+)
+def test_a_signal_between_two_sizes_ends_the_series_in_order(
+    bench: Bench, signal: int, at: bytes
+) -> None:
+    """No session listens then."""
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
+    started = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1",
+        "--agents", "1", "2", "--output", "out",
+    )  # fmt: skip
+    assert started.stderr is not None
+    for line in started.stderr:
+        if at in line:
+            break
+    started.send_signal(signal)
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert b"Interrupted. Go on with: swarm-bench compare --continue" in err
+    assert b"Results: " in err
+    assert b"- 2 agents: not run; --continue runs it." in out
+    assert (bench.folder / "out" / "summary.md").read_bytes() == out
+    assert (bench.folder / "out" / "agents-1" / "summary.md").is_file()
