@@ -1,5 +1,6 @@
 """What a comparison says, how far it can be believed, or why it says nothing."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,8 +10,9 @@ from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.core.records import Treatment
+from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.report import Column, Headline, Standing
+from swarm_bench.core.status import Status
 
 _SLOW_SECONDS = 5
 _LEAST_CONNECTED = 0.9
@@ -101,8 +103,8 @@ def _barred(selection: Selection, mode: str) -> str | None:
         )
     if not selection.has_tool(mode) and _counts_without_tool(selection, mode):
         return "the tool's counters moved while its agents ran, although it gives no tool."
-    if not treated.compared:
-        return "none of its trials can be compared: all failed, or were not run or measured."
+    if len(_unanswered(treated)) == len(treated.compared):
+        return _no_answer(treated)
     return _too_few_connected(selection, treated) if selection.has_tool(mode) else None
 
 
@@ -136,6 +138,7 @@ def _treatment(treated: Treated) -> str:
 def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     treated = Treated(selection, mode)
     yield from _left_out(treated)
+    yield from _unfinished(treated)
     if selection.has_tool(mode):
         yield from _adoption(treated)
         yield from _working(treated)
@@ -150,20 +153,56 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
 
 
 def _left_out(treated: Treated) -> Iterator[str]:
-    planned = max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
-    reasons = {
-        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
-        "failed": len(treated.counted) - len(treated.compared),
-        "not measured": len(treated.all) - len(treated.measured),
-        "not run": planned - len(treated.all),
-    }
-    found = {reason: count for reason, count in reasons.items() if count}
+    planned, found = _planned(treated), _reasons(treated)
     if found:
         said = [
             f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
         ]
         out = f"{sum(found.values())} of {amount(planned, 'trial')}"
         yield f"{out} left out of the ratios ({', '.join(said)})"
+
+
+def _reasons(treated: Treated) -> dict[str, int]:
+    """How many trials are left out of the ratios, by why."""
+    reasons = {
+        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
+        "failed": len(treated.counted) - len(treated.compared),
+        "not measured": len(treated.all) - len(treated.measured),
+        "not run": _planned(treated) - len(treated.all),
+    }
+    return {reason: count for reason, count in reasons.items() if count}
+
+
+def _planned(treated: Treated) -> int:
+    return max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
+
+
+def _no_answer(treated: Treated) -> str:
+    """Why none of the mode's trials is worth comparing."""
+    found = {**_ends(treated), **_reasons(treated)}
+    trials = _planned(treated)
+    what = "came to an answer" if treated.compared else "can be compared"
+    if not found:
+        return f"none of its trials {what}: none was run."
+    said = ", ".join(f"{count} of {trials} {why}" for why, count in found.items())
+    return f"none of its trials {what}: {said}."
+
+
+def _unfinished(treated: Treated) -> Iterator[str]:
+    """Trials in the ratios with what they spent until a limit stopped them."""
+    ends = _ends(treated)
+    if ends:
+        some = f"{sum(ends.values())} of {amount(len(treated.compared), 'trial')} in the ratios"
+        said = ", ".join(f"{count} {end}" for end, count in ends.items())
+        yield f"{some} ended without an answer ({said})"
+
+
+def _ends(treated: Treated) -> dict[str, int]:
+    return dict(Counter(str(trial.cause or trial.status) for trial in _unanswered(treated)))
+
+
+def _unanswered(treated: Treated) -> list[TrialRecord]:
+    return [trial for trial in treated.compared if trial.status is Status.BUDGET_REACHED]
 
 
 def _adoption(treated: Treated) -> Iterator[str]:
@@ -192,7 +231,9 @@ def _working(treated: Treated) -> Iterator[str]:
         one = "was" if treated.unanswered == 1 else "were"
         calls = amount(treated.calls, "call")
         yield f"{treated.unanswered} of {calls} of its tools {one} never answered"
-    unusable = {tool for trial in treated.counted for tool in trial.unusable_tools or ()}
+    # An agent that used the mode has what it needs of it.
+    idle = (trial for trial in treated.counted if trial.retrieval is not Treatment.USED)
+    unusable = {tool for trial in idle for tool in trial.unusable_tools or ()}
     if unusable:
         yield (
             f"the agent had no way to use {amount(len(unusable), 'tool')} "

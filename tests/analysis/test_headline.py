@@ -120,6 +120,40 @@ def test_a_mode_without_a_comparable_trial_has_no_verdict(
     assert (standing(data).no_verdict or "").startswith("none of its trials can be compared")
 
 
+def test_a_mode_whose_trials_are_all_contaminated_says_so(trial: Trial, session: Session) -> None:
+    data = session(trial(), *of_canopy(trial, "contaminated", "contaminated"))
+    assert standing(data).no_verdict == ("none of its trials can be compared: 2 of 2 contaminated.")
+
+
+def test_trials_without_an_answer_qualify_also_the_reference(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    def with_limits(mode: str) -> list[TrialRecord]:
+        stopped = (("max-turns", 2), ("timeout", 3))
+        ends = [failed(mode, cause, "budget-reached", agent=at) for cause, at in stopped]
+        return [trial(mode, agent=1), *ends]
+
+    found = headline(session(*with_limits("baseline"), *with_limits("canopy")))
+    said = "2 of 3 trials in the ratios ended without an answer (1 max-turns, 1 timeout)"
+    assert [said in one.qualifications for one in found.standings] == [True, True]
+    assert found.ratios is not None
+
+
+def test_a_mode_without_any_answer_has_no_verdict(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    stopped = failed("canopy", "max-turns", "budget-reached")
+    broken = failed("canopy", "exit-code", "agent-failed", agent=2)
+    assert standing(session(trial(), stopped, broken)).no_verdict == (
+        "none of its trials came to an answer: 1 of 2 max-turns, 1 of 2 failed."
+    )
+    data = session(failed("baseline", "timeout", "budget-reached"), trial("canopy"))
+    assert headline(data).no_verdict == (
+        "everything is compared with baseline, and none of its trials came to an answer: 1 of 1 "
+        "timeout."
+    )
+
+
 def test_nothing_measured_is_no_verdict(failed: Trial, session: Session) -> None:
     limited = failed("baseline", "rate-limited", "provider-limited")
     assert (headline(session(limited)).no_verdict or "").startswith("nothing could be measured")
@@ -237,9 +271,15 @@ def test_a_server_slow_to_start_qualifies(trial: Trial, session: Session) -> Non
     )
 
 
-def test_tools_without_a_use_qualify(trial: Trial, session: Session) -> None:
-    data = session(trial(), trial("canopy", unusable_tools=["b", "a"]))
-    assert standing(data).qualifications == ("the agent had no way to use 2 tools (a, b)",)
+def test_tools_without_a_use_qualify_where_the_mode_was_not_used(
+    trial: Trial, session: Session
+) -> None:
+    unusable = {"unusable_tools": ["b", "a"]}
+    assert not headline(session(trial(), trial("canopy", **unusable))).qualified
+    assert standing(session(trial(), *of_canopy(trial, "unused", **unusable))).qualifications == (
+        "not used in 1 of 1 trial",
+        "the agent had no way to use 2 tools (a, b)",
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) 
     found = ratios(
         session(
             trial(num_turns=5),
+            trial("canopy", agent=2, num_turns=15, result_lines=None),
             trial(
                 "canopy",
                 num_turns=15,
