@@ -10,8 +10,8 @@ from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.records import Treatment, TrialRecord
 
 _LABELS = {
-    Treatment.NOT_CONNECTED: "were not connected to the retrieval tool: they ran as a baseline "
-    "with other instructions",
+    Treatment.NOT_CONNECTED: "were not connected to the retrieval tool: they ran without it, with "
+    "whatever else their mode gives",
     Treatment.UNUSED: "never used the retrieval tool they had",
 }
 

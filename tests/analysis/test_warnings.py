@@ -87,7 +87,10 @@ def test_witnesses_that_disagree_are_said(trial: Trial, swarm: Swarm, session: S
 
 @pytest.mark.parametrize(
     ("label", "said"),
-    [("unused", "never used"), ("not-connected", "were not connected")],
+    [
+        ("unused", "never used"),
+        ("not-connected", "were not connected to the retrieval tool: they ran without it"),
+    ],
 )
 def test_trials_that_did_not_use_the_tool_are_counted(
     label: str, said: str, trial: Trial, session: Session
