@@ -252,7 +252,7 @@ RequireRetrieval = Annotated[
     bool | None,
     typer.Option(
         "--require-retrieval",
-        help="Exit 4 unless every mode with a tool used it.",
+        help="Exit 4 unless every mode with a tool used it in each run (one trial is enough).",
         show_default=False,
     ),
 ]
