@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from swarm_bench.analysis.headline import barred_by
 from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.noise import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
@@ -46,8 +47,15 @@ def calibration(data: SessionData) -> Calibration:
         rows=tuple(row for row in rows if row.pairs),
         unknown=tuple(row.metric for row in rows if not row.pairs),
         sizes=SIZES,
+        no_floor=_no_floor(selection),
         problems=_problems(tasks, runs),
     )
+
+
+def _no_floor(selection: Selection) -> str | None:
+    """By the rule that leaves a mode without a verdict."""
+    found = ((mode, barred_by(selection, mode)) for mode in selection.modes)
+    return next((f"{mode}: {reason}" for mode, reason in found if reason), None)
 
 
 def _problems(tasks: int, runs: int) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def _no_reference(standings: list[Standing]) -> str | None:
 
 
 def _standing(selection: Selection, mode: str) -> Standing:
-    treated, barred = Treated(selection, mode), _barred(selection, mode)
+    treated, barred = Treated(selection, mode), barred_by(selection, mode)
     return Standing(
         mode=mode,
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
@@ -92,8 +92,8 @@ def _standing(selection: Selection, mode: str) -> Standing:
     )
 
 
-def _barred(selection: Selection, mode: str) -> str | None:
-    """Why nothing can be said of the mode."""
+def barred_by(selection: Selection, mode: str) -> str | None:
+    """Why nothing can be said of the mode; `None` when something can."""
     treated = Treated(selection, mode)
     touched = treated.labelled(Treatment.CONTAMINATED)
     if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):

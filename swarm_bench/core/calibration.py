@@ -78,5 +78,7 @@ class Calibration:
     """Metrics that nothing gave."""
     sizes: tuple[tuple[int, int], ...]
     """Tasks and runs of the experiments of `Noise.grid`."""
+    no_floor: str | None
+    """Why what was measured is not the noise of the mode; `None` when it is."""
     problems: tuple[str, ...]
     """What cannot be computed, and what to do."""

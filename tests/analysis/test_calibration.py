@@ -30,7 +30,9 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
             "benchmark": "calibrate",
             "agents": 2,
             "runs": 2,
-            "modes": [{"name": mode, "source": "test"} for mode in ARMS],
+            "modes": [
+                {"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS
+            ],
         }
         experiment = session(trial()).experiment
         assert experiment is not None
@@ -42,6 +44,15 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
 
 def row(found: Calibration, key: str) -> Noise:
     return {row.metric.key: row for row in found.rows}[key]
+
+
+def test_without_its_tool_a_mode_has_no_noise_floor(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    found = calibrated(lambda arm, *_: {"retrieval": "not-connected"} if arm else {})
+    assert found.no_floor is not None
+    assert found.no_floor.startswith("canopy-again: 0 of 4 trials (0%) were connected")
+    assert calibrated(lambda *_: {}).no_floor is None
 
 
 def test_what_never_differs_is_still(calibrated: Callable[..., Calibration]) -> None:
