@@ -30,9 +30,7 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
             "benchmark": "calibrate",
             "agents": 2,
             "runs": 2,
-            "modes": [
-                {"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS
-            ],
+            "modes": [{"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS],
         }
         experiment = session(trial()).experiment
         assert experiment is not None
