@@ -9,7 +9,7 @@ demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
 
 test: $(READY)  ## run the tests
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
