@@ -57,6 +57,19 @@ class IndexTool(Stored):
     arguments: dict[str, Any] = {}
 
 
+class SearchTool(Stored):
+    """The call of a server's own search, and how places are read from its answer."""
+
+    tool: str
+    arguments: dict[str, Any]
+    """With `{{ query }}` where the question goes, and other placeholders."""
+    pattern: str | None = None
+    """A regular expression with the group `path`, perhaps `line` and `last`; it may match many
+    times."""
+    json_path: str | None = None
+    """Selects paths, or objects that name one, in an answer that is JSON."""
+
+
 class Mode(Stored):
     """A retrieval set-up: one side of the comparison. Placeholders are not yet filled in."""
 
@@ -74,6 +87,8 @@ class Mode(Stored):
     """Modes whose instructions this one has, without their tool. Empty for any other mode."""
     index: IndexTool | None = None
     """How its standalone index is built beforehand (`--index warm`)."""
+    search: SearchTool | None = None
+    """How its tool is asked a question; `None` when its file does not say."""
     services: tuple[str, ...] = ()
     """Names of the services that must run beside the agents."""
     probes: tuple[str, ...] = ()

@@ -5,85 +5,23 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from typing import Any
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, IndexTool, Mode
+from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, IndexTool, Mode, SearchTool
 from swarm_bench.core.listing import Listing
-from swarm_bench.core.validation import first_error, place_of, words_of
-from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling, placeholders
+from swarm_bench.retrieval import mode_file
+from swarm_bench.retrieval.variables import (
+    MODE_FOLDER,
+    PLACEHOLDERS,
+    QUERY,
+    Filling,
+    placeholders,
+)
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
-_HTTP = ("http", "streamable-http", "streamableHttp")
-_NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
-"""What agents write as `_` when a server's name becomes part of the name of a tool."""
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
-
-
-class _Server(BaseModel):
-    """One MCP server. Agents have keys of their own here, so unknown ones are passed on."""
-
-    model_config = ConfigDict(extra="allow")
-    command: str | None = None
-    args: list[str] = []
-    env: dict[str, str] = {}
-    type: str | None = None
-    url: str | None = None
-    headers: dict[str, str] = {}
-
-    @model_validator(mode="after")
-    def _says_how_to_reach_it(self) -> "_Server":
-        if (self.command is None) == (self.url is None):
-            raise ValueError("needs either 'command' or 'url'")
-        if self.type not in (None, *(("stdio",) if self.url is None else _HTTP)):
-            raise ValueError(
-                f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
-                "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"
-            )
-        return self
-
-
-class _Index(BaseModel):
-    """The call that builds a server's index."""
-
-    model_config = ConfigDict(extra="forbid")
-    tool: str = Field(min_length=1)
-    arguments: dict[str, Any] = {}
-
-
-class _Own(BaseModel):
-    """The key of ours."""
-
-    model_config = ConfigDict(extra="forbid")
-    description: str = ""
-    instructions: str = ""
-    control: str = ""
-    index: _Index | None = None
-    services: list[Literal["canopy-service"]] = []
-    probes: list[Literal["feedback", "service"]] = []
-
-
-class _ModeFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    schema_: str = Field(default="", alias="$schema")
-    """Of the file itself, for editors."""
-    servers: dict[str, _Server] = Field(alias="mcpServers")
-    own: _Own = Field(default=_Own(), alias="swarmBench")
-
-    @model_validator(mode="after")
-    def _tells_its_servers_apart(self) -> "_ModeFile":
-        seen: dict[str, str] = {}
-        for name in self.servers:
-            other = seen.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
-            if other != name:
-                raise ValueError(
-                    f"has the servers {other!r} and {name!r}, which agents cannot tell apart: the "
-                    "name of a tool has '_' for other signs; rename one of them"
-                )
-        return self
 
 
 def list_modes() -> list[Listing]:
@@ -118,7 +56,7 @@ def _listing(path: Path) -> Listing:
 
 def read_mode(path: Path) -> Mode:
     """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
-    content = _parse(path)
+    content = mode_file.parse(path)
     name = mode_name(path)
     if not MODE_NAME.fullmatch(name):
         raise ConfigError(
@@ -135,16 +73,41 @@ def read_mode(path: Path) -> Mode:
         instructions=content.own.instructions,
         control=content.own.control,
         index=_index(content.own.index),
+        search=_search(content.own.search),
         services=tuple(content.own.services),
         probes=tuple(content.own.probes),
     )
-    render_servers(mode, dict.fromkeys(PLACEHOLDERS, ""), None)  # a wrong placeholder shows here
+    empty = dict.fromkeys(PLACEHOLDERS, "")
+    render_servers(mode, empty, None)  # a wrong placeholder shows here
+    if mode.search is not None:
+        search_arguments(mode, "", empty, None)
     _check_commands(mode)
     return mode
 
 
-def _index(written: _Index | None) -> IndexTool | None:
+def _index(written: mode_file.Index | None) -> IndexTool | None:
     return IndexTool(tool=written.tool, arguments=written.arguments) if written else None
+
+
+def _search(written: mode_file.Search | None) -> SearchTool | None:
+    return SearchTool(**written.model_dump()) if written else None
+
+
+def search_arguments(
+    mode: Mode, query: str, values: Mapping[str, str], environment: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """The arguments of a mode's own search for `query`. Raises `ConfigError` for what cannot be
+    filled in."""
+    if mode.search is None:
+        raise ValueError(f"{mode.name} does not say how it is searched")
+    folder = str(Path(mode.source).parent)
+    filling = Filling(
+        file=mode.source,
+        placeholders={**values, MODE_FOLDER: folder, QUERY: query},
+        variables=environment,
+    )
+    arguments: dict[str, Any] = filling.value(mode.search.arguments)
+    return arguments
 
 
 def mode_name(path: Path) -> str:
@@ -165,30 +128,6 @@ def _check_commands(mode: Mode) -> None:
                 f"The mode file {mode.source} starts its server {name!r} with {command!r}, which "
                 f"is {where}; install it, or give its path"
             )
-
-
-def _parse(path: Path) -> _ModeFile:
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
-        if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
-            raise ConfigError(
-                f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
-            )
-        json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
-        return _ModeFile.model_validate(content)
-    except OSError as error:
-        raise ConfigError(
-            f"The mode file {path} cannot be read: {error.strerror}; "
-            "'swarm-bench modes' lists what is there"
-        ) from error
-    except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"The mode file {path} is not JSON: {error}; mend the file") from error
-    except ValidationError as error:
-        first = first_error(error)
-        raise ConfigError(
-            f"The mode file {path} is wrong: {place_of(first)} {words_of(first)}; mend the file"
-        ) from error
 
 
 def render_servers(

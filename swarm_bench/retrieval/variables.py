@@ -11,6 +11,8 @@ from swarm_bench.core.errors import ConfigError
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` may name, beside the folder of the mode file itself."""
 MODE_FOLDER = "mode_folder"
+QUERY = "query"
+"""What a search looks for; known in the arguments of `search` only."""
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
@@ -93,13 +95,17 @@ def named_in(node: Any) -> set[str]:
 
 def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """The placeholders that servers name."""
-    texts = (text for server in servers.values() for text in _texts(server))
-    return {found[1] for text in texts for found in re.finditer(_PLACEHOLDER, text)}
+    return placeholders_in(servers)
+
+
+def placeholders_in(node: Any) -> set[str]:
+    """The placeholders that are named anywhere in a piece of JSON."""
+    return {match[1] for text in _texts(node) for match in re.finditer(_PLACEHOLDER, text)}
 
 
 def _texts(node: Any) -> Iterator[str]:
     if isinstance(node, str):
         yield node
-    elif isinstance(node, dict | list):
-        for item in node.values() if isinstance(node, dict) else node:
+    elif isinstance(node, Mapping | list):
+        for item in node.values() if isinstance(node, Mapping) else node:
             yield from _texts(item)

@@ -10,11 +10,19 @@ from swarm_bench.retrieval.modes import (
     list_modes,
     read_mode,
     render_servers,
+    search_arguments,
     with_secrets,
     without_secrets,
 )
 
 SERVER = {"mcpServers": {"s": {"command": "sh", "args": ["--root", "{{ workspace }}"]}}}
+
+
+SEARCH = {"tool": "find", "arguments": {"q": ["{{query}}"], "root": "{{ workspace }}"}}
+
+
+def own(**keys: object) -> dict[str, object]:
+    return {**SERVER, "swarmBench": keys}
 
 
 def mode_file(folder: Path, content: object, name: str = "mine.json") -> Path:
@@ -55,6 +63,20 @@ def test_placeholders_are_filled_in_wherever_they_stand(tmp_path: Path) -> None:
     where = """/a "b" {{ c }} 'ü'"""
     rendered = render_servers(mode, {"workspace": where}, {})
     assert rendered["s"]["args"] == ["--root", where]
+
+
+def test_a_search_is_filled_in_with_the_question_as_it_is(tmp_path: Path) -> None:
+    mode = read_mode(mode_file(tmp_path, own(search=SEARCH)))
+    question = """where is "{{ workspace }}" ${HOME}?"""
+    arguments = search_arguments(mode, question, {"workspace": "/w"}, {})
+    assert arguments == {"q": [question], "root": "/w"}
+
+
+def test_the_shipped_modes_say_how_they_are_searched() -> None:
+    for mode in find_modes(["canopy", "canopy-service"]):
+        assert mode.search is not None
+        assert mode.search.tool == "canopy_evidence_pack"
+        assert search_arguments(mode, "some words", {}, {}) == {"pattern": "some words"}
 
 
 def test_modes_of_the_working_folder_are_found(
@@ -112,6 +134,12 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ),
         ({"servers": {}}, "call it 'mcpServers'"),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "swarmBench.index.tool is missing"),
+        (own(search={"tool": "find", "arguments": {"q": "x"}}), 'needs "{{ query }}"'),
+        (own(search={**SEARCH, "pattern": "("}), "that is no regular expression"),
+        (own(search={**SEARCH, "pattern": "(.*)"}), "without the named group 'path'"),
+        (own(search={**SEARCH, "json_path": "$..["}), "a json_path that is none"),
+        (own(search={**SEARCH, "json_path": "$", "pattern": "(?P<path>.)"}), "one of them"),
+        (own(search={**SEARCH, "arguments": {"q": "{{ query }} {{ x }}"}}), "cannot be filled"),
         ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
