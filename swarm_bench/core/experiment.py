@@ -8,7 +8,9 @@ import re
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from swarm_bench.core.mode_parts import IndexTool as IndexTool
+from swarm_bench.core.mode_parts import SearchTool as SearchTool
+from swarm_bench.core.stored import Stored as Stored
 
 SCHEMA_VERSION = 1
 NOT_STORED = "(not stored)"
@@ -19,55 +21,12 @@ MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jso
 """A mode's name names a folder beside `run-1` and the session's own files."""
 
 
-class Stored(BaseModel):
-    """Base of what we write to disk and read back."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _can_be_written(cls, values: Any) -> Any:
-        return _encodable(values)
-
-
-def _encodable(value: Any) -> Any:
-    """The value without halves of surrogate pairs: JSON and file names can carry them, and a file
-    in UTF-8 cannot."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_encodable(item) for item in value)
-    return value
-
-
 class Task(Stored):
     """One piece of work for one agent."""
 
     id: str
     title: str
     prompt: str
-
-
-class IndexTool(Stored):
-    """The call of a server's own tool that builds its index."""
-
-    tool: str
-    arguments: dict[str, Any] = {}
-
-
-class SearchTool(Stored):
-    """The call of a server's own search, and how places are read from its answer."""
-
-    tool: str
-    arguments: dict[str, Any]
-    """With `{{ query }}` where the question goes, and other placeholders."""
-    pattern: str | None = None
-    """A regular expression with the group `path`, perhaps `line` and `last`; it may match many
-    times."""
-    json_path: str | None = None
-    """Selects paths, or objects that name one, in an answer that is JSON."""
 
 
 class Mode(Stored):
@@ -89,6 +48,8 @@ class Mode(Stored):
     """How its standalone index is built beforehand (`--index warm`)."""
     search: SearchTool | None = None
     """How its tool is asked a question; `None` when its file does not say."""
+    keep: tuple[str, ...] = ()
+    """Folders below the home or the cache of its servers that one swarm hands on to the next."""
     services: tuple[str, ...] = ()
     """Names of the services that must run beside the agents."""
     probes: tuple[str, ...] = ()

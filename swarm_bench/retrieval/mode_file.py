@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.validation import first_error, place_of, words_of
@@ -89,6 +89,14 @@ def _check_json_path(json_path: str) -> None:
         raise ValueError(f"has a json_path that is none: {error}") from error
 
 
+def _is_below(path: str) -> str:
+    """A relative path that stays where it begins. Raises `ValueError` for another."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] in ("/", "~") or ".." in parts:
+        raise ValueError("must be a path below a folder, and neither absolute nor with '~' or '..'")
+    return path
+
+
 class Own(BaseModel):
     """The key of ours."""
 
@@ -98,6 +106,7 @@ class Own(BaseModel):
     control: str = ""
     index: Index | None = None
     search: Search | None = None
+    keep: list[Annotated[str, AfterValidator(_is_below)]] = []
     services: list[Literal["canopy-service"]] = []
     probes: list[Literal["feedback", "service"]] = []
 

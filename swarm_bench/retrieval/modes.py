@@ -74,6 +74,7 @@ def read_mode(path: Path) -> Mode:
         control=content.own.control,
         index=_index(content.own.index),
         search=_search(content.own.search),
+        keep=tuple(content.own.keep),
         services=tuple(content.own.services),
         probes=tuple(content.own.probes),
     )

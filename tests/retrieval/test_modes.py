@@ -134,6 +134,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ),
         ({"servers": {}}, "call it 'mcpServers'"),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "swarmBench.index.tool is missing"),
+        *((own(keep=[path]), "must be a path below") for path in ("", "/x", "~/x", "a/../../x")),
         (own(search={"tool": "find", "arguments": {"q": "x"}}), 'needs "{{ query }}"'),
         (own(search={**SEARCH, "pattern": "("}), "that is no regular expression"),
         (own(search={**SEARCH, "pattern": "(.*)"}), "without the named group 'path'"),
