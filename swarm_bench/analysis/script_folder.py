@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from swarm_bench.analysis.script_differences import numbered, warn_of_differences
 from swarm_bench.analysis.script_lines import Lines, read_lines
 from swarm_bench.analysis.script_payload import read_payload
 from swarm_bench.analysis.script_trial import Place, script_trial, whole_number
@@ -89,7 +89,7 @@ def read_script_folder(path: Path) -> SessionData:
     modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *planned]))
     trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
     _check_summary(reading)
-    _warn_of_zeros(reading, trials, lines)
+    warn_of_differences(trials, lines, reading.warn)
     agents = whole_number(head.get("agents"))
     return SessionData(
         experiment=None,
@@ -150,12 +150,12 @@ def _trials(
     stale = sorted(agent for agent in files if agent not in with_line and agent > wanted)
     if lost:
         reading.warn(
-            f"{mode}: {_agents(lost)} left a file but no line in metrics.jsonl, so the script's "
+            f"{mode}: {numbered(lost)} left a file but no line in metrics.jsonl, so the script's "
             "rates leave them out; here they count."
         )
     if stale:
         reading.warn(
-            f"{mode}: the files of {_agents(stale)} are left over from another use of the folder; "
+            f"{mode}: the files of {numbered(stale)} are left over from another use of the folder; "
             "they are left out here, but the script's strict figures count them."
         )
     for agent in sorted(with_line | set(lost)):
@@ -166,22 +166,6 @@ def _trials(
             payload=None if content is None else read_payload(content),
             head=head,
             warn=reading.warn,
-        )
-
-
-def _warn_of_zeros(reading: _Reading, trials: Iterable[TrialRecord], lines: Lines) -> None:
-    """The script writes a line of zeros for an agent that died, and averages over it."""
-    hidden = Counter(
-        trial.mode
-        for trial in trials
-        if trial.total_tokens is None and (line := lines.get((trial.mode, trial.agent)))
-        if line.total_tokens == 0
-    )
-    for mode, number in hidden.items():
-        reading.warn(
-            f"{mode}: the script wrote zeros for {number} "
-            f"{'agent that' if number == 1 else 'agents that'} gave no figures, and its averages "
-            "count them; here they are missing."
         )
 
 
@@ -206,7 +190,3 @@ def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> Swarm
         agents=tuple(trial.agent for trial in trials if trial.mode == mode),
         difference={probe: found[probe] for probe in probes},
     )
-
-
-def _agents(numbers: list[int]) -> str:
-    return f"agent{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"

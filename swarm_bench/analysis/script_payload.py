@@ -31,6 +31,7 @@ _FIGURES = {
     "output_tokens": ("usage", "output_tokens"),
 }
 _WITH_DECIMALS = {"duration_ms", "cost"}
+_WITHOUT_DETAIL = {Cause.FINISHED, Cause.EMPTY_ANSWER}
 
 
 def read_payload(content: bytes) -> Payload:
@@ -77,16 +78,20 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _is_result(document: dict[str, Any]) -> bool:
-    return document.get("type") == "result" or isinstance(document.get("usage"), dict)
+    """Whether an agent printed it. The script's placeholder has a `usage` too, all zeros."""
+    usage = isinstance(document.get("usage"), dict) and any(dict(_figures(document)).values())
+    return document.get("type") == "result" or usage
 
 
 def _payload(document: dict[str, Any], *, read_by_script: bool) -> Payload:
     answer = document.get("result")
     answer = answer if isinstance(answer, str) and answer.strip() else None
     cause = _cause(document)
+    if cause is Cause.FINISHED and answer is None:
+        cause = Cause.EMPTY_ANSWER
     return Payload(
         cause=cause,
-        detail=None if cause is Cause.FINISHED else _said(document),
+        detail=None if cause in _WITHOUT_DETAIL else _said(document),
         answer=answer if cause is Cause.FINISHED else None,
         figures=dict(_figures(document)),
         read_by_script=read_by_script,
