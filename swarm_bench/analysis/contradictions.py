@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.exercise import counted
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.retrieval.witnesses import unread
@@ -47,14 +47,6 @@ def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
     if not selection.probes(treated.mode) or not selection.data.experiment:
         return ()
     return tuple(s for s in treated.swarms if s.counters is None and not s.failure)
-
-
-def uncompared_probes(treated: Treated) -> dict[str, int]:
-    """Of swarms whose counters were compared: in how many those of a probe were not, by probe."""
-    compared = [swarm for swarm in treated.swarms if swarm.counters is not None]
-    probes = sorted(treated.selection.probes(treated.mode) & COUNTERS.keys())
-    found = {probe: sum(lost(swarm, probe) for swarm in compared) for probe in probes}
-    return {probe: swarms for probe, swarms in found.items() if swarms}
 
 
 def lost(swarm: SwarmRecord, probe: str) -> bool:

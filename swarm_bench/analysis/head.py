@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.experiment import Experiment, Program, Repository
+from swarm_bench.core.records import Treatment
 from swarm_bench.core.report import Fact
 
 _SHOWN_RUNS = 6
@@ -193,6 +195,18 @@ def _about_agents(selection: Selection) -> list[str]:
         found.append(
             f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
             f"{tested}: look whether tokens, turns and tool calls are plausible."
+        )
+    # Where the mode was not used, a warning says it.
+    idle = {
+        tool
+        for trial in selection.trials
+        if trial.retrieval is Treatment.USED
+        for tool in trial.unusable_tools or ()
+    }
+    if idle:
+        found.append(
+            f"The agent had no way to use {amount(len(idle), 'tool')} of the modes' servers "
+            f"({listed(sorted(idle))}), and used others of them."
         )
     if any(trial.turns_counted for trial in selection.trials):
         found.append(

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.contradictions import contradictions, uncompared, uncompared_probes
-from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.tool_concerns import KINDS
 from swarm_bench.analysis.treated import Treated
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.report import Column, Headline, Standing
 from swarm_bench.core.status import Status
@@ -88,7 +88,7 @@ def _standing(selection: Selection, mode: str) -> Standing:
         mode=mode,
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
-        qualifications=() if barred else tuple(_qualifications(selection, mode)),
+        qualifications=() if barred else tuple(dict.fromkeys(_qualifications(selection, mode))),
     )
 
 
@@ -140,20 +140,17 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     yield from _left_out(treated)
     yield from _unfinished(treated)
     if selection.has_tool(mode):
-        yield from _adoption(treated)
+        yield from _untold(treated)
+    for kind in KINDS:
+        yield from (concern.qualification for concern in kind(treated))
+    if selection.has_tool(mode):
         yield from _working(treated)
         yield from _slow(selection, mode)
-    if contradictions(treated):
-        yield "the witnesses contradict each other"
-    elif uncompared(treated):
-        yield "the tool's counters were not compared with the transcripts"
-    for probe, swarms in uncompared_probes(treated).items():
-        where = f" in {swarms} of {len(treated.swarms)} swarms" if len(treated.swarms) > 1 else ""
-        yield f"the counters of {TOOLS[probe]} were not compared with the transcripts{where}"
 
 
 def _left_out(treated: Treated) -> Iterator[str]:
     planned, found = _planned(treated), _reasons(treated)
+    found.pop("contaminated", None)  # a concern of its own
     if found:
         said = [
             f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
@@ -205,7 +202,7 @@ def _unanswered(treated: Treated) -> list[TrialRecord]:
     return [trial for trial in treated.compared if trial.status is Status.BUDGET_REACHED]
 
 
-def _adoption(treated: Treated) -> Iterator[str]:
+def _untold(treated: Treated) -> Iterator[str]:
     trials = amount(len(treated.counted), "trial")
     what = "used" if all(trial in treated.connected for trial in treated.unknown) else "connected"
     if treated.counted and len(treated.unknown) == len(treated.counted):
@@ -213,13 +210,6 @@ def _adoption(treated: Treated) -> Iterator[str]:
     elif treated.unknown:
         some = f"{len(treated.unknown)} of {trials}"
         yield f"whether the tool was {what} cannot be told of {some}"
-    for label, words in (
-        (Treatment.NOT_CONNECTED, "not connected"),
-        (Treatment.UNUSED, "not used"),
-    ):
-        so = treated.labelled(label)
-        if so:
-            yield f"{words} in {len(so)} of {trials}"
     for server, lacking in treated.partly.items():
         yield f"the server {server} not connected in {lacking} of {trials}"
 
@@ -231,14 +221,6 @@ def _working(treated: Treated) -> Iterator[str]:
         one = "was" if treated.unanswered == 1 else "were"
         calls = amount(treated.calls, "call")
         yield f"{treated.unanswered} of {calls} of its tools {one} never answered"
-    # An agent that used the mode has what it needs of it.
-    idle = (trial for trial in treated.counted if trial.retrieval is not Treatment.USED)
-    unusable = {tool for trial in idle for tool in trial.unusable_tools or ()}
-    if unusable:
-        yield (
-            f"the agent had no way to use {amount(len(unusable), 'tool')} "
-            f"({listed(sorted(unusable))})"
-        )
 
 
 def _slow(selection: Selection, mode: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from swarm_bench.analysis import tool_warnings
+from swarm_bench.analysis import tool_concerns
+from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.records import TrialRecord
@@ -16,24 +17,23 @@ _EFFECT = {
     Status.HARNESS_FAILED: "they are left out of every figure; --continue runs them again",
     Status.CANCELLED: "they are left out of every figure; --continue runs them again",
 }
-_TELLING_CALLS = 3
 
 
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
-        *tool_warnings.contaminated(selection),
+        *warned(selection, tool_concerns.contaminated),
         *_unasked(selection),
-        *tool_warnings.contradicted(selection),
-        *tool_warnings.not_exercised(selection),
+        *warned(selection, tool_concerns.contradicted),
+        *warned(selection, tool_concerns.not_exercised),
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
-        *tool_warnings.labels(selection),
-        *tool_warnings.unusable(selection),
-        *_broken_tools(selection),
-        *tool_warnings.unheard(selection),
-        *_counted_twice(selection),
+        *warned(selection, tool_concerns.labels),
+        *warned(selection, tool_concerns.unusable),
+        *warned(selection, tool_concerns.broken),
+        *warned(selection, tool_concerns.unheard),
+        *warned(selection, tool_concerns.counted_twice),
         *_mixed(selection),
         *_unknown_prices(selection),
         *selection.data.warnings,
@@ -90,21 +90,6 @@ def _not_run(selection: Selection) -> Iterator[str]:
             yield f"{mode}: {planned - there} of {trials} planned have no record{how}."
 
 
-def _broken_tools(selection: Selection) -> Iterator[str]:
-    """A built-in tool that never works makes a mode dearer for no reason of its own."""
-    for mode in selection.modes:
-        calls, failures = Counter[str](), Counter[str]()
-        for trial in selection.of(mode):
-            calls.update(trial.tool_calls or {})
-            failures.update(trial.tool_failures or {})
-        for tool, number in failures.items():
-            if number == calls[tool] and number >= _TELLING_CALLS:
-                yield (
-                    f"{mode}: every call of the tool {tool} failed ({number} of {number}); see the "
-                    "agents' streams for the reason, since it may cost this mode turns."
-                )
-
-
 def _unasked(selection: Selection) -> Iterator[str]:
     """Who answered, if not the rehearsal server?"""
     for mode in selection.modes:
@@ -118,16 +103,6 @@ def _unasked(selection: Selection) -> Iterator[str]:
                 f"{mode}: {len(so)} of {amount(len(selection.of(mode)), 'trial')} gave an answer "
                 f"without asking the rehearsal server {places(so, selection)}: look whether they "
                 "asked a provider, who may have billed it."
-            )
-
-
-def _counted_twice(selection: Selection) -> Iterator[str]:
-    for mode in selection.modes:
-        again = sum(selection.rerun_of(swarm) for swarm in selection.swarms_of(mode))
-        if again:
-            yield (
-                f"{mode}: the tool's counters also have what {amount(again, 'trial')} did before "
-                "being cut off and run again."
             )
 
 

@@ -100,7 +100,7 @@ def test_a_contaminated_trial_of_a_tool_mode_qualifies(trial: Trial, session: Se
     touched = trial("canopy", agent=2, retrieval="contaminated", evidence=seen)
     found = standing(session(trial(), trial("canopy"), touched))
     assert found.no_verdict is None
-    assert found.qualifications == ("1 of 2 trials left out of the ratios (contaminated)",)
+    assert found.qualifications == ("1 of 2 trials contaminated, and left out of the ratios",)
 
 
 @pytest.mark.parametrize(("failed_calls", "verdict"), [(2, False), (1, True)])

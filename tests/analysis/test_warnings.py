@@ -244,11 +244,18 @@ def test_a_tool_that_nobody_asked_has_no_lost_counters(
 
 
 def test_tools_that_the_agent_cannot_use_are_said(trial: Trial, session: Session) -> None:
-    trials = [
-        trial("canopy", agent=1, program="scout", unusable_tools=["b", "a"]),
-        trial("canopy", agent=2, program="scout", unusable_tools=["a"]),
-    ]
-    assert warnings(session(*trials)) == ["canopy: scout had no way to use 2 tools: a, b."]
+    def unusing(label: str) -> SessionData:
+        about = {"program": "scout", "retrieval": label}
+        return session(
+            trial("canopy", agent=1, unusable_tools=["b", "a"], **about),
+            trial("canopy", agent=2, unusable_tools=["a"], **about),
+        )
+
+    said = "canopy: scout had no way to use 2 tools: a, b."
+    assert said in warnings(unusing("unused"))
+    used = summarise(unusing("used"))
+    assert used.warnings == ()
+    assert any("no way to use 2 tools" in note for note in used.notes)
 
 
 def test_an_unused_tool_is_said_once(trial: Trial, swarm: Swarm, session: Session) -> None:

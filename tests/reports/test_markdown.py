@@ -130,6 +130,7 @@ def test_headings_are_ours_only() -> None:
         "Swarm Benchmark Summary",
         "Headline",
         "Warnings",
+        "Notes",
         "What the instructions do, and what the tool does",
         "Time, tokens and cost",
         "Answers",

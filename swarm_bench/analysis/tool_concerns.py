@@ -1,0 +1,207 @@
+"""What went wrong with the retrieval tools, each thing once."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from swarm_bench.analysis.concerns import Concern, Kind
+from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
+from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.selection import Slice
+from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.records import Treatment, TrialRecord
+
+_LABELS = {
+    Treatment.NOT_CONNECTED: (
+        "not connected",
+        "were not connected to the retrieval tool: they ran without it, with whatever else their "
+        "mode gives",
+    ),
+    Treatment.UNUSED: ("not used", "never used the retrieval tool they had"),
+}
+_TELLING_CALLS = 3
+
+
+def contaminated(treated: Treated) -> Iterator[Concern]:
+    trials, mode = treated.all, treated.mode
+    touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
+    if touched:
+        some = f"{len(touched)} of {amount(len(trials), 'trial')}"
+        yield Concern(
+            qualification=f"{some} contaminated, and left out of the ratios",
+            warning=f"{mode} is contaminated: {len(touched)} of {len(trials)} trials had a tool "
+            f"that the mode does not give {places(touched, treated.selection)}{_foreign(touched)}; "
+            "they are left out of the comparison.",
+        )
+    elif not treated.selection.has_tool(mode):
+        yield from _counted_without_tool(treated)
+
+
+def _foreign(trials: Iterable[TrialRecord]) -> str:
+    """The names that the agents showed."""
+    found = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
+    return f": {listed(sorted(found))}" if found else ""
+
+
+def _counted_without_tool(treated: Treated) -> Iterator[Concern]:
+    """In a session whose counters were not compared with the transcripts."""
+    swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
+    for probe in COUNTERS:
+        uses = counted(swarms, probe)
+        if uses:
+            yield Concern(
+                qualification=f"{TOOLS[probe]} counted calls, and the mode gives no tool",
+                warning=f"{treated.mode} is contaminated: it gives no retrieval tool, yet "
+                f"{TOOLS[probe]} counted {uses:g} queries and expands while its agents ran.",
+            )
+
+
+def contradicted(treated: Treated) -> Iterator[Concern]:
+    for sentence, where in contradictions(treated).items():
+        yield Concern(
+            qualification="the witnesses contradict each other",
+            warning=f"{treated.mode}: the witnesses contradict each other{where}. {sentence}",
+        )
+
+
+def not_exercised(treated: Treated) -> Iterator[Concern]:
+    """Counters that stood still, where neither labels nor contradictions say so."""
+    selection, mode = treated.selection, treated.mode
+    if not selection.has_tool(mode):
+        return
+    parts = [part for part in selection.slices(mode) if part.trials]
+    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+        idle = [part for part in parts if counted(part.swarms, probe) == 0]
+        idle = [part for part in idle if not _said_otherwise(part)]
+        if idle:
+            shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
+            where = _runs(len(idle), len(parts))
+            yield Concern(
+                qualification=f"{TOOLS[probe]} counted no query and no expand in {where}",
+                warning=f"{mode}: retrieval was not exercised. {TOOLS[probe].capitalize()} counted "
+                f"no query and no expand in {where}"
+                + (f", although {shows} transcripts show calls of the tool" if shows else "")
+                + "; the figures are not those of agents that used it.",
+            )
+
+
+def _said_otherwise(part: Slice) -> bool:
+    contradicting = any(swarm.counters == "contradict" for swarm in part.swarms)
+    return contradicting or all(trial.retrieval in _LABELS for trial in part.trials)
+
+
+def labels(treated: Treated) -> Iterator[Concern]:
+    # A trial that the provider or the harness cut off had no chance to call anything.
+    for label, (short, meaning) in _LABELS.items():
+        so = treated.labelled(label)
+        if so:
+            some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
+            yield Concern(
+                qualification=f"{short} in {some}",
+                warning=f"{treated.mode}: {some} {meaning} "
+                f"{places(so, treated.selection)}{_states(so)}. "
+                "They stay in the figures, which are as assigned.",
+            )
+
+
+def unusable(treated: Treated) -> Iterator[Concern]:
+    """Tools that the agent could not use, of trials that did not use the mode. One that used it
+    has what it needs of it."""
+    trials = [
+        trial
+        for trial in treated.counted
+        if trial.unusable_tools and trial.retrieval is not Treatment.USED
+    ]
+    names = sorted({name for trial in trials for name in trial.unusable_tools or ()})
+    if names:
+        agents = sorted({trial.program for trial in trials if trial.program})
+        tools = f"had no way to use {amount(len(names), 'tool')}"
+        yield Concern(
+            qualification=f"the agent {tools} ({listed(names)})",
+            warning=f"{treated.mode}: {', '.join(agents) or 'the agent'} {tools}: {listed(names)}.",
+        )
+
+
+def broken(treated: Treated) -> Iterator[Concern]:
+    """A tool that never works makes a mode dearer for no reason of its own, a built-in one too."""
+    calls, failures = Counter[str](), Counter[str]()
+    for trial in treated.all:
+        calls.update(trial.tool_calls or {})
+        failures.update(trial.tool_failures or {})
+    for tool, number in failures.items():
+        if number == calls[tool] and number >= _TELLING_CALLS:
+            yield Concern(
+                qualification=f"every call of {tool} failed",
+                warning=f"{treated.mode}: every call of the tool {tool} failed ({number} of "
+                f"{number}); see the agents' streams for the reason, since it may cost this mode "
+                "turns.",
+            )
+
+
+def counted_twice(treated: Treated) -> Iterator[Concern]:
+    again = sum(map(treated.selection.rerun_of, treated.swarms))
+    if again and treated.selection.has_tool(treated.mode):
+        what = f"the tool's counters also have what {amount(again, 'trial')} did before"
+        yield Concern(
+            qualification=what,
+            warning=f"{treated.mode}: {what} being cut off and run again.",
+        )
+
+
+def unheard(treated: Treated) -> Iterator[Concern]:
+    """Counters that were not read, or not compared with the transcripts."""
+    selection, mode = treated.selection, treated.mode
+    if not selection.has_tool(mode):
+        return
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    silent = {swarm.swarm for swarm in uncompared(treated)}
+    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+        missing = [swarm for swarm in swarms if lost(swarm, probe)]
+        silent -= {swarm.swarm for swarm in missing}
+        if missing:
+            yield _unheard(
+                treated,
+                len(missing),
+                f"the counters of {TOOLS[probe]} were not compared with the transcripts",
+                f"there are no usable counters of {TOOLS[probe]}",
+            )
+    if silent:
+        what = "the tool's counters were not compared with the transcripts"
+        yield _unheard(treated, len(silent), what, what)
+
+
+def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    where = f" in {some} of {amount(len(swarms), 'swarm')}"
+    return Concern(
+        qualification=short + (where if len(swarms) > 1 else ""),
+        warning=f"{treated.mode}: {long}{where}.",
+    )
+
+
+KINDS: tuple[Kind, ...] = (
+    contaminated,
+    contradicted,
+    not_exercised,
+    labels,
+    unusable,
+    broken,
+    unheard,
+    counted_twice,
+)
+"""The gravest first."""
+
+
+def _states(trials: Iterable[TrialRecord]) -> str:
+    """What the agents said of servers that were not connected."""
+    said = {
+        f"{name} is {state}"
+        for trial in trials
+        for name, state in (trial.mcp_servers or {}).items()
+        if state != "connected"
+    }
+    return f": {', '.join(sorted(said))}" if said else ""
+
+
+def _runs(some: int, all_: int) -> str:
+    return "its run" if all_ == 1 else f"{some} of {all_} runs"
