@@ -78,6 +78,7 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
     ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
     return {
         "cost_estimated": True if ours.get("cost_estimated") is True else None,
+        "fixed_rules": True if ours.get("fixed_rules") is True else None,
         "price_table": clause_of(ours.get("price_table")),
         "token_counter": clause_of(ours.get("token_counter")),
         "unusable_tools": names_of(ours.get("unusable_tools")),

@@ -36,6 +36,11 @@ _TRIAL = (
     ("program", "name", "The agent program."),
     ("program_version", "version", "Its version, as it says itself."),
     ("model", "name", "The model, as the agent names it."),
+    (
+        "fixed_rules",
+        "true or false",
+        "true: fixed rules and no language model decided what the agent did.",
+    ),
     ("started_at", "time, UTC", "When the agent's process was started."),
     ("ended_at", "time, UTC", "When the last process of its tree had ended."),
     ("wall_seconds", "seconds", "From the one to the other, by our clock."),

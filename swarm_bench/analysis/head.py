@@ -147,11 +147,11 @@ def notes(selection: Selection) -> tuple[str, ...]:
     """What a reader must know to read the figures, where nothing went wrong."""
     found = []
     trials = selection.trials
-    if any(trial.model == "rules" for trial in trials):
+    if selection.fixed_rules and not selection.rehearsal:
         found.append(
-            "The agent thinks with fixed rules and asks no language model: the figures "
-            "are of the retrieval path, not of a model's mood, and they do not say what a model "
-            "would make of the tool."
+            "The agent thinks with fixed rules and asks no language model. The figures show that "
+            "the tool is connected and called, what it sends and how long that takes; they do not "
+            "show what a model would make of it, nor that it saves anything."
         )
     embedded = [trial.backend for trial in trials if "embedded canopy" in (trial.backend or "")]
     if embedded:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.exercise import COUNTERS, counted
+from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.tool_concerns import KINDS
@@ -25,11 +26,12 @@ def headline(selection: Selection) -> Headline:
     no_verdict = nothing or _no_reference(standings)
     barred = {one.mode for one in standings if one.no_verdict}
     modes = [] if no_verdict else [one for one in selection.modes[1:] if one not in barred]
+    columns = [one for mode in modes for one in _columns(selection, mode)]
     tools = [Treated(selection, mode) for mode in selection.modes if selection.has_tool(mode)]
     return Headline(
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
-        ratios=ratios(selection, [one for mode in modes for one in _columns(selection, mode)]),
+        ratios=ratios(selection, columns, of_headline(selection)) if columns else None,
         all_used=bool(tools) and all(treated.compared == treated.used for treated in tools),
         agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
         uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),

@@ -3,6 +3,7 @@
 from swarm_bench.analysis.answers import ANSWERS
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.analysis.rehearsing import REHEARSAL
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.spending import SPENT
 from swarm_bench.analysis.tool_use import RETRIEVAL
 from swarm_bench.core.report import Metric, Style
@@ -14,9 +15,11 @@ TABLES: tuple[tuple[str, tuple[Measure, ...]], ...] = (
     ("Rehearsal", REHEARSAL),
 )
 
-RATIOS: tuple[Metric, ...] = (
+TIMES: tuple[Metric, ...] = (
     metric("wall_seconds", "Wall time", "ratio", Style.SECONDS, "wall_seconds of a trial."),
     metric("duration_s", "Agent's own time", "ratio", Style.SECONDS, "duration_s of a trial."),
+)
+SPENDING: tuple[Metric, ...] = (
     metric("num_turns", "Turns", "ratio", Style.WHOLE, "num_turns of a trial."),
     metric("total_tokens", "Reported tokens", "ratio", Style.WHOLE, "total_tokens of a trial."),
     metric(
@@ -25,4 +28,22 @@ RATIOS: tuple[Metric, ...] = (
     metric("cost", "Cost", "ratio", Style.DOLLARS, "cost of a trial."),
     metric("result_lines", "Output lines", "ratio", Style.WHOLE, "result_lines of a trial."),
 )
+"""What whoever thinks decides: a model, or fixed rules in the place of one."""
+
+RATIOS = (*TIMES, *SPENDING)
 """The key is the key of the record."""
+
+
+def of_headline(selection: Selection) -> tuple[Metric, ...]:
+    """The metrics that a headline may compare: what fixed rules spent says nothing of a tool."""
+    return TIMES if selection.fixed_rules else RATIOS
+
+
+INDEXING = metric(
+    "index_seconds",
+    "Indexing per swarm",
+    "seconds",
+    Style.SECONDS,
+    "index_seconds of a swarm, the median over the mode's swarms; no ratio, since the baseline has "
+    "none. Before the agents started it is in no agent's time; while they ran it is part of it.",
+)

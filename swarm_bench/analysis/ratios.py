@@ -1,23 +1,17 @@
 """Each mode against the first one, task by task."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from statistics import median
 
-from swarm_bench.analysis.metrics import RATIOS
 from swarm_bench.analysis.selection import Selection, compares
 from swarm_bench.core.records import Treatment, TrialRecord
-from swarm_bench.core.report import Column, Ratio, RatioRow, Ratios
+from swarm_bench.core.report import Column, Metric, Ratio, RatioRow, Ratios
 
 
-def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
-    """The columns against the reference; `None` without columns."""
-    columns = tuple(columns)
-    if not columns:
-        return None
-    reference = selection.modes[0]
-    shown = {reference, *(column.mode for column in columns)}
-    compared = [one for one in selection.trials if compares(one) and one.mode in shown]
+def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
+    """The columns against the reference."""
+    reference, compared = selection.modes[0], in_ratios(selection, columns)
     chosen = selection.has_tool(reference)
     sides = [
         (
@@ -29,7 +23,7 @@ def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
     return Ratios(
         reference=reference,
         reference_as_used=chosen,
-        columns=columns,
+        columns=tuple(columns),
         tasks=len({trial.task_key for trial in compared}),
         runs=len({trial.run for trial in compared}),
         rows=tuple(
@@ -37,9 +31,15 @@ def ratios(selection: Selection, columns: Iterable[Column]) -> Ratios | None:
                 metric=metric,
                 ratios=tuple(ratio(side, other, metric.key) for side, other in sides),
             )
-            for metric in RATIOS
+            for metric in metrics
         ),
     )
+
+
+def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialRecord]:
+    """The trials that the columns and their reference are about."""
+    shown = {selection.modes[0], *(column.mode for column in columns)}
+    return [one for one in selection.trials if compares(one) and one.mode in shown]
 
 
 def ratio(side: Iterable[TrialRecord], other: Iterable[TrialRecord], key: str) -> Ratio | None:

@@ -41,6 +41,11 @@ class Selection:
             self.data.experiment and self.data.experiment.rehearsal
         )
 
+    @property
+    def fixed_rules(self) -> bool:
+        """Whether no language model decided what the agents spent."""
+        return self.rehearsal or any(trial.decided_by_rules for trial in self.data.trials)
+
     @cached_property
     def trials(self) -> tuple[TrialRecord, ...]:
         latest: dict[object, TrialRecord] = {}

@@ -7,10 +7,12 @@ from swarm_bench.analysis.controls import controls
 from swarm_bench.analysis.exercise import exercised
 from swarm_bench.analysis.head import banner, head, notes
 from swarm_bench.analysis.headline import headline
+from swarm_bench.analysis.legend import explained
 from swarm_bench.analysis.measure import Measure
 from swarm_bench.analysis.metrics import TABLES
 from swarm_bench.analysis.overhead import overhead
 from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.spent import spent_by_rules
 from swarm_bench.analysis.tools import tools
 from swarm_bench.analysis.warnings import warnings
 from swarm_bench.core.records import SessionData
@@ -22,17 +24,19 @@ _TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Cali
 def summarise(data: SessionData) -> Report:
     """Everything that a summary of the session says. Any session has one, an empty one too."""
     selection = Selection(data)
-    found = headline(selection)
+    warned = warnings(selection)
+    found = explained(selection, headline(selection), warned=bool(warned))
     return Report(
         title=_title(selection),
         banner=banner(selection),
         head=head(selection),
-        warnings=warnings(selection),
+        warnings=warned,
         notes=notes(selection),
         modes=selection.modes,
         runs=selection.runs,
         headline=found,
         controls=controls(selection, found),
+        spent_by_rules=spent_by_rules(selection, found),
         tables=_tables(selection),
         tools=tools(selection),
         overhead=overhead(selection),

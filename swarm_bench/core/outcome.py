@@ -172,6 +172,8 @@ class Outcome:
     token_counter: str | None = None
     """Name of the counter when tokens were counted by us, `None` when a provider counted them."""
     model: str | None = None
+    fixed_rules: bool | None = None
+    """True when a fixed policy and no language model decided what the agent did."""
     program_version: str | None = None
     tool_calls: Mapping[str, int] | None = None
     """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,

@@ -151,6 +151,8 @@ class Model(Protocol):
     """Who thinks. One call is one request, and one turn of an agent."""
 
     name: str
+    fixed_rules: bool
+    """No language model: a fixed policy in the place of one."""
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """The assistant's next message; no calls in it means that it is the answer."""

@@ -12,6 +12,9 @@ from typing import Any, Literal
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
+_RULES = "rules"
+"""Scout's model, in records that are older than `fixed_rules`."""
+
 
 class Treatment(StrEnum):
     """What became of the retrieval tool in one trial."""
@@ -100,6 +103,8 @@ class TrialRecord(Stored):
     program: str | None = None
     program_version: str | None = None
     model: str | None = None
+    fixed_rules: bool | None = None
+    """True when a fixed policy and no language model decided what the agent did."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
     wall_seconds: float | None = None
@@ -173,6 +178,12 @@ class TrialRecord(Stored):
     def task_key(self) -> str:
         """What tells its task from others: the id, and the prompt where there is none."""
         return self.task_id or self.task
+
+    @property
+    def decided_by_rules(self) -> bool:
+        """Whether no language model decided what it spent."""
+        by_name = self.fixed_rules is None and self.model == _RULES
+        return bool(self.fixed_rules or self.rehearsal or by_name)
 
     @property
     def conclusive(self) -> bool:

@@ -119,6 +119,31 @@ class RatioRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Indexing:
+    """Seconds that the index of a swarm took; both are `None` when no swarm says."""
+
+    before: float | None
+    """Before its agents started: in nobody's time."""
+    within: float | None
+    """While its agents ran, so that their time has it."""
+    missing: int
+    """Swarms that do not say."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Both together."""
+        known = [part for part in (self.before, self.within) if part is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexingRow:
+    metric: Metric
+    cells: tuple[Indexing | None, ...]
+    """By column; `None` for a mode without a tool."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ratios:
     """Descriptive: no interval, no test."""
 
@@ -130,6 +155,10 @@ class Ratios:
     """Tasks in the comparison."""
     runs: int
     rows: tuple[RatioRow, ...]
+    indexing: IndexingRow | None = None
+    """`None` when no column has a tool, and where it is not told."""
+    legend: tuple[str, ...] = ()
+    """How to read it, in paragraphs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +190,8 @@ class Headline:
     """Modes with a tool whose counters were compared with the transcripts."""
     uncounted: tuple[str, ...]
     """Modes with a tool that has no counters to compare."""
+    remark: str = ""
+    """What must be known beside the ratios; empty where there is no verdict."""
 
     @property
     def qualified(self) -> bool:
@@ -200,6 +231,17 @@ class Controls:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpentByRules:
+    """Ratios of what agents spent that no language model drove: no part of a headline."""
+
+    title: str
+    banner: str
+    ratios: Ratios
+    splits: tuple[Split, ...]
+    """The same in two steps, where there are controls."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fact:
     """A labelled word of the head."""
 
@@ -224,6 +266,8 @@ class Report:
     headline: Headline
     controls: Controls | None
     """`None` when no mode is a control."""
+    spent_by_rules: SpentByRules | None
+    """`None` when a model decided what was spent."""
     tables: tuple[Table, ...]
     tools: Sheet | None
     """Calls by mode and tool; `None` when no transcript shows a call."""

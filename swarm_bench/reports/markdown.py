@@ -1,19 +1,23 @@
 """A report as `summary.md`. It computes nothing."""
 
+from collections.abc import Iterator, Sequence
+
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import (
     Column,
-    Controls,
     Headline,
+    Indexing,
     Ratios,
     Report,
     Row,
     Sheet,
+    SpentByRules,
+    Split,
     Standing,
     Style,
     Table,
 )
-from swarm_bench.reports.figures import NOT_REPORTED, figure, ratio, written
+from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED, figure, ratio, written
 from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import cut, escaped, plain
 
@@ -27,7 +31,8 @@ def render(report: Report) -> str:
         report=report,
         standings=_standings(report.headline),
         ratios=report.headline.ratios and _ratios(report.headline.ratios),
-        splits=report.controls and _splits(report.controls),
+        splits=report.controls and _splits(report.controls.splits),
+        spent=_spent(report.spent_by_rules),
         sheets=[(one, _sheet(one)) for one in (report.tools, report.overhead) if one],
         tables=[(table, _metrics(report, table)) for table in report.tables],
         trials=_trials(report),
@@ -49,28 +54,49 @@ def standing(one: Standing) -> str:
 
 
 def _ratios(ratios: Ratios) -> str:
-    return pipe_table(
-        ["Metric", *map(_column, ratios.columns)],
-        [
-            [row.metric.title, *(ratio(value, ratios.tasks) for value in row.ratios)]
-            for row in ratios.rows
-        ],
-        words=1,
-    )
+    first = "Metric (range of tasks)" if ratios.tasks > 1 else "Metric"
+    headers = [first, *map(_column, ratios.columns)]
+    return pipe_table(headers, [*_ratio_rows(ratios)], words=1)
+
+
+def _ratio_rows(ratios: Ratios) -> Iterator[list[str]]:
+    """Indexing stands with the time that it may be part of."""
+    for row in ratios.rows:
+        yield [row.metric.title, *(ratio(value, ratios.tasks) for value in row.ratios)]
+        if row.metric.key == "wall_seconds" and ratios.indexing:
+            yield [ratios.indexing.metric.title, *map(_indexing, ratios.indexing.cells)]
+
+
+def _indexing(one: Indexing | None) -> str:
+    """`60.30s before the agents`."""
+    if one is None:
+        return NOT_APPLICABLE
+    parts = [(one.before, "before the agents"), (one.within, "in their time")]
+    said = [f"{written(Style.SECONDS, part)} {when}" for part, when in parts if part is not None]
+    missing = [f"{one.missing} missing"] if said and one.missing else []
+    return "; ".join([*said, *missing]) or NOT_REPORTED
+
+
+def _spent(spent: SpentByRules | None) -> list[str]:
+    """The tables of what fixed rules spent."""
+    if spent is None:
+        return []
+    tables = [_ratios(spent.ratios)]
+    return [*tables, _splits(spent.splits)] if spent.splits else tables
 
 
 def _column(column: Column) -> str:
     return escaped(column.mode) + (", as used" if column.as_used else "")
 
 
-def _splits(controls: Controls) -> str:
+def _splits(splits: Sequence[Split]) -> str:
     rows = [
         [
             escaped(split.mode),
             row.metric.title,
             *(ratio(one, split.tasks) for one in (row.instructions, row.tool, row.together)),
         ]
-        for split in controls.splits
+        for split in splits
         for row in split.rows
     ]
     return pipe_table(["Mode", "Metric", "Instructions", "Tool", "Together"], rows, words=2)

@@ -177,7 +177,7 @@ def test_the_headline_stands_before_everything_else() -> None:
     assert first.startswith("Headline\n\n- **canopy**: connected in 1 of 1 trial, used in 1.\n")
     assert (
         "\nNothing qualifies it: every trial was connected and used the tool, and the witnesses "
-        "agree.\n"
+        "agree. Correctness was not measured, so lower figures alone are no gain.\n"
     ) in first
     assert "Every trial used its mode's tool" in first
 
@@ -202,7 +202,7 @@ def test_who_has_counters_is_said_of_each_mode() -> None:
     )
     assert (
         "and the witnesses agree; for canopy-service that is as the agents show it (no counters "
-        "to compare there).\n"
+        "to compare there). "
     ) in text
 
 

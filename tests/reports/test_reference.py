@@ -17,7 +17,7 @@ from swarm_bench.analysis.dictionary import (
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.analysis.metrics import RATIOS, TABLES
+from swarm_bench.analysis.metrics import INDEXING, RATIOS, TABLES
 from swarm_bench.analysis.overhead import COLUMNS as OVERHEAD
 from swarm_bench.analysis.tools import COLUMNS as TOOLS
 from swarm_bench.core.records import Evidence, Overhead, SwarmRecord, TrialRecord
@@ -37,7 +37,7 @@ EXPECTED = {
     "feedback": key_table(FEEDBACK_KEYS),
     "service": key_table(SERVICE_KEYS),
     **{title: metric_table(one.metric for one in measures) for title, measures in TABLES},
-    "Ratios": metric_table(RATIOS),
+    "Ratios": metric_table((*RATIOS, INDEXING)),
     "Tools": metric_table(TOOLS),
     "Fixed overhead": metric_table(OVERHEAD),
 }

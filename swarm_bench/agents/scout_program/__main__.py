@@ -54,7 +54,7 @@ def run(options: Options, root: Path) -> int:
             max_turns=options.max_turns,
         )
         try:
-            loop.printer.event(_init(options, root, specs, mcp.status if mcp else {}))
+            loop.printer.event(_init(options, root, loop, mcp.status if mcp else {}))
             return loop.run(_prompt(options, root, specs))
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -94,18 +94,16 @@ def _runner(own: OwnTools, mcp: "McpTools | None") -> RunTool:
     return run_tool
 
 
-def _init(
-    options: Options, root: Path, tools: Sequence[ToolSpec], status: dict[str, str]
-) -> dict[str, object]:
+def _init(options: Options, root: Path, loop: Loop, status: dict[str, str]) -> dict[str, object]:
     return {
         "type": "system",
         "subtype": "init",
         "cwd": str(root),
-        "tools": [tool.name for tool in tools],
+        "tools": [tool.name for tool in loop.tools],
         "mcp_servers": [{"name": name, "status": value} for name, value in status.items()],
         "model": options.model,
         "permissionMode": "default",
-        "swarm_bench": about(options.model, tools),
+        "swarm_bench": about(loop.model, loop.tools),
     }
 
 

@@ -16,7 +16,7 @@ RunTool = Callable[[ToolCall], str]
 """Runs a tool and gives its text; raises `Refused` when it cannot."""
 
 
-def about(model: str, tools: Sequence[ToolSpec]) -> Event:
+def about(model: Model, tools: Sequence[ToolSpec]) -> Event:
     """What the record must know about the figures that scout gives, and about the tools that it
     found no way to use."""
     unusable = foreign.unusable(tools)
@@ -24,7 +24,7 @@ def about(model: str, tools: Sequence[ToolSpec]) -> Event:
         "token_counter": tokens.COUNTER,
         "price_table": prices.TABLE,
         "cost_estimated": True,
-        "model_kind": model,
+        "fixed_rules": model.fixed_rules,
         **({} if unusable is None else {"unusable_tools": unusable}),
     }
 
@@ -117,7 +117,7 @@ class Loop:
             "usage": events.usage_event(total),
             "modelUsage": events.model_usage(self.model.name, total, cost),
             "permission_denials": [],
-            "swarm_bench": about(self.model.name, self.tools),
+            "swarm_bench": about(self.model, self.tools),
         }
         return figures
 

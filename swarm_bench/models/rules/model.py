@@ -18,6 +18,7 @@ class Rules:
     """Decides from the conversation alone: no state, no chance, no knowledge of the budget."""
 
     name = "rules"
+    fixed_rules = True
 
     def __init__(self, instructions: str = "") -> None:
         self._instructions = instructions

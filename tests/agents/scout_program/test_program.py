@@ -89,7 +89,7 @@ def test_tokens_are_billed_as_a_chat_api_does(scout: Scout) -> None:
         "token_counter": "utf8-bytes/4",
         "price_table": "prices-2025-10-01",
         "cost_estimated": True,
-        "model_kind": "rules",
+        "fixed_rules": True,
     }
 
 

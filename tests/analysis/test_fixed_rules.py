@@ -1,0 +1,87 @@
+"""What fixed rules spent is never a headline."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.spent import TITLE
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.report import Ratios, Report
+from swarm_bench.reports.markdown import render
+
+Trial = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+
+TIMES = ["wall_seconds", "duration_s"]
+BY_RULES: list[dict[str, Any]] = [
+    {"fixed_rules": True, "model": "another name"},
+    {"rehearsal": True, "model": "rehearsal"},
+    {"model": "rules"},  # as older sessions have it
+]
+
+
+def keys(ratios: Ratios | None) -> list[str]:
+    return [row.metric.key for row in ratios.rows] if ratios else []
+
+
+def compared(trial: Trial, session: Session, **changes: Any) -> Report:
+    modes = ("baseline", "told", "canopy")
+    return summarise(session(*(trial(mode, **changes) for mode in modes)))
+
+
+@pytest.mark.parametrize("changes", BY_RULES)
+def test_what_fixed_rules_spent_is_no_headline(
+    changes: dict[str, Any], trial: Trial, session: Session
+) -> None:
+    report = compared(trial, session, **changes)
+    assert keys(report.headline.ratios) == TIMES
+    spent = report.spent_by_rules
+    assert spent is not None
+    assert set(keys(spent.ratios)) >= {"num_turns", "total_tokens", "effective_tokens", "cost"}
+    assert not set(keys(spent.ratios)) & set(TIMES)
+    assert "no figures of a model" in spent.banner
+    assert "placebo" in spent.banner
+
+
+@pytest.mark.parametrize("changes", BY_RULES)
+def test_the_split_by_controls_follows_the_headline(
+    changes: dict[str, Any], trial: Trial, session: Session
+) -> None:
+    report = compared(trial, session, **changes)
+    assert report.controls is not None
+    (split,) = report.controls.splits
+    assert [row.metric.key for row in split.rows] == TIMES
+    assert report.spent_by_rules is not None
+    (spent,) = report.spent_by_rules.splits
+    assert [row.metric.key for row in spent.rows] == keys(report.spent_by_rules.ratios)
+
+
+def test_what_a_model_spent_is_one_with_a_word_on_correctness(
+    trial: Trial, session: Session
+) -> None:
+    report = compared(trial, session, model="a-model")
+    assert report.spent_by_rules is None
+    assert keys(report.headline.ratios)[:2] == TIMES
+    assert {"total_tokens", "cost"} < set(keys(report.headline.ratios))
+    assert "Correctness was not measured" in report.headline.remark
+
+
+def test_without_a_verdict_nothing_is_said_of_spending(trial: Trial, session: Session) -> None:
+    touched = trial(retrieval="contaminated", fixed_rules=True)
+    report = summarise(session(touched, trial("canopy", fixed_rules=True)))
+    assert report.spent_by_rules is None
+    assert report.headline.remark == ""
+
+
+def test_its_section_stands_below_the_headline(trial: Trial, session: Session) -> None:
+    text = render(compared(trial, session, fixed_rules=True))
+    parts = {part.partition("\n")[0]: part for part in text.split("\n## ")}
+    titles = list(parts)
+    assert titles.index("Headline") < titles.index("Warnings") < titles.index(TITLE)
+    spent = parts[TITLE].splitlines()
+    banner = next(number for number, line in enumerate(spent) if line.startswith("> "))
+    assert banner < min(number for number, line in enumerate(spent) if line.startswith("|"))
+    assert "| Cost" not in parts["Headline"]
+    assert "| Cost" in parts[TITLE]
