@@ -98,8 +98,8 @@ _TRIAL = (
     (
         "retrieval",
         "label",
-        "used, unused, not-connected, contaminated (a tool that the mode does not give was there), "
-        "not-given, or unknown.",
+        "used, unused, not-connected, contaminated, not-given or unknown; docs/modes.md says when "
+        "a trial is which.",
     ),
     ("evidence", "object", "What the witnesses say, from which the label follows: see below."),
     (
@@ -152,6 +152,22 @@ _EVIDENCE = (
         "unanswered",
         "calls",
         "Those of them that have no result; null when the transcript cannot show them.",
+    ),
+    (
+        "retrieved",
+        "calls",
+        "Of them, the answered ones of tools that search or read; null when the transcript shows "
+        "no calls.",
+    ),
+    (
+        "unclear",
+        "names",
+        "Tools of the mode that answered and of which it cannot be told what they are for.",
+    ),
+    (
+        "others",
+        "names",
+        "Tools of the mode that answered and do not retrieve: status, index, help, changes.",
     ),
     (
         "start",

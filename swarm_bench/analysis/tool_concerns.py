@@ -8,17 +8,10 @@ from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.use_concerns import LABELS, labels, unclear
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.records import Treatment, TrialRecord
 
-_LABELS = {
-    Treatment.NOT_CONNECTED: (
-        "not connected",
-        "were not connected to the retrieval tool: they ran without it, with whatever else their "
-        "mode gives",
-    ),
-    Treatment.UNUSED: ("not used", "never used the retrieval tool they had"),
-}
 _TELLING_CALLS = 3
 
 
@@ -87,21 +80,7 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
 
 def _said_otherwise(part: Slice) -> bool:
     contradicting = any(swarm.counters == "contradict" for swarm in part.swarms)
-    return contradicting or all(trial.retrieval in _LABELS for trial in part.trials)
-
-
-def labels(treated: Treated) -> Iterator[Concern]:
-    # A trial that the provider or the harness cut off had no chance to call anything.
-    for label, (short, meaning) in _LABELS.items():
-        so = treated.labelled(label)
-        if so:
-            some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
-            yield Concern(
-                qualification=f"{short} in {some}",
-                warning=f"{treated.mode}: {some} {meaning} "
-                f"{places(so, treated.selection)}{_states(so)}. "
-                "They stay in the figures, which are as assigned.",
-            )
+    return contradicting or all(trial.retrieval in LABELS for trial in part.trials)
 
 
 def unusable(treated: Treated) -> Iterator[Concern]:
@@ -184,23 +163,13 @@ KINDS: tuple[Kind, ...] = (
     contradicted,
     not_exercised,
     labels,
+    unclear,
     unusable,
     broken,
     unheard,
     counted_twice,
 )
 """The gravest first."""
-
-
-def _states(trials: Iterable[TrialRecord]) -> str:
-    """What the agents said of servers that were not connected."""
-    said = {
-        f"{name} is {state}"
-        for trial in trials
-        for name, state in (trial.mcp_servers or {}).items()
-        if state != "connected"
-    }
-    return f": {', '.join(sorted(said))}" if said else ""
 
 
 def _runs(some: int, all_: int) -> str:

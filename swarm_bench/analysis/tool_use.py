@@ -19,7 +19,8 @@ RETRIEVAL = (
             "Trials that used the tool",
             "% of trials",
             Style.PERCENT,
-            "Trials whose transcript shows a call of the mode's retrieval tool (retrieval: used).",
+            "Trials in which a call of a tool of the mode that retrieves was answered without an "
+            "error (retrieval: used).",
         ),
         of=share(_used),
         tool_only=True,

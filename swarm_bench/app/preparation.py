@@ -38,6 +38,7 @@ from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
 from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, with_secrets
+from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.workspace import take_snapshot
@@ -102,7 +103,11 @@ async def _asked(
     """With what the tools said of the modes that are to run. Raises `UsageError`."""
     left = _left(ready.experiment, continued)
     greetings = await ask_tools(asking, left, ready.snapshot, ready.work, emit)
-    experiment = with_back_ends(ready.experiment, back_ends(asking, left, greetings))
+    experiment = with_back_ends(
+        ready.experiment,
+        back_ends(asking, left, greetings),
+        {mode.name: purposes(mode, greetings) for mode in left if mode.name in greetings},
+    )
     return replace(ready, experiment=experiment, greetings=greetings)
 
 

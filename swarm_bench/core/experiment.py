@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from swarm_bench.core.mode_parts import IndexTool as IndexTool
+from swarm_bench.core.mode_parts import Purpose as Purpose
 from swarm_bench.core.mode_parts import SearchTool as SearchTool
 from swarm_bench.core.stored import Stored as Stored
 
@@ -155,6 +156,9 @@ class Experiment(Stored):
     """Per run the modes, in the order they take their turn."""
     retrieval: dict[str, Program] = {}
     """Retrieval back end by mode; a mode without one is not in it."""
+    tool_purposes: dict[str, dict[str, Purpose | None]] = {}
+    """By mode: what each tool that its servers offered is for, under the name that agents give it;
+    `None` where that cannot be told."""
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}

@@ -1,8 +1,11 @@
 """What a mode may say of its tool beside its servers: how it is prepared and searched."""
 
-from typing import Any
+from typing import Any, Literal
 
 from swarm_bench.core.stored import Stored
+
+Purpose = Literal["search", "read", "other"]
+"""What a tool is for: the first two retrieve, and the last one does not."""
 
 
 class IndexTool(Stored):

@@ -20,7 +20,9 @@ class Treatment(StrEnum):
     """What became of the retrieval tool in one trial."""
 
     USED = "used"
+    """A call of a tool of the mode that retrieves was answered, without an error."""
     UNUSED = "unused"
+    """The tool was there, and no such call was answered."""
     NOT_CONNECTED = "not-connected"
     CONTAMINATED = "contaminated"
     """A tool that the mode does not give was offered or called."""
@@ -53,6 +55,14 @@ class Evidence(Stored):
     """Of those calls, the ones that came back with an error."""
     unanswered: int | None = None
     """Of those calls, the ones without a result; `None` when the transcript cannot show them."""
+    retrieved: int | None = None
+    """Of those calls, the answered ones of tools that search or read; `None` when the transcript
+    shows no calls, or nobody knew what the tools are for."""
+    unclear: tuple[str, ...] = ()
+    """Tools of the mode that answered and of which it cannot be told what they are for."""
+    others: tuple[str, ...] = ()
+    """Tools of the mode that answered and do not retrieve: they tell the state of the tool, keep
+    its index, or change something."""
     start: Verdict | None = None
     """How the start event fits the answered calls of the transcript; `None` when one of the two
     shows nothing."""

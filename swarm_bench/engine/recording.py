@@ -122,7 +122,8 @@ def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
 
 
 def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
-    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome)
+    purposes = experiment.tool_purposes.get(trial.mode, {})
+    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
     backend = experiment.retrieval.get(trial.mode)
     return {
         "session": experiment.session,

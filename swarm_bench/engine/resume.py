@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment, Program, Setting, Task
+from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, plan
 
 _FIXED = (
@@ -68,9 +69,14 @@ def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
             _same(name, old.settings[name].value, new[name].value)
 
 
-def with_back_ends(experiment: Experiment, found: Mapping[str, Program]) -> Experiment:
-    """The experiment with the tools that answer in its modes now. Raises `UsageError` when a mode
-    that had one before has another."""
+def with_back_ends(
+    experiment: Experiment,
+    found: Mapping[str, Program],
+    purposes: Mapping[str, Mapping[str, Purpose | None]],
+) -> Experiment:
+    """The experiment with the tools that answer in its modes now, and what they are for; what was
+    known before stays, so that equal trials have equal labels. Raises `UsageError` when a mode that
+    had a tool before has another."""
     for mode, now in found.items():
         then = experiment.retrieval.get(mode, now)
         if now.label != then.label:
@@ -78,7 +84,9 @@ def with_back_ends(experiment: Experiment, found: Mapping[str, Program]) -> Expe
                 f"{mode} ran with {then.label} when the session began, and now there is "
                 f"{now.label}; bring the old one back, or begin a new session"
             )
-    return experiment.model_copy(update={"retrieval": {**found, **experiment.retrieval}})
+    known = {name: {**mode} for name, mode in {**purposes, **experiment.tool_purposes}.items()}
+    back_ends = {**found, **experiment.retrieval}
+    return experiment.model_copy(update={"retrieval": back_ends, "tool_purposes": known})
 
 
 def _check_same(old: Experiment, new: Experiment) -> None:

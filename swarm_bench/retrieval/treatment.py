@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import Evidence, Treatment, Verdict
 
@@ -17,9 +18,17 @@ _MAY_COME = frozenset({"pending", "unknown"})
 """What agents say of a server that may be connected later, or is and they do not know."""
 
 
-def treatment(given: Collection[str], outcome: Outcome) -> tuple[Treatment, Evidence]:
-    """The label of a trial in a mode that gives the MCP servers `given`, and what it rests on."""
-    seen = _Seen(given, outcome)
+Purposes = Mapping[str, Purpose | None]
+"""What tools are for, by the name that agents give them; `None`, or no entry, where that cannot be
+told."""
+
+
+def treatment(
+    given: Collection[str], outcome: Outcome, purposes: Purposes | None = None
+) -> tuple[Treatment, Evidence]:
+    """The label of a trial in a mode that gives the MCP servers `given`, and what it rests on.
+    Without `purposes` every answered call counts as retrieval."""
+    seen = _Seen(given, outcome, purposes)
     start, why = _start_against_transcript(seen)
     evidence = Evidence(
         connected=seen.connected,
@@ -28,8 +37,11 @@ def treatment(given: Collection[str], outcome: Outcome) -> tuple[Treatment, Evid
         calls=None if outcome.tool_calls is None else sum(seen.calls.values()),
         failed=None if outcome.tool_calls is None else seen.failed,
         unanswered=None if outcome.tool_unanswered is None else seen.unanswered,
+        retrieved=None if outcome.tool_calls is None else seen.retrieved,
+        unclear=seen.unclear,
+        others=seen.others,
         start=start,
-        why=(*why, *_imagined(seen)),
+        why=(*why, *_imagined(seen), *_beside(seen)),
     )
     return _label(seen, outcome), evidence
 
@@ -57,9 +69,10 @@ def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]
 class _Seen:
     """An outcome, sorted by the servers that its tools belong to."""
 
-    def __init__(self, given: Collection[str], outcome: Outcome) -> None:
+    def __init__(self, given: Collection[str], outcome: Outcome, purposes: Purposes | None) -> None:
         self._names = {_normal(name): name for name in given}
         self._outcome = outcome
+        self._purposes = purposes
         shown = outcome.servers
         self.statuses = None if shown is None else {_normal(n): s for n, s in shown.items()}
         """By server, as its name stands in the names of its tools."""
@@ -108,6 +121,31 @@ class _Seen:
         outcome = self._outcome
         lost = Counter(outcome.tool_failures or {}) + Counter(outcome.tool_unanswered or {})
         return Counter(self.calls) - lost
+
+    @property
+    def retrieved(self) -> int | None:
+        """Answered calls that searched or read; `None` when nobody knows what the tools are for."""
+        if self._purposes is None:
+            return None
+        open_or_other = (*self.unclear, *self.others)
+        return sum(n for tool, n in self.answered.items() if tool not in open_or_other)
+
+    @property
+    def unclear(self) -> tuple[str, ...]:
+        """Tools that answered and of which it cannot be told what they are for."""
+        known = self._purposes
+        return () if known is None else tuple(t for t in self.answered if not known.get(_normal(t)))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Tools that answered and do not retrieve."""
+        known = self._purposes or {}
+        return tuple(tool for tool in self.answered if known.get(_normal(tool)) == "other")
+
+    @property
+    def used(self) -> bool:
+        """Whether a tool of the mode retrieved something, as far as that can be told."""
+        return set(self.answered) != set(self.others)
 
     @property
     def failed(self) -> int:
@@ -168,14 +206,14 @@ class _Seen:
 def _label(seen: _Seen, outcome: Outcome) -> Treatment:
     if seen.foreign:
         return Treatment.CONTAMINATED
-    if seen.answered:
+    if seen.used:
         return Treatment.USED
     if outcome.servers is None and outcome.tools_offered is None and not seen.calls:
         return Treatment.UNKNOWN
     if not seen.given:
         return Treatment.NOT_GIVEN
     if seen.connected or seen.offered or (seen.calls and not seen.in_vain):
-        return Treatment.UNUSED
+        return Treatment.UNKNOWN if outcome.tool_calls is None else Treatment.UNUSED
     # An agent may know how many of several have connected, and not which.
     unclear = "unknown" in (seen.statuses or {}).values() and len(seen.statuses or {}) > 1
     return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
@@ -234,6 +272,12 @@ def _imagined(seen: _Seen) -> Iterator[str]:
         yield f"{_listed(seen.calls)} was called without a connection: no call was answered."
     if seen.imagined:
         yield f"{_listed(seen.imagined)} was called and is not there: every call failed."
+
+
+def _beside(seen: _Seen) -> Iterator[str]:
+    if seen.answered and not seen.used:
+        verb = "does" if len(seen.others) == 1 else "do"
+        yield f"Only {_listed(seen.others)} answered, which {verb} not retrieve."
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
     ),
     "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
     "labels": lambda: canopy(retrieval="unused"),
+    "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
     "unusable": lambda: canopy(retrieval="unused", unusable_tools=["a"]),
     "broken": lambda: canopy(**DEAD),
     "unheard": lambda: canopy(make_swarm("canopy", counters=None)),
@@ -41,7 +42,7 @@ def test_each_kind_has_a_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
     data = CASES[name]()
-    kind = getattr(tool_concerns, name)
+    (kind,) = [one for one in tool_concerns.KINDS if one.__name__ == name]
     warnings = list(warned(Selection(data), kind))
     assert warnings
     found = summarise(data)
@@ -49,3 +50,24 @@ def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
     (standing,) = [one for one in found.headline.standings if one.mode == "canopy"]
     assert standing.no_verdict or standing.qualifications
     assert found.headline.qualified
+
+
+@pytest.mark.parametrize(
+    ("evidence", "short", "long"),
+    [
+        ({"calls": 0}, "never called in 1 of 1 trial", "1 of 1 trial never called the"),
+        ({"calls": 2, "failed": 2}, "called without an answer", "no call of it was answered"),
+        (
+            {"calls": 2, "failed": 1, "others": ["mcp__canopy__status"], "retrieved": 0},
+            "called, and not to retrieve, in 1 of 1 trial (mcp__canopy__status)",
+            "only for what is no retrieval",
+        ),
+    ],
+)
+def test_trials_that_did_not_use_the_tool_are_told_apart(
+    evidence: dict[str, Any], short: str, long: str
+) -> None:
+    found = summarise(canopy(retrieval="unused", evidence=evidence))
+    (standing,) = found.headline.standings
+    assert [short in one for one in standing.qualifications] == [True]
+    assert [long in one for one in found.warnings] == [True]

@@ -88,7 +88,7 @@ def test_witnesses_that_disagree_are_said(trial: Trial, swarm: Swarm, session: S
 @pytest.mark.parametrize(
     ("label", "said"),
     [
-        ("unused", "never used"),
+        ("unused", "did not use"),
         ("not-connected", "were not connected to the retrieval tool: they ran without it"),
     ],
 )
@@ -261,4 +261,4 @@ def test_tools_that_the_agent_cannot_use_are_said(trial: Trial, session: Session
 def test_an_unused_tool_is_said_once(trial: Trial, swarm: Swarm, session: Session) -> None:
     data = session(trial("canopy", retrieval="unused"), swarm("canopy", difference=NO_COUNTS))
     (said,) = warnings(data)
-    assert "1 of 1 trial never used" in said
+    assert "1 of 1 trial did not use" in said

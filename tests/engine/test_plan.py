@@ -144,7 +144,7 @@ def test_another_back_end_is_refused() -> None:
     old = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.4.0")})
     now = {"canopy": Program(name="canopy-mcp", version="0.5.0")}
     with pytest.raises(UsageError, match="canopy ran with canopy-mcp 0.4.0"):
-        with_back_ends(old, now)
+        with_back_ends(old, now, {})
 
 
 def test_what_does_not_grow_is_told_as_it_was() -> None:

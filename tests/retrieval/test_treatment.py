@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import Evidence, Treatment
 from swarm_bench.core.status import Cause
@@ -40,8 +41,17 @@ IN_VAIN: dict[str, Any] = {"tool_calls": {QUERY: 1}, "tool_failures": {QUERY: 1}
         ),
         (["canopy"], {"tool_calls": {QUERY: 2}, "tool_unanswered": {QUERY: 1}}, Treatment.USED),
         (["a__b", "my.server"], {"tool_calls": {"mcp__a__b__c": 1}}, Treatment.USED),
-        (["my.server"], {"servers": {"my.server": "connected"}}, Treatment.UNUSED),
-        (["my.server"], {"tools_offered": ("mcp__my_server__find",)}, Treatment.UNUSED),
+        (["my.server"], {"servers": {"my.server": "connected"}}, Treatment.UNKNOWN),
+        (
+            ["my.server"],
+            {"servers": {"my.server": "connected"}, "tool_calls": {}},
+            Treatment.UNUSED,
+        ),
+        (
+            ["my.server"],
+            {"tools_offered": ("mcp__my_server__find",), "tool_calls": {}},
+            Treatment.UNUSED,
+        ),
         (["a"], {"tools_offered": ("mcp__ab__find",)}, Treatment.CONTAMINATED),
         (["canopy"], {"tools_offered": (QUERY,), "tool_calls": {}}, Treatment.UNUSED),
         (["canopy"], {"servers": {"canopy": "failed"}}, Treatment.NOT_CONNECTED),
@@ -70,6 +80,40 @@ IN_VAIN: dict[str, Any] = {"tool_calls": {QUERY: 1}, "tool_failures": {QUERY: 1}
 )
 def test_labels(given: list[str], seen: dict[str, Any], label: Treatment) -> None:
     assert treatment(given, Outcome(cause=Cause.FINISHED, **seen))[0] is label
+
+
+STATUS, LIST = "mcp__canopy__canopy_status", "mcp__canopy__list_files"
+PURPOSES: dict[str, Purpose | None] = {QUERY: "search", STATUS: "other"}
+
+
+@pytest.mark.parametrize(
+    ("calls", "failures", "label", "retrieved"),
+    [
+        ({STATUS: 2}, {}, Treatment.UNUSED, 0),
+        ({STATUS: 2, QUERY: 1}, {QUERY: 1}, Treatment.UNUSED, 0),
+        ({STATUS: 2, QUERY: 2}, {QUERY: 1}, Treatment.USED, 1),
+        ({STATUS: 2, LIST: 1}, {}, Treatment.USED, 0),
+        ({LIST: 1}, {LIST: 1}, Treatment.UNUSED, 0),
+    ],
+)
+def test_only_a_call_that_retrieves_is_use(
+    calls: dict[str, int], failures: dict[str, int], label: Treatment, retrieved: int
+) -> None:
+    seen: dict[str, Any] = {"servers": CONNECTED, "tool_calls": calls, "tool_failures": failures}
+    shown = Outcome(cause=Cause.FINISHED, **seen)
+    found, rests_on = treatment(["canopy"], shown, PURPOSES)
+    assert (found, rests_on.retrieved) == (label, retrieved)
+    answered = {tool for tool, number in calls.items() if number > failures.get(tool, 0)}
+    assert set(rests_on.others) == answered & {STATUS}
+    assert set(rests_on.unclear) == answered & {LIST}
+    only_beside = bool(rests_on.others) and label is Treatment.UNUSED
+    assert [STATUS in one for one in rests_on.why] == [True] * only_beside
+
+
+def test_a_name_with_what_a_tool_cannot_be_called_has_its_purpose() -> None:
+    shown = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__my_server__status.now": 1})
+    label, _ = treatment(["my.server"], shown, {"mcp__my_server__status_now": "other"})
+    assert label is Treatment.UNUSED
 
 
 def evidence(given: list[str], **seen: Any) -> Evidence:
