@@ -117,6 +117,21 @@ def broken(treated: Treated) -> Iterator[Concern]:
             )
 
 
+def shared(treated: Treated) -> Iterator[Concern]:
+    """Counters of a service that others may ask have no upper bound."""
+    experiment = treated.selection.data.experiment
+    if experiment is None or experiment.service_url is None:
+        return
+    if "service" in treated.selection.probes(treated.mode) and counted(treated.swarms, "service"):
+        what = "others may have asked its service (--service-url)"
+        yield Concern(
+            qualification=f"{what}, so its counters do not say whose calls they are",
+            warning=f"{treated.mode}: {what} while its agents ran, so the service's counters do "
+            "not say whose calls they are; without --service-url each swarm has a service of its "
+            "own.",
+        )
+
+
 def counted_twice(treated: Treated) -> Iterator[Concern]:
     again = sum(map(treated.selection.rerun_of, treated.swarms))
     if again and treated.selection.has_tool(treated.mode):
@@ -167,6 +182,7 @@ KINDS: tuple[Kind, ...] = (
     unusable,
     broken,
     unheard,
+    shared,
     counted_twice,
 )
 """The gravest first."""

@@ -34,6 +34,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, tool_concerns.unusable),
         *warned(selection, tool_concerns.broken),
         *warned(selection, tool_concerns.unheard),
+        *warned(selection, tool_concerns.shared),
         *warned(selection, tool_concerns.counted_twice),
         *_mixed(selection),
         *_unknown_prices(selection),

@@ -36,6 +36,7 @@ _NAMES = {
     ("service", "expands"): ("the service counted", "expand request"),
 }
 """The counters that say how often the tool was asked, by probe and name."""
+_ANYBODYS = "others may ask the service of --service-url, so nobody knows whose calls it counts"
 _MAY_LACK = ("evidence_packs",)
 """Counters that not every service has."""
 
@@ -59,6 +60,8 @@ class _Trust:
     """Reasons why there may be more counts than calls."""
     no_floor: Mapping[str, str]
     """By probe: why it may have fewer."""
+    shared: bool
+    """Others may ask the service, so that its counts need not be of the agents' calls."""
 
 
 def compare(
@@ -174,7 +177,7 @@ def _trust(
         "agents were cut off in the middle of their work": any(map(_cut_off, ran)),
         "agents of the swarm were run again since": len(trials) < len(swarm.agents),
         "sub-agents called tools too": any(trial.subagents for trial in ran),
-        "others ask the service of --service-url too": external,
+        _ANYBODYS: external,
         "tools were called that are not canopy's": _calls(ran).others > 0,
     }
     # A service that went on from an earlier workspace keeps that one's database open.
@@ -182,6 +185,7 @@ def _trust(
     return _Trust(
         no_ceiling=tuple(reason for reason, holds in reasons.items() if holds),
         no_floor={"feedback": kept} if external else {},
+        shared=external,
     )
 
 
@@ -204,10 +208,13 @@ def _judged(
     key: tuple[str, str], count: int, fits: Count, low: float, trust: _Trust
 ) -> tuple[Verdict, str]:
     """`low` is the fewest counts that the calls of agents that were not cut off allow."""
+    reason: str | None
     if count == fits.plain:
-        return "agree", ""
-    if fits.low <= count <= fits.high:
-        reason: str | None = fits.below if count < fits.plain else fits.above
+        if not count or not trust.shared or key[0] != "service":
+            return "agree", ""
+        reason = _ANYBODYS
+    elif fits.low <= count <= fits.high:
+        reason = fits.below if count < fits.plain else fits.above
     elif count > fits.high:
         reason = "; ".join(trust.no_ceiling) or None
     elif count >= low:

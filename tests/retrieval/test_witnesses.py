@@ -146,7 +146,7 @@ def test_packs_are_compared_where_the_service_counts_them() -> None:
         ),
         ([trial({PACK: 1}), trial({}, subagents=1)], False, "sub-agents"),
         ([trial({PACK: 1})], False, "run again"),
-        ([trial({PACK: 1}), trial({})], True, "others ask the service"),
+        ([trial({PACK: 1}), trial({})], True, "nobody knows whose"),
     ],
 )
 def test_there_may_be_more_counts_than_calls(
@@ -157,6 +157,19 @@ def test_there_may_be_more_counts_than_calls(
     assert all(word in sentence for sentence in found.why)
     fewer = finding(SERVICE, swarm((0, 0), (0, 0), agents=2), *trials, external=external)
     assert fewer.verdict == "contradict"
+
+
+@pytest.mark.parametrize("counted", [6, 12])
+def test_a_service_that_others_may_ask_never_agrees(counted: int) -> None:
+    record = swarm((6, 0), (counted, 0))
+    mine = finding(SERVICE, record, trial({PACK: 6}))
+    assert mine.verdict == ("agree" if counted == 6 else "contradict")
+    shared = finding(SERVICE, record, trial({PACK: 6}), external=True)
+    assert (shared.verdict, shared.moved) == ("explained", None)
+    (sentence,) = shared.why
+    assert sentence.startswith(f"The service counted {counted} query requests")
+    assert "nobody knows whose calls" in sentence
+    assert finding(SERVICE, swarm((0, 0), (0, 0)), trial({}), external=True).verdict == "agree"
 
 
 def test_calls_that_were_cut_off_need_not_have_been_counted() -> None:
