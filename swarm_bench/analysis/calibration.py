@@ -6,11 +6,14 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from swarm_bench.analysis.floor import floor
 from swarm_bench.analysis.headline import barred_by
 from swarm_bench.analysis.measure import metric
+from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.noise import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.core.calibration import Calibration, Noise, Range
+from swarm_bench.analysis.spent import BANNER, TITLE
+from swarm_bench.core.calibration import Calibration, Noise, NoiseByRules, Range
 from swarm_bench.core.records import SessionData, TrialRecord
 from swarm_bench.core.report import Metric, Style
 from swarm_bench.core.status import Status
@@ -24,6 +27,8 @@ class _Measured:
     metric: Metric
     read: Read
     relative: bool
+    spent: bool = False
+    """Whoever thinks decides it: a model, or fixed rules in the place of one."""
     includes: Callable[[TrialRecord], bool] = compares
 
 
@@ -38,17 +43,29 @@ def calibration(data: SessionData) -> Calibration:
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again))
     rows = [_noise(measured, arms, (tasks, runs)) for measured in _METRICS]
+    spent = {one.metric.key for one in _METRICS if one.spent and selection.fixed_rules}
+    known = [row for row in rows if row.pairs]
+    no_floor = _no_floor(selection)
+    telling = {metric.key for metric in of_headline(selection)}
+    headline = floor([row for row in known if row.metric.key in telling], tasks, runs)
     return Calibration(
         mode=mode,
         again=again,
         tasks=tasks,
         runs=runs,
         left_out=sum(not compares(trial) for trial in selection.trials),
-        rows=tuple(row for row in rows if row.pairs),
+        headline=() if no_floor else headline,
+        rows=tuple(row for row in known if row.metric.key not in spent),
+        spent_by_rules=NoiseByRules(
+            title=TITLE,
+            banner=BANNER,
+            rows=tuple(row for row in known if row.metric.key in spent),
+        )
+        if spent
+        else None,
         unknown=tuple(row.metric for row in rows if not row.pairs),
         sizes=SIZES,
-        no_floor=_no_floor(selection),
-        problems=_problems(tasks, runs),
+        no_floor=no_floor,
     )
 
 
@@ -56,21 +73,6 @@ def _no_floor(selection: Selection) -> str | None:
     """By the rule that leaves a mode without a verdict."""
     found = ((mode, barred_by(selection, mode)) for mode in selection.modes)
     return next((f"{mode}: {reason}" for mode, reason in found if reason), None)
-
-
-def _problems(tasks: int, runs: int) -> tuple[str, ...]:
-    found = []
-    if tasks < 2:
-        found.append(
-            "With one task there is no interval, and an experiment of this size can find nothing: "
-            "the task is the unit that is compared. Give more tasks, with --agents or --all-tasks."
-        )
-    if runs < 2:
-        found.append(
-            "With one run there is no spread from run to run, and so nothing to say what could be "
-            "found. Give --runs 2 or more; --continue adds them to this session."
-        )
-    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +175,16 @@ def _sum_of(key: str) -> Read:
     return read
 
 
-def _relative(
-    key: str, title: str, style: Style, unit: str, read: Callable[[str], Read] = _of
+def _time(key: str, title: str, read: Callable[[str], Read] = _of) -> _Measured:
+    about = metric(key, title, "seconds", Style.SECONDS, f"{key} of a trial")
+    return _Measured(metric=about, read=read(key), relative=True)
+
+
+def _spent(
+    key: str, title: str, unit: str, read: Callable[[str], Read] = _of, style: Style = Style.WHOLE
 ) -> _Measured:
     about = metric(key, title, unit, style, f"{key} of a trial")
-    return _Measured(metric=about, read=read(key), relative=True)
+    return _Measured(metric=about, read=read(key), relative=True, spent=True)
 
 
 def _score(key: str, title: str, unit: str) -> _Measured:
@@ -190,22 +197,26 @@ def _completed(trial: TrialRecord) -> float:
 
 
 _METRICS = (
-    _relative("wall_seconds", "Wall time", Style.SECONDS, "seconds"),
-    _relative("duration_s", "Agent's own time", Style.SECONDS, "seconds"),
-    _relative("api_seconds", "Time waiting for the model", Style.SECONDS, "seconds"),
-    _relative("tool_seconds", "Time in tools", Style.SECONDS, "seconds", _sum_of),
-    _relative("cpu_seconds", "CPU time", Style.SECONDS, "seconds"),
-    _relative("peak_memory_bytes", "Peak memory", Style.WHOLE, "bytes"),
-    _relative("num_turns", "Turns", Style.WHOLE, "turns"),
-    _relative("requests", "Requests", Style.WHOLE, "requests"),
-    _relative("tool_calls", "Tool calls", Style.WHOLE, "calls", _sum_of),
-    _relative("tool_result_tokens", "Tool result tokens", Style.WHOLE, "tokens", _sum_of),
-    _relative("total_tokens", "Reported tokens", Style.WHOLE, "tokens"),
-    _relative("effective_tokens", "Effective tokens", Style.WHOLE, "tokens"),
-    _relative("all_in_tokens", "All-in tokens", Style.WHOLE, "tokens"),
-    _relative("output_tokens", "Output tokens", Style.WHOLE, "tokens"),
-    _relative("cost", "Cost", Style.DOLLARS, "US dollars"),
-    _relative("result_lines", "Output lines", Style.WHOLE, "lines"),
+    _time("wall_seconds", "Wall time"),
+    _time("duration_s", "Agent's own time"),
+    _time("api_seconds", "Time waiting for the model"),
+    _time("tool_seconds", "Time in tools", _sum_of),
+    _time("cpu_seconds", "CPU time"),
+    _Measured(
+        metric=metric("peak_memory_bytes", "Peak memory", "bytes", Style.WHOLE, "of a trial"),
+        read=_of("peak_memory_bytes"),
+        relative=True,
+    ),
+    _spent("num_turns", "Turns", "turns"),
+    _spent("requests", "Requests", "requests"),
+    _spent("tool_calls", "Tool calls", "calls", _sum_of),
+    _spent("tool_result_tokens", "Tool result tokens", "tokens", _sum_of),
+    _spent("total_tokens", "Reported tokens", "tokens"),
+    _spent("effective_tokens", "Effective tokens", "tokens"),
+    _spent("all_in_tokens", "All-in tokens", "tokens"),
+    _spent("output_tokens", "Output tokens", "tokens"),
+    _spent("cost", "Cost", "US dollars", style=Style.DOLLARS),
+    _spent("result_lines", "Output lines", "lines"),
     _score("references", "File references", "mentions"),
     _score("references_existing", "Existing files named", "files"),
     _score("grounded", "Grounded answer", "0 or 1"),

@@ -9,7 +9,7 @@ from swarm_bench.analysis.indexing import indexing
 from swarm_bench.analysis.metrics import INDEXING
 from swarm_bench.analysis.ratios import in_ratios
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Column, Headline, Indexing, IndexingRow, Metric, Ratios
 
@@ -129,13 +129,13 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
         return f"{text} No task was repeated, so nothing shows how the figures vary by themselves."
     if moving:
         text += (
-            f" {_enumerated(moving)}: these vary between repetitions of a task. How far apart two "
+            f" {in_a_row(moving)} varied between repetitions of a task. How far apart two "
             "identical set-ups would be is not measured here; swarm-bench calibrate does that."
         )
     if steady:
         text += (
-            f" {_enumerated(steady)}: the same in all repetitions of a task, so these do not vary "
-            "from run to run. With other tasks the ratios can still be others."
+            f" {in_a_row(steady)} did not vary from run to run: they were the same in all "
+            "repetitions of a task. With other tasks the ratios can still be others."
         )
     return text
 
@@ -148,7 +148,3 @@ def _repeated(trials: Iterable[TrialRecord], key: str) -> list[list[float]]:
         if value is not None:
             cells[trial.mode, trial.task_key].append(value)
     return [cell for cell in cells.values() if len(cell) > 1]
-
-
-def _enumerated(titles: Sequence[str]) -> str:
-    return ", ".join([titles[0], *(title[0].lower() + title[1:] for title in titles[1:])])

@@ -121,3 +121,16 @@ def detectable(sd: float, tasks: int, runs: int) -> float | None:
     if tasks < 2:
         return None
     return _noncentrality(tasks - 1) * standard_error(sd, tasks, runs)
+
+
+def tasks_for(difference: float, sd: float, runs: int, most: int) -> int | None:
+    """The fewest tasks with which so large a difference is detectable; `None` for more than
+    `most`."""
+    few, many = 2, most
+    while few < many:
+        middle = (few + many) // 2
+        if (detectable(sd, middle, runs) or 0.0) <= difference:
+            many = middle
+        else:
+            few = middle + 1
+    return few if (detectable(sd, few, runs) or 0.0) <= difference else None

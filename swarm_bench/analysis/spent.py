@@ -16,7 +16,7 @@ TITLE = "What the fixed rules spent"
 BANNER = (
     "These are no figures of a model: fixed rules decided how much the agents ask and read, and a "
     "placebo server, which answers every question with the same irrelevant places, can get the "
-    "best of these ratios."
+    "best of them."
 )
 
 

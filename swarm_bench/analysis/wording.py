@@ -1,6 +1,6 @@
 """Numbers and places as the sentences of a report have them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.records import TrialRecord
@@ -23,3 +23,9 @@ def listed(words: Collection[str]) -> str:
 def amount(count: float, noun: str) -> str:
     """`1 trial`, `2 trials`."""
     return f"{count:g} {noun}" if count == 1 else f"{count:g} {noun}s"
+
+
+def in_a_row(titles: Sequence[str]) -> str:
+    """`Wall time, agent's own time and cost`."""
+    *but_last, last = [titles[0], *(title[0].lower() + title[1:] for title in titles[1:])]
+    return f"{', '.join(but_last)} and {last}" if but_last else last

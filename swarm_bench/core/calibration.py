@@ -62,6 +62,15 @@ class Noise:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoiseByRules:
+    """Of what fixed rules spent: no figures of a model."""
+
+    title: str
+    banner: str
+    rows: tuple[Noise, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """A mode against itself."""
 
@@ -73,12 +82,14 @@ class Calibration:
     """Trials of each task in each arm that are planned."""
     left_out: int
     """Trials that gave no answer for a reason other than a budget, or were contaminated."""
+    headline: tuple[str, ...]
+    """What can be told from noise and what cannot, a sentence each; or why there is no floor."""
     rows: tuple[Noise, ...]
+    spent_by_rules: NoiseByRules | None
+    """`None` when a model decided what was spent, and `rows` has it all."""
     unknown: tuple[Metric, ...]
     """Metrics that nothing gave."""
     sizes: tuple[tuple[int, int], ...]
     """Tasks and runs of the experiments of `Noise.grid`."""
     no_floor: str | None
     """Why what was measured is not the noise of the mode; `None` when it is."""
-    problems: tuple[str, ...]
-    """What cannot be computed, and what to do."""

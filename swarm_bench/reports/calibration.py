@@ -4,18 +4,22 @@ from collections.abc import Sequence
 
 from swarm_bench.core.calibration import Calibration, Noise, Range
 from swarm_bench.core.report import Report
-from swarm_bench.reports.figures import NOT_REPORTED
+from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED
 from swarm_bench.reports.template import fill, pipe_table
+
+_LARGEST = 10.0
 
 
 def render_calibration(report: Report, found: Calibration) -> str:
     """The document, ending with a line break; `report` has what stands before the figures."""
     moving = [row for row in found.rows if not row.still and any((row.planned, *row.grid))]
+    spent = found.spent_by_rules
     return fill(
         "calibration.md.j2",
         report=report,
         found=found,
-        noise=_noise(found),
+        noise=_noise(found.rows),
+        spent=_noise(spent.rows) if spent else "",
         grid=_grid(found, moving) if moving else "",
         zeros=any(row.zeros for row in found.rows if not row.still),
         still=[row.metric.title for row in found.rows if row.still],
@@ -23,16 +27,16 @@ def render_calibration(report: Report, found: Calibration) -> str:
     )
 
 
-def _noise(found: Calibration) -> str:
+def _noise(noise: Sequence[Noise]) -> str:
     rows = [
         [
             row.metric.title,
-            _with_range(row, row.effect, row.interval),
-            _value(row, row.largest),
+            _effect(row),
+            _size(row, row.largest),
             _spread(row),
             _pairs(row),
         ]
-        for row in found.rows
+        for row in noise
     ]
     headers = ["Metric", "Second arm", "Largest task", "Spread of runs", "Identical"]
     return pipe_table(headers, rows, words=1)
@@ -48,36 +52,49 @@ def _grid(found: Calibration, rows: Sequence[Noise]) -> str:
 
 def _pairs(row: Noise) -> str:
     if row.still:
-        return f"0: identical in all {row.pairs} pairs"
+        return f"all {row.pairs}"
     parts = {"missing": row.missing, "with 0": row.zeros}
     said = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
     return f"{row.identical} of {row.pairs}" + (f" ({said})" if said else "")
 
 
-def _spread(row: Noise) -> str:
-    text = _with_range(row, row.spread, row.spread_interval)
-    return f"× {text}" if row.relative and row.spread is not None and not row.still else text
-
-
-def _with_range(row: Noise, value: float | None, interval: Range | None) -> str:
-    if row.still or interval is None:
-        return _value(row, value)
-    return f"{_value(row, value)} ({_range(row, interval)})"
-
-
-def _value(row: Noise, value: float | None) -> str:
+def _effect(row: Noise) -> str:
     if row.still:
-        return "0"
+        return _written(row, row.nothing)
+    if row.effect is None:
+        return NOT_REPORTED
+    interval = f" ({_range(row, row.interval)})" if row.interval else ""
+    return _written(row, row.effect) + interval
+
+
+def _spread(row: Noise) -> str:
+    interval = None if row.still else row.spread_interval
+    if interval is None:
+        return _size(row, row.spread)
+    return f"{_size(row, row.spread)} ({_size(row, interval.low)} to {_size(row, interval.high)})"
+
+
+def _size(row: Noise, value: float | None) -> str:
+    """Without a direction. Of what is 0 throughout there is no ratio, and it never differed."""
+    if row.still:
+        value = row.nothing
     if value is None:
         return NOT_REPORTED
-    return f"{value:.3f}" if row.relative else f"{value:+.3g}"
+    return _written(row, value).removeprefix("+")
 
 
 def _range(row: Noise, found: Range | None) -> str:
     if found is None:
-        return "-"
-    return f"{_bare(row, found.low)} to {_bare(row, found.high)}"
+        return NOT_APPLICABLE
+    return f"{_written(row, found.low)} to {_written(row, found.high)}"
 
 
-def _bare(row: Noise, value: float) -> str:
-    return f"{value:.3g}" if row.relative else f"{value:+.3g}"
+def _written(row: Noise, value: float) -> str:
+    """A ratio, or a difference; a ratio beyond reason is named no closer."""
+    if not row.relative:
+        return f"{value:+.2f}" if value else "0"
+    if value > _LARGEST:
+        return f">{_LARGEST:g}×"
+    if value < 1 / _LARGEST:
+        return f"<{1 / _LARGEST:g}×"
+    return f"{value:.2f}×"

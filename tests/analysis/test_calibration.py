@@ -1,9 +1,12 @@
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from swarm_bench.analysis.calibration import calibration
+from swarm_bench.analysis.noise import detectable
 from swarm_bench.core.calibration import Calibration, Noise
 from swarm_bench.core.records import SessionData, TrialRecord
 
@@ -136,3 +139,42 @@ def test_a_failed_trial_is_counted_and_left_out(calibrated: Callable[..., Calibr
     found = calibrated(figures)
     assert (found.left_out, row(found, "cost").missing, row(found, "cost").pairs) == (1, 1, 3)
     assert row(found, "completed").identical == 3
+
+
+def test_the_headline_says_what_is_noise_and_what_less_takes(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    cost, *_, still = calibrated(lambda _, run, __: {"cost": 1.05**run}).headline
+    said = re.fullmatch(
+        r"Cost: differences below (\d+) % are noise here \(2 tasks × 2 runs\); "
+        r"for 10 % it takes about (\d+) tasks × 2 runs\.",
+        cost,
+    )
+    assert said is not None
+    sd = math.log(1.05) / math.sqrt(2)
+    percent, tasks = map(int, said.groups())
+    assert percent == round((math.exp(detectable(sd, 2, 2) or 0) - 1) * 100)
+    assert (detectable(sd, tasks, 2) or 0) <= math.log(1.1) < (detectable(sd, tasks - 1, 2) or 0)
+    assert "tokens" in still
+    assert "never varied" in still
+
+
+def test_where_nothing_varied_the_headline_says_so(calibrated: Callable[..., Calibration]) -> None:
+    (only,) = calibrated(lambda *_: {}).headline
+    assert "never varied" in only
+
+
+def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda _, run, __: {"fixed_rules": True, "cost": 1.1**run})
+    spent = found.spent_by_rules
+    assert spent is not None
+    apart = {row.metric.key for row in spent.rows}
+    assert {"cost", "effective_tokens", "num_turns", "result_lines"} <= apart
+    assert not apart & {row.metric.key for row in found.rows}
+    assert not any(word in " ".join(found.headline) for word in ("Cost", "cost", "tokens"))
+    assert calibrated(lambda *_: {}).spent_by_rules is None
+
+
+def test_without_its_tool_there_is_no_headline(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda _, run, __: {"retrieval": "not-connected", "cost": 1.1**run})
+    assert found.headline == ()

@@ -1,0 +1,75 @@
+"""What a calibration comes to: which differences are noise, and what smaller ones take."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from swarm_bench.analysis.noise import tasks_for
+from swarm_bench.analysis.wording import amount, in_a_row
+from swarm_bench.core.calibration import Noise
+
+_WANTED = 1.1
+"""The ratio that is asked about: 10 %."""
+_MOST_TASKS = 1000
+_LOWER_BOUND = (
+    "These are lower bounds: noise is all that is in them, and a real tool helps with some tasks "
+    "more than with others."
+)
+_LARGEST = 10.0
+"""A ratio beyond this is named no closer."""
+
+
+def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
+    """A sentence on each metric that varied, and one on those that never did."""
+    moving = [*_moving(rows, tasks, runs)]
+    said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
+    if still := [row.metric.title for row in rows if row.still]:
+        said.append(
+            f"{in_a_row(still)} never varied: any difference in a comparison is one of the modes."
+        )
+    return tuple(said)
+
+
+def _problems(tasks: int, runs: int) -> Iterator[str]:
+    if tasks < 2:
+        yield (
+            "With one task there is no interval, and an experiment of this size can find nothing: "
+            "the task is the unit that is compared. Give more tasks, with --agents or --all-tasks."
+        )
+    if runs < 2:
+        yield (
+            "With one run there is no spread from run to run, and so nothing to say what could be "
+            "found. Give --runs 2 or more; --continue adds them to this session."
+        )
+
+
+def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
+    for row in rows:
+        title = row.metric.title
+        if row.still or row.spread is None:
+            continue
+        if row.spread == 1:
+            yield (
+                f"{title} never varied from run to run and differs between the arms all the same: "
+                "something is not equal in them."
+            )
+        elif row.planned is None:
+            yield f"{title}: {_takes(row.spread, runs)}."
+        else:
+            size = f"{amount(tasks, 'task')} × {amount(runs, 'run')}"
+            below = _below(row.planned.high)
+            yield f"{title}: {below} are noise here ({size}); {_takes(row.spread, runs)}."
+
+
+def _takes(spread: float, runs: int) -> str:
+    needed = tasks_for(math.log(_WANTED), math.log(spread), runs, _MOST_TASKS)
+    number = f"about {needed}" if needed else f"more than {_MOST_TASKS}"
+    return f"for 10 % it takes {number} tasks × {amount(runs, 'run')}"
+
+
+def _below(ratio: float) -> str:
+    if ratio > _LARGEST:
+        return f"differences below a factor of {_LARGEST:g} and more"
+    if ratio >= 2:
+        return f"differences below a factor of {ratio:.1f}"
+    percent = (ratio - 1) * 100
+    return f"differences below {percent:.0f} %" if percent >= 1 else "differences below 1 %"
