@@ -9,7 +9,6 @@ from statistics import fmean, median
 from swarm_bench.analysis.floor import floor
 from swarm_bench.analysis.headline import barred_by
 from swarm_bench.analysis.measure import metric
-from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.noise import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.spent import BANNER, TITLE
@@ -42,28 +41,22 @@ def calibration(data: SessionData) -> Calibration:
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again))
-    rows = [_noise(measured, arms, (tasks, runs)) for measured in _METRICS]
-    spent = {one.metric.key for one in _METRICS if one.spent and selection.fixed_rules}
-    known = [row for row in rows if row.pairs]
+    measured = [_noise(one, arms, (tasks, runs)) for one in _METRICS]
+    known = [row for row in measured if row.pairs]
+    by_rules = {one.metric.key for one in _METRICS if one.spent and selection.fixed_rules}
+    rows = tuple(row for row in known if row.metric.key not in by_rules)
+    spent = tuple(row for row in known if row.metric.key in by_rules)
     no_floor = _no_floor(selection)
-    telling = {metric.key for metric in of_headline(selection)}
-    headline = floor([row for row in known if row.metric.key in telling], tasks, runs)
     return Calibration(
         mode=mode,
         again=again,
         tasks=tasks,
         runs=runs,
         left_out=sum(not compares(trial) for trial in selection.trials),
-        headline=() if no_floor else headline,
-        rows=tuple(row for row in known if row.metric.key not in spent),
-        spent_by_rules=NoiseByRules(
-            title=TITLE,
-            banner=BANNER,
-            rows=tuple(row for row in known if row.metric.key in spent),
-        )
-        if spent
-        else None,
-        unknown=tuple(row.metric for row in rows if not row.pairs),
+        headline=() if no_floor else floor(rows, tasks, runs),
+        rows=rows,
+        spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
+        unknown=tuple(row.metric for row in measured if not row.pairs),
         sizes=SIZES,
         no_floor=no_floor,
     )

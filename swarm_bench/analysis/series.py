@@ -10,6 +10,7 @@ from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.series_verdicts import Verdicts, left_out
 from swarm_bench.analysis.series_words import facts, sentence, warnings
+from swarm_bench.analysis.spent import BANNER, TITLE
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Metric, Style
@@ -34,6 +35,8 @@ def series(sessions: Mapping[int, SessionData]) -> Series:
         sizes=sizes,
         no_verdict=verdicts.nothing(),
         modes=tuple(_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
+        title_of_spent=TITLE,
+        banner_of_spent=BANNER,
     )
 
 
@@ -53,6 +56,8 @@ class _Measure:
     tool_only: bool = False
     probe: str | None = None
     """The counter that it is read from; it applies to modes that have it."""
+    spent: bool = False
+    """Whoever thinks decides it: a model, or fixed rules in the place of one."""
 
 
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
@@ -68,11 +73,14 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     known = tuple(
         row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
     )
+    by_rules = _BY_RULES if any(one.fixed_rules for one in selections.values()) else set()
+    shown = tuple(row for row in known if row.metric.key not in by_rules)
     qualifications = verdicts.qualifications(mode)
     ends = (sizes[0], sizes[-1])
     return ModeSeries(
         mode=mode,
-        rows=known,
+        rows=shown,
+        spent_by_rules=tuple(row for row in known if row not in shown),
         unknown=tuple(row.metric for row in rows if row not in known),
         standings=verdicts.standings(mode),
         qualifications=qualifications,
@@ -81,7 +89,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
         sentence=""
         if set(ends) & set(barred)
         else sentence(
-            mode, known, sizes, qualified=any(set(ends) & set(of) for of in qualifications.values())
+            mode, shown, sizes, qualified=any(set(ends) & set(of) for of in qualifications.values())
         ),
     )
 
@@ -266,6 +274,7 @@ _MEASURES = (
             Style.WHOLE,
             "effective_tokens of an agent; the median over trials.",
         ),
+        spent=True,
         cells=_per_trial(
             lambda trial, _: (
                 None if trial.effective_tokens is None else float(trial.effective_tokens)
@@ -284,3 +293,4 @@ _MEASURES = (
         probe="service",
     ),
 )
+_BY_RULES = {one.metric.key for one in _MEASURES if one.spent}

@@ -34,6 +34,8 @@ class SeriesRow:
 class ModeSeries:
     mode: str
     rows: tuple[SeriesRow, ...]
+    spent_by_rules: tuple[SeriesRow, ...]
+    """What fixed rules spent; empty when a model decided it, and `rows` has it."""
     unknown: tuple[Metric, ...]
     """Metrics that nothing gave in any size."""
     standings: Mapping[Standing, Sizes]
@@ -60,3 +62,6 @@ class Series:
     no_verdict: Mapping[str, Sizes]
     """Why nothing at all can be said of these sizes."""
     modes: tuple[ModeSeries, ...]
+    banner_of_spent: str
+    """What must be known of the rows that fixed rules decided."""
+    title_of_spent: str

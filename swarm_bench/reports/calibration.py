@@ -23,7 +23,6 @@ def render_calibration(report: Report, found: Calibration) -> str:
         grid=_grid(found, moving) if moving else "",
         zeros=any(row.zeros for row in found.rows if not row.still),
         still=[row.metric.title for row in found.rows if row.still],
-        apart=[row.metric.title for row in found.rows if row.apart],
     )
 
 
@@ -45,9 +44,18 @@ def _noise(noise: Sequence[Noise]) -> str:
 def _grid(found: Calibration, rows: Sequence[Noise]) -> str:
     sizes = [(found.tasks, found.runs), *found.sizes]
     cells = [
-        [row.metric.title, *(_range(row, one) for one in (row.planned, *row.grid))] for row in rows
+        [row.metric.title, *(_findable(row, one) for one in (row.planned, *row.grid))]
+        for row in rows
     ]
     return pipe_table(["Metric", *(f"{tasks} × {runs}" for tasks, runs in sizes)], cells, words=1)
+
+
+def _findable(row: Noise, found: Range | None) -> str:
+    if found is None:
+        return NOT_APPLICABLE
+    if row.relative and found.high > _LARGEST:
+        return f"beyond {_LARGEST:g}×"
+    return _range(row, found)
 
 
 def _pairs(row: Noise) -> str:
@@ -71,7 +79,7 @@ def _spread(row: Noise) -> str:
     interval = None if row.still else row.spread_interval
     if interval is None:
         return _size(row, row.spread)
-    return f"{_size(row, row.spread)} ({_size(row, interval.low)} to {_size(row, interval.high)})"
+    return f"{_size(row, row.spread)} ({_range(row, interval).replace('+', '')})"
 
 
 def _size(row: Noise, value: float | None) -> str:
@@ -83,18 +91,19 @@ def _size(row: Noise, value: float | None) -> str:
     return _written(row, value).removeprefix("+")
 
 
-def _range(row: Noise, found: Range | None) -> str:
-    if found is None:
-        return NOT_APPLICABLE
-    return f"{_written(row, found.low)} to {_written(row, found.high)}"
+def _range(row: Noise, found: Range) -> str:
+    low, high = _number(row, found.low), _number(row, found.high)
+    return f"{low}–{high}" if row.relative else f"{low} to {high}"
 
 
 def _written(row: Noise, value: float) -> str:
+    return f"{_number(row, value)}×" if row.relative else _number(row, value)
+
+
+def _number(row: Noise, value: float) -> str:
     """A ratio, or a difference; a ratio beyond reason is named no closer."""
     if not row.relative:
         return f"{value:+.2f}" if value else "0"
-    if value > _LARGEST:
-        return f">{_LARGEST:g}×"
-    if value < 1 / _LARGEST:
-        return f"<{1 / _LARGEST:g}×"
-    return f"{value:.2f}×"
+    if not 1 / _LARGEST <= value <= _LARGEST:
+        return f">{_LARGEST:g}" if value > 1 else f"<{1 / _LARGEST:g}"
+    return f"{value:.2f}"

@@ -13,12 +13,14 @@ from swarm_bench.reports.text import escaped
 
 def render_series(series: Series) -> str:
     """The document, ending with a line break."""
-    metrics = {row.metric.key: row.metric for mode in series.modes for row in mode.rows}
+    rows = [row for mode in series.modes for row in (*mode.rows, *mode.spent_by_rules)]
+    metrics = {row.metric.key: row.metric for row in rows}
     return fill(
         "series.md.j2",
         report=series,
         headline=[*_headline(series)],
         tables=[(mode, _table(mode, series)) for mode in series.modes],
+        spent=_spent(series),
         metrics=list(metrics.values()),
     )
 
@@ -48,6 +50,17 @@ def render_series_plan(planned: Mapping[int, Planned]) -> str:
     longest = hours(sum(one.longest for one in planned.values()))
     total = f"All sizes: {left} trials to run, {done} done; at most {longest}\n"
     return "".join([*parts, total])
+
+
+def _spent(series: Series) -> str:
+    """The table of what fixed rules spent; empty when a model decided."""
+    rows = [
+        [escaped(mode.mode), row.metric.title, *(_cell(row.metric, cell) for cell in row.cells)]
+        for mode in series.modes
+        for row in mode.spent_by_rules
+    ]
+    headers = ["Mode", "Metric", *(f"{size} at a time" for size in series.sizes)]
+    return pipe_table(headers, rows, words=2) if rows else ""
 
 
 def _table(mode: ModeSeries, series: Series) -> str:

@@ -156,3 +156,21 @@ def test_one_size_says_nothing_of_sharing(trial: Make, session: Session) -> None
     found = series({4: session(trial(), swarm_size=4)})
     assert found.modes[0].sentence == ""
     assert "Nothing can be said yet" in render_series(found)
+
+
+def test_what_fixed_rules_spent_is_apart(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, _: {"fixed_rules": True, "effective_tokens": 10 * size})
+    (mode,) = found.modes
+    assert "effective_tokens" not in {row.metric.key for row in mode.rows}
+    assert [row.metric.key for row in mode.spent_by_rules] == ["effective_tokens"]
+    assert "tokens" not in mode.sentence
+    page = render_series(found)
+    assert page.index("## What sharing costs") < page.index(f"## {found.title_of_spent}")
+    assert page.index(f"> {found.banner_of_spent}") < page.index("| Effective tokens")
+
+
+def test_what_a_model_spent_is_with_the_rest(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, _: {"effective_tokens": 10 * size})
+    assert cells(found, "effective_tokens") == (Cell(value=10), Cell(value=20, ratio=2))
+    assert found.modes[0].spent_by_rules == ()
+    assert found.title_of_spent not in render_series(found)
