@@ -1,7 +1,9 @@
 """Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
 repository, and a service is started once. What would fail in every trial is refused here."""
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +20,7 @@ from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
 from swarm_bench.retrieval.modes import render_servers, uses
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.process import Command
 from swarm_bench.runtime.workspace import Snapshot, clone
 
@@ -35,6 +38,8 @@ class Asking:
     """Variables that the user gives the agents, and an agent hands on to its servers."""
     service_url: str | None
     """Of a service that somebody else runs; it is not started then."""
+    homes: Homes
+    """Of the servers, while they are asked."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -50,18 +55,18 @@ class Asking:
         """What nobody may read of what the mode's servers say."""
         return secrets({}, self.agent_env, mode, self.variables)
 
-    def service_command(self, cwd: Path) -> Command:
-        """Starts a service that no agent will ask."""
+    def service_command(self, cwd: Path, home: Mapping[str, str]) -> Command:
+        """Starts a service that no agent will ask; `home` are variables that lead into its own."""
         return Command(
             argv=(str(self.programs["canopy-service"]),),
             cwd=cwd,
-            env=small_environment(self.user_environment),
+            env={**small_environment(self.user_environment), **home},
             tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
         )
 
 
 async def ask_tools(
-    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, work: Path, emit: Emit
+    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
 ) -> Greetings:
     """The greetings of all servers of the modes. Raises `UsageError` for the first tool that cannot
     be used, with what it said."""
@@ -69,11 +74,12 @@ async def ask_tools(
     if not with_tool:
         return {}
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
+    work = asking.homes.work
     place = work / TAG_BEGIN / (Path(snapshot.repository.path).name or "repository")
     trouble: list[ServiceFailed] = []
     async with anyio.create_task_group() as group:
         if asking.service_url is None and any(mode.services for mode in with_tool):
-            group.start_soon(_try_service, asking, work, trouble)
+            group.start_soon(_try_service, asking, trouble)
         async with clone(snapshot, place, keep=None) as workspace:
             greetings = await greet_modes(asking, with_tool, workspace)
     for mode in with_tool:
@@ -102,17 +108,29 @@ async def greet_modes(
         "service_url": asking.service_url or NOBODY,
         "canopy_mcp": str(asking.programs["canopy-mcp"]),
     }
-    servers = {mode.name: render_servers(mode, values, asking.variables) for mode in modes}
     written = {mode.name: render_servers(mode, values, None) for mode in modes}
-    # Equal servers are greeted once, whichever modes they are of.
     hidden = {one for mode in modes for one in asking.secrets(mode)}
-    return await greet(servers, written=written, cwd=workspace, env=asking.env, secrets=hidden)
+    async with AsyncExitStack() as stack:
+        servers = {}
+        homes: dict[str, Mapping[str, str]] = {}
+        for mode in modes:
+            # Modes with the same servers have them greeted once, in one home.
+            key = json.dumps([written[mode.name], mode.name if mode.keep else ""], sort_keys=True)
+            if key not in homes:
+                home = asking.homes.opened(f"home-{len(homes)}", keep=mode.keep, of=mode.name)
+                homes[key] = await stack.enter_async_context(home)
+            servers[mode.name] = render_servers(mode, values, asking.variables, homes[key])
+        return await greet(servers, written=written, cwd=workspace, env=asking.env, secrets=hidden)
 
 
-async def _try_service(asking: Asking, work: Path, trouble: list[ServiceFailed]) -> None:
+async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
+    work = asking.homes.work
     log = work / "service.log"
     try:
-        async with started_service(asking.service_command(work), log=log):
+        async with (
+            asking.homes.opened("home-service") as home,
+            started_service(asking.service_command(work, home), log=log),
+        ):
             pass
     except ServiceFailed as error:
         # The log goes away with the folder.

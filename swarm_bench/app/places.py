@@ -12,6 +12,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.settings import Settings
 from swarm_bench.engine.folder import SessionFolder, newest_session
 from swarm_bench.runtime.files import store_errors
+from swarm_bench.runtime.homes import SHORT
 from swarm_bench.runtime.ownership import PREFIX, discard, held_by_another, mark, sweep
 
 RESULTS = Path("results")
@@ -74,7 +75,7 @@ def work_folder(root: Path | None, name: str) -> Iterator[Path]:
     base = (root or Path(tempfile.gettempdir())).expanduser().absolute()
     with store_errors(base):
         base.mkdir(parents=True, exist_ok=True)
-        sweep(base)
+        sweep(base, SHORT)
         work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():

@@ -41,6 +41,7 @@ from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, with_secr
 from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.git import git
+from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspace import take_snapshot
 
 
@@ -94,15 +95,15 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
-        yield await _asked(ready, _asking(chosen, settings), continued, emit) if emit else ready
+        yield await _asked(ready, settings, continued, emit) if emit else ready
 
 
 async def _asked(
-    ready: Prepared, asking: Asking, continued: SessionFolder | None, emit: Emit
+    ready: Prepared, settings: Settings, continued: SessionFolder | None, emit: Emit
 ) -> Prepared:
     """With what the tools said of the modes that are to run. Raises `UsageError`."""
-    left = _left(ready.experiment, continued)
-    greetings = await ask_tools(asking, left, ready.snapshot, ready.work, emit)
+    asking, left = _asking(ready, settings), _left(ready.experiment, continued)
+    greetings = await ask_tools(asking, left, ready.snapshot, emit)
     experiment = with_back_ends(
         ready.experiment,
         back_ends(asking, left, greetings),
@@ -124,12 +125,14 @@ def _left(experiment: Experiment, continued: SessionFolder | None) -> list[Mode]
     return [mode for mode in experiment.modes if mode.name in names]
 
 
-def _asking(chosen: _Chosen, settings: Settings) -> Asking:
+def _asking(ready: Prepared, settings: Settings) -> Asking:
+    agent_env = environment(settings)
     return Asking(
-        programs=chosen.programs,
+        programs=ready.programs,
         user_environment=dict(os.environ),
-        agent_env=environment(settings),
+        agent_env=agent_env,
         service_url=settings.service_url,
+        homes=Homes(work=ready.work, of_user=settings.inherit_settings, first=agent_env),
     )
 
 

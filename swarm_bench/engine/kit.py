@@ -16,6 +16,7 @@ from swarm_bench.engine.secrets import secrets
 from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
 from swarm_bench.runtime.workspace import Snapshot
 
 
@@ -61,9 +62,19 @@ class Kit:
         """The environment of a process: the common small one, the named variables, and `extra`."""
         return {**small_environment(self.user_environment, inherit), **extra}
 
-    def agent_environment(self, launch: Launch) -> dict[str, str]:
+    @property
+    def homes(self) -> Homes:
+        """Those of the servers."""
+        of_user = self.experiment.inherit_settings
+        return Homes(work=self.work, of_user=of_user, first=self.agent_env)
+
+    def agent_environment(self, launch: Launch, home: Home) -> dict[str, str]:
         """The environment of an agent; what the user set for it comes before everything else."""
-        return {**self.environment(launch.env, launch.inherit), **self.agent_env}
+        own = {**launch.env, **self.agent_env}
+        variables = home.variables
+        if self.experiment.inherit_settings:
+            variables = {name: variables[name] for name in TEMPORARY}
+        return self.environment(leading(variables, own), launch.inherit)
 
     @property
     def variables(self) -> dict[str, str]:

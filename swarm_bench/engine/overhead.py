@@ -59,10 +59,17 @@ class EmptyPrompts:
         place = kit.work / "overhead"
         name = kit.workspace.name
         with TemporaryDirectory(dir=kit.work, prefix="overhead-") as folder:
-            async with clone(kit.snapshot, place / name, keep=None) as workspace:
+            async with (
+                clone(kit.snapshot, place / name, keep=None) as workspace,
+                kit.homes.opened("home-overhead") as home,
+            ):
                 values = {**around.placeholders, "workspace": str(workspace)}
                 own = Surroundings(
-                    workspace=workspace, placeholders=values, monitor=TreeMonitor(), attempts={}
+                    workspace=workspace,
+                    placeholders=values,
+                    monitor=TreeMonitor(),
+                    attempts={},
+                    home=home,
                 )
                 run = TrialRun(_quiet(kit, Path(folder)), own, _trial(mode))
                 await run.run(lost)

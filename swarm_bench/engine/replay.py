@@ -38,7 +38,7 @@ async def replay_swarm(
     with store_errors(place):
         place.mkdir(exist_ok=True)
     around = Surroundings(
-        workspace=place, placeholders={}, monitor=TreeMonitor(), attempts=attempts
+        workspace=place, placeholders={}, monitor=TreeMonitor(), attempts=attempts, home={}
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
     trials = [ReplayedTrial(kit, recorded, around, trial) for trial in swarm.trials]
@@ -108,19 +108,19 @@ class ReplayedTrial(TrialRun):
         self._recorded: RecordedTrial | None = recorded.trials.get(trial.id)
         self._cut = False
 
-    async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
+    async def _launch(self) -> tuple[Outcome, int | None]:
         then = self._recorded
         if then is None:
             return Outcome(cause=Cause.NOT_STARTED, detail=self._missing()), None
         if not then.ran:
             return Outcome(cause=then.cause, detail=then.detail), then.exit_code
         try:
-            await self._run_process(home, PLAY_SECONDS)
+            await self._run_process(PLAY_SECONDS)
         except anyio.get_cancelled_exc_class():
             self._cut = True
             raise
         self._check_whole(then)
-        self._put_what_it_left(then, home)
+        self._put_what_it_left(then, self._home.path)
         outcome = await self._outcome(then.returncode, then.stopped)
         if then.imposed:
             return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code

@@ -72,6 +72,7 @@ class SwarmRun:
         self._story = _Story(backend=backend.label if backend else None)
         self._monitor = TreeMonitor()
         self._service: Service | None = None
+        self._home: Mapping[str, str] = {}
 
     async def run(self) -> None:
         """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
@@ -98,6 +99,8 @@ class SwarmRun:
             self._step("workspace")
             started = anyio.current_time()
             await stack.enter_async_context(self._workspace())
+            home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
+            self._home = await stack.enter_async_context(home)
             self._story.workspace_seconds = anyio.current_time() - started
             if self._mode.services:
                 await self._start_service(stack)
@@ -129,7 +132,7 @@ class SwarmRun:
             command = Command(
                 argv=(str(kit.programs["canopy-service"]),),
                 cwd=kit.work,
-                env=kit.environment({}),
+                env=kit.environment(self._home),
                 tag=f"{kit.experiment.session}/service/{self._swarm.id}",
             )
             service = started_service(command, log=folder / "service.log")
@@ -146,9 +149,9 @@ class SwarmRun:
 
     async def _warm(self) -> None:
         self._step("index")
-        values = self._surroundings().placeholders
         tag = f"{self._kit.experiment.session}/index/{self._swarm.id}"
-        self._story.index_seconds = await build_index(self._kit, self._mode, values, tag)
+        around = self._surroundings()
+        self._story.index_seconds = await build_index(self._kit, self._mode, around, tag)
 
     async def _run_agents(self) -> None:
         runs = self._runs = self._new_runs()
@@ -230,6 +233,7 @@ class SwarmRun:
             },
             monitor=self._monitor,
             attempts=self._attempts,
+            home=self._home,
         )
 
     def _step(self, step: str) -> None:

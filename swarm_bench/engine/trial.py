@@ -30,7 +30,8 @@ from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
 from swarm_bench.engine.recording import Measured, make_record, rehearsed
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
-from swarm_bench.runtime.files import remove, store_errors, write_whole
+from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
@@ -45,6 +46,8 @@ class Surroundings:
     monitor: TreeMonitor
     attempts: Mapping[str, int]
     """How often each trial was tried before."""
+    home: Mapping[str, str]
+    """Variables that lead the servers into the home that they share."""
 
 
 class TrialRun:
@@ -62,7 +65,7 @@ class TrialRun:
         self._result: ProcessResult | None = None
         self._rehearsed: dict[str, Any] = {}
         self._defect: str | None = None
-        self._home = kit.work / "homes" / trial.id
+        self._home = Home(path=kit.work / "homes" / trial.id)
         self._secrets: tuple[str, ...] = ()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
@@ -85,7 +88,7 @@ class TrialRun:
             TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
         )
         try:
-            outcome, exit_code = await self._launch(self._home)
+            outcome, exit_code = await self._launch()
         except ProcessLost as error:
             self._seconds = None
             self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
@@ -104,7 +107,7 @@ class TrialRun:
                     outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
                 self.record(outcome, exit_code)
         finally:
-            remove(self._home)
+            self._home.remove()
 
     def record(self, outcome: Outcome, exit_code: int | None) -> None:
         """Write the artefacts and the line. Called once."""
@@ -150,26 +153,25 @@ class TrialRun:
         )
 
     def _printed(self) -> Printed:
-        left = left_by(self._home, self._launched, self._secrets)
+        left = left_by(self._home.path, self._launched, self._secrets)
         return Printed(stdout=self._stdout, stderr=self._stderr, left=left)
 
-    async def _launch(self, home: Path) -> tuple[Outcome, int | None]:
-        result = await self._run_process(home, self._kit.experiment.limits.timeout)
+    async def _launch(self) -> tuple[Outcome, int | None]:
+        result = await self._run_process(self._kit.experiment.limits.timeout)
         return await self._outcome(result.returncode, result.stopped), result.returncode
 
-    async def _run_process(self, home: Path, timeout: float) -> ProcessResult:
+    async def _run_process(self, timeout: float) -> ProcessResult:
         """Raises `ProcessLost`, and whatever the adapter raises."""
         kit = self._kit
-        with store_errors(home):
-            remove(home)
-            home.mkdir(parents=True, mode=0o700)
+        self._home.make()
+        with store_errors(self._stdout):
             self._stdout.parent.mkdir(parents=True, exist_ok=True)
         kit.folder.set_aside_artefacts(kit.experiment, self.trial)
-        launch = kit.agent.launch(self._request(home))
+        launch = kit.agent.launch(self._request(self._home.path))
         command = Command(
             argv=launch.argv,
             cwd=self._around.workspace,
-            env=kit.agent_environment(launch),
+            env=kit.agent_environment(launch, self._home),
             tag=self._tag,
             stop_signal=launch.stop_signal,
         )
@@ -196,7 +198,8 @@ class TrialRun:
         kit, trial = self._kit, self.trial
         mode = kit.experiment.mode(trial.mode)
         config = home / "mcp.json"
-        servers = render_servers(mode, self._around.placeholders, kit.variables)
+        around = self._around
+        servers = render_servers(mode, around.placeholders, kit.variables, around.home)
         write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
         return AgentRequest(
             prompt=self._prompt,
@@ -238,7 +241,7 @@ class TrialRun:
             stopped=stopped,
             stdout=self._stdout,
             stderr=self._stderr,
-            home=self._home,
+            home=self._home.path,
             secrets=self._secrets,
             servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )

@@ -9,6 +9,7 @@ import anyio
 from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.experiment import IndexTool, Mode
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.trial import Surroundings
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.variables import MODE_FOLDER, PLACEHOLDERS, Filling
 from swarm_bench.runtime.sink import clean_text
@@ -33,15 +34,15 @@ def check_warm(modes: Sequence[Mode], variables: Mapping[str, str]) -> None:
         _index_tool(mode, dict.fromkeys(PLACEHOLDERS, ""), variables)
 
 
-async def build_index(kit: Kit, mode: Mode, values: Mapping[str, str], tag: str) -> float:
+async def build_index(kit: Kit, mode: Mode, around: Surroundings, tag: str) -> float:
     """Have the server of the mode build its index of the workspace, and end it. Returns the seconds
     that its tool took.
 
-    `values` are those of the placeholders; `tag` marks the server's processes. Raises
+    `tag` marks the server's processes. Raises
     `IndexFailed`.
     """
-    index = _index_tool(mode, values, kit.variables)
-    servers = render_servers(mode, values, kit.variables)
+    index = _index_tool(mode, around.placeholders, kit.variables)
+    servers = render_servers(mode, around.placeholders, kit.variables, around.home)
     timeout = kit.experiment.limits.index_timeout
     with anyio.move_on_after(timeout):
         return await _built(kit, servers, index, tag, kit.secrets(mode))

@@ -19,6 +19,7 @@ from swarm_bench.retrieval.variables import (
     Filling,
     placeholders,
 )
+from swarm_bench.runtime.homes import leading
 
 FOLDER, SUFFIX = "mcp_configs", ".json"
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
@@ -132,23 +133,31 @@ def _check_commands(mode: Mode) -> None:
 
 
 def render_servers(
-    mode: Mode, values: Mapping[str, str], environment: Mapping[str, str] | None
+    mode: Mode,
+    values: Mapping[str, str],
+    environment: Mapping[str, str] | None,
+    home: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The `mcpServers` content with placeholders and variables filled in; without an `environment`
-    variables stay as they are written. Raises `ConfigError` for what cannot be filled."""
+    variables stay as they are written. `home` are variables for each server that is started, under
+    its own. Raises `ConfigError` for what cannot be filled."""
     folder = Path(mode.source).parent
     filling = Filling(
         file=mode.source,
         placeholders={**values, MODE_FOLDER: str(folder)},
         variables=environment,
     )
-    return {name: _plain(filling.server(server), folder) for name, server in mode.servers.items()}
+    filled = {name: filling.server(server) for name, server in mode.servers.items()}
+    return {name: _plain(server, folder, home or {}) for name, server in filled.items()}
 
 
-def _plain(server: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A server in the words that every agent knows, and its command from wherever it is started."""
+def _plain(server: dict[str, Any], folder: Path, home: Mapping[str, str]) -> dict[str, Any]:
+    """A server in the words that every agent knows, its command from wherever it is started, and
+    the way to its home: an agent that starts it has another."""
     if "url" in server:
         return {**server, "type": "http"}
+    if home:
+        server = {**server, "env": leading(home, server.get("env", {}))}
     command = server.get("command", "")  # of a recorded server there is only the name
     return {**server, "command": str(folder / command)} if _is_relative(command) else server
 

@@ -58,14 +58,14 @@ def discard(folder: Path) -> None:
         folder.rmdir()
 
 
-def sweep(root: Path) -> tuple[int, int]:
-    """End the processes and remove the folders below `root` whose orchestrator is gone.
+def sweep(*roots: Path) -> tuple[int, int]:
+    """End the processes and remove the folders below the `roots` whose orchestrator is gone.
 
     Returns how many of each there were. Only what carries our marks is touched.
     """
     processes = _kill(lambda owner: not _alive(owner))  # first: they write into the folders
     folders = 0
-    for file in root.glob(f"{PREFIX}*/{MARK}"):
+    for file in {file for root in roots for file in root.glob(f"{PREFIX}*/{MARK}")}:
         with suppress(OSError, ValueError, KeyError, TypeError, StoreError):
             if not _alive(str(json.loads(file.read_text(encoding="utf-8"))["owner"])):
                 discard(file.parent)

@@ -9,6 +9,7 @@ from swarm_bench.core.experiment import Program
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.runtime.homes import Homes
 
 EMBEDDED = {"mcp": Path("swarm-bench-canopy-mcp"), "service": Path("swarm-bench-canopy-service")}
 REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
@@ -32,6 +33,7 @@ def test_a_stand_in_that_takes_part_is_named(
         user_environment={},
         agent_env={},
         service_url=url,
+        homes=Homes(work=Path()),
     )
     said = Program(name=title()) if mcp is EMBEDDED else Program(name="canopy-mcp", version="0.4.0")
     greeting = Greeting(server="canopy", program=said)

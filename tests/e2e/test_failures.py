@@ -117,7 +117,11 @@ def test_an_agent_sees_no_key_and_no_variable_of_canopy(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code == 0, done.err
     answer = json.loads((bench.folder / "out" / "canopy" / "agent-1.json").read_text())["result"]
-    names = {line.partition("=")[0] for line in answer.splitlines()}
+    variables = dict(line.split("=", 1) for line in answer.splitlines())
+    names = set(variables)
+    for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR"):  # an agent's own, and gone with it
+        assert variables[name] not in {bench.environment().get(name), None}
+        assert not Path(variables[name]).exists()
     assert {"PATH", "HOME", "LC_TIME", "SWARM_BENCH_TRIAL"} <= names
     assert not [name for name in names if "CANOPY" in name or "KEY" in name]
     everything = [p.read_text() for p in (bench.folder / "out").rglob("*") if p.is_file()]

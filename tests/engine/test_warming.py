@@ -13,7 +13,9 @@ from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
 from swarm_bench.core.experiment import Experiment, IndexTool, Limits, Mode, Program, Repository
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.trial import Surroundings
 from swarm_bench.engine.warming import build_index, check_warm
+from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspace import Snapshot
 from tests.processes import tagged
 
@@ -68,7 +70,10 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
 def build(one: Kit, tag: str) -> float:
     (tool,) = one.experiment.modes
     values = {**VALUES, "workspace": str(one.workspace)}
-    return anyio.run(build_index, one, tool, values, tag)
+    around = Surroundings(
+        workspace=one.workspace, placeholders=values, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    return anyio.run(build_index, one, tool, around, tag)
 
 
 def test_the_server_that_has_the_tool_builds_the_index_and_ends(tmp_path: Path) -> None:

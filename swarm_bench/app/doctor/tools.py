@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from swarm_bench.app.agents import environment
 from swarm_bench.app.asking import Asking, greet_modes
+from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.experiment import Mode
@@ -18,6 +19,7 @@ from swarm_bench.retrieval.canopy_service import running_service, started_servic
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.service_exercise import FILES, exercise, make_repository
+from swarm_bench.runtime.homes import Homes
 
 SLOW_SECONDS = 5.0
 """A server that takes longer is a good part of a short trial's time."""
@@ -31,30 +33,37 @@ async def check_tools(settings: Settings) -> AsyncIterator[Check]:
             modes += find_modes([name])
         except SwarmBenchError as error:
             yield Check(about=f"mode {name}", state=State.PROBLEM, found=str(error))
-    try:
-        asking = Asking(
-            programs={
-                "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
-                "canopy-service": find_program("canopy-service", settings.canopy_service),
-            },
-            user_environment=dict(os.environ),
-            agent_env=environment(settings),
-            service_url=settings.service_url,
-        )
-    except SwarmBenchError as error:
-        yield Check(about="modes", state=State.PROBLEM, found=str(error))
-        return
-    for mode in modes:
-        yield await _check_mode(asking, mode)
-    if any(mode.services for mode in modes):
-        yield await _check_service(asking)
+    with work_folder(settings.workspace_root, f"doctor-{os.urandom(4).hex()}") as work:
+        try:
+            asking = _asking(settings, work)
+        except SwarmBenchError as error:
+            yield Check(about="modes", state=State.PROBLEM, found=str(error))
+            return
+        for mode in modes:
+            yield await _check_mode(asking, mode)
+        if any(mode.services for mode in modes):
+            yield await _check_service(asking)
+
+
+def _asking(settings: Settings, work: Path) -> Asking:
+    agent_env = environment(settings)
+    return Asking(
+        programs={
+            "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
+            "canopy-service": find_program("canopy-service", settings.canopy_service),
+        },
+        user_environment=dict(os.environ),
+        agent_env=agent_env,
+        service_url=settings.service_url,
+        homes=Homes(work=work, of_user=settings.inherit_settings, first=agent_env),
+    )
 
 
 async def _check_mode(asking: Asking, mode: Mode) -> Check:
     about = f"mode {mode.name}"
     if not mode.servers:
         return Check(about=about, state=State.OK, found="gives no tool")
-    with TemporaryDirectory(prefix="swarm-bench-doctor-") as folder:
+    with TemporaryDirectory(dir=asking.homes.work) as folder:
         try:
             await make_repository(Path(folder))
             greetings = (await greet_modes(asking, [mode], Path(folder)))[mode.name]
@@ -94,9 +103,10 @@ def _server(greeting: Greeting) -> str:
 
 
 async def _check_service(asking: Asking) -> Check:
-    with TemporaryDirectory(prefix="swarm-bench-doctor-") as folder:
-        command = asking.service_command(Path(folder))
-        log = Path(folder) / "service.log"
+    work = asking.homes.work
+    async with asking.homes.opened("home-service") as home:
+        command = asking.service_command(work, home)
+        log = work / "service.log"
         url = asking.service_url
         try:
             async with running_service(url) if url else started_service(command, log=log) as one:

@@ -1,0 +1,167 @@
+"""Homes of what we start: folders that are empty at its start and gone afterwards, with the
+variables that lead there. Nothing of the user's home is written or needed.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.runtime.files import remove, store_errors
+from swarm_bench.runtime.ownership import PREFIX, mark
+
+INNER = {
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+"""Folders below a home, by the variables that name them."""
+TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+CACHES = {
+    "npm_config_cache": "npm",
+    "YARN_CACHE_FOLDER": "yarn",
+    "BUN_INSTALL_CACHE_DIR": "bun",
+    "DENO_DIR": "deno",
+    "UV_CACHE_DIR": "uv",
+    "UV_PYTHON_INSTALL_DIR": "uv-python",
+    "PIP_CACHE_DIR": "pip",
+    "GOMODCACHE": "go",
+    "GOCACHE": "go-build",
+    "HF_HOME": "huggingface",
+    "TORCH_HOME": "torch",
+    "FASTEMBED_CACHE_PATH": "fastembed",
+    "TIKTOKEN_CACHE_DIR": "tiktoken",
+}
+"""What a session downloads once, for all its servers: variables of package managers and model hubs,
+and the folder of each."""
+SHORT = Path("/tmp")
+"""Where a temporary folder is made whose path would be too long otherwise."""
+LONGEST = 60
+"""Characters of the path of a temporary folder. A Unix socket's may have 107, and programs put
+names of up to 45 behind it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """One home, and the temporary folder that goes with it."""
+
+    path: Path
+
+    @property
+    def temporary(self) -> Path:
+        """In the home, or in a folder of its own where that is too long for sockets."""
+        inside = self.path / "tmp"
+        return inside if len(str(inside)) <= LONGEST else self._outside / "t"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What leads there."""
+        inner = {name: str(self.path / folder) for name, folder in INNER.items()}
+        return {"HOME": str(self.path), **inner, **dict.fromkeys(TEMPORARY, str(self.temporary))}
+
+    def make(self) -> None:
+        """Make it, empty; what was there before goes. Raises `StoreError`."""
+        self.remove()
+        with store_errors(self.path):
+            self.path.mkdir(parents=True, mode=0o700)
+            if not self.temporary.is_relative_to(self.path):
+                self._outside.mkdir(mode=0o700)
+                mark(self._outside)
+            self.temporary.mkdir(mode=0o700)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it. Raises `StoreError` when something stays."""
+        remove(self.path)
+        if not self.temporary.is_relative_to(self.path):
+            remove(self._outside)
+
+    @property
+    def _outside(self) -> Path:
+        return SHORT / f"{PREFIX}{sha256(str(self.path).encode()).hexdigest()[:12]}"
+
+
+def leading(variables: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The variables under those that a process has of its `own`, however these are spelt. One that
+    brings another home has the folders below that one."""
+    if (home := own.get("HOME")) is not None:
+        inner = {name: f"{home}/{folder}" for name, folder in INNER.items() if name in variables}
+        variables = {**variables, **inner}
+    theirs = {name.lower() for name in own}  # npm takes its variables in any case
+    ours = {name: value for name, value in variables.items() if name.lower() not in theirs}
+    return {**ours, **own}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Homes:
+    """The homes of a session's servers, and the caches that all of them share."""
+
+    work: Path
+    """The session's own folder; it goes away at its end."""
+    of_user: bool = False
+    """Servers use the home of the user, with its caches; only the temporary folder is theirs."""
+    first: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the user's that come before ours."""
+
+    @asynccontextmanager
+    async def opened(
+        self, name: str, *, keep: Sequence[str] = (), of: str = ""
+    ) -> AsyncIterator[dict[str, str]]:
+        """A home for the block, empty but for the folders `keep` as the last home left them that
+        was opened for the same `of`. Gives the variables that lead a server there.
+
+        Homes of one name, or with folders to keep for the same `of`, are not open at the same time.
+        """
+        home, store = Home(path=self.work / name), _Store(self.work / "between" / of, keep)
+        await anyio.to_thread.run_sync(self._make, home, store)
+        try:
+            yield self._variables(home)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._remove, home, store)
+
+    def _make(self, home: Home, store: "_Store") -> None:
+        home.make()
+        with store_errors(home.path):
+            for folder in self._caches.values():
+                Path(folder).mkdir(parents=True, exist_ok=True)
+            store.bring(home.path)
+
+    def _remove(self, home: Home, store: "_Store") -> None:
+        with store_errors(home.path):
+            store.fetch(home.path)
+        home.remove()
+
+    def _variables(self, home: Home) -> dict[str, str]:
+        ours = {**home.variables, **self._caches}
+        if self.of_user:
+            ours = {name: ours[name] for name in TEMPORARY}
+        return leading(ours, {name: self.first[name] for name in ours if name in self.first})
+
+    @property
+    def _caches(self) -> dict[str, str]:
+        return {name: str(self.work / "caches" / folder) for name, folder in CACHES.items()}
+
+
+class _Store:
+    """Folders of a home while no home is open. They are moved: a link would show to a server."""
+
+    def __init__(self, path: Path, keep: Sequence[str]) -> None:
+        inner = sorted(set(keep), key=lambda name: len(Path(name).parts))
+        self._places = [(name, path / str(number)) for number, name in enumerate(inner)]
+
+    def bring(self, home: Path) -> None:
+        """Outer folders come first."""
+        for name, place in self._places:
+            if place.exists():
+                (home / name).parent.mkdir(parents=True, exist_ok=True)
+                place.rename(home / name)
+
+    def fetch(self, home: Path) -> None:
+        for name, place in reversed(self._places):
+            if (home / name).exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                (home / name).rename(place)

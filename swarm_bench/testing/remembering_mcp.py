@@ -1,0 +1,95 @@
+"""A stdio MCP server that remembers its starts, so that tests see what outlives a swarm.
+
+    python -I -m swarm_bench.testing.remembering_mcp LOG
+
+At its start it counts up a file in each place where servers keep things: the home, the cache, the
+temporary folder, and `.remembering` of the home, which a mode may keep. What it read there goes as
+a line of JSON into LOG, with the variables that lead to those places; its tool answers with the
+same. It has a second tool that has nothing to do, for a mode that builds an index.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.runtime.ownership import TAG
+
+NAMES = ("HOME", "XDG_CACHE_HOME", "TMPDIR", "npm_config_cache")
+"""Variables that are told."""
+FILE = "remembered-starts"
+KEPT = ".remembering"
+"""Folder below the home; only a mode that names it has it kept."""
+_QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+_TOOLS = [
+    {
+        "name": "search_code",
+        "description": "Search the code for words; says which earlier starts it remembers.",
+        "inputSchema": _QUERY,
+    },
+    {
+        "name": "build_index",
+        "description": "Does nothing.",
+        "inputSchema": {"type": "object", "properties": {}},
+    },
+]
+
+
+def main() -> None:
+    """Serves until its input ends."""
+    memory = remember()
+    with Path(sys.argv[1]).open("a", encoding="utf-8") as log:
+        log.write(json.dumps(memory) + "\n")
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" in request:
+            result = _answer(request["method"], request.get("params") or {}, memory)
+            answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
+
+
+def remember() -> dict[str, Any]:
+    """How many starts each place has seen before this one, and who started it."""
+    home = Path.home()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    places = {
+        "home": home,
+        "cache": cache,
+        "temporary": Path(tempfile.gettempdir()),
+        "kept": home / KEPT,
+    }
+    return {
+        "tag": os.environ.get(TAG, ""),
+        "seen": {name: _count_up(place) for name, place in places.items()},
+        "variables": {name: os.environ.get(name) for name in NAMES},
+    }
+
+
+def _count_up(place: Path) -> int:
+    """The number of earlier starts; each is a byte, as several servers may start at once."""
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / FILE).open("ab") as file:
+        before = file.tell()
+        file.write(b".")
+    return before
+
+
+def _answer(method: str, params: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:
+    if method == "initialize":
+        return {
+            "protocolVersion": params.get("protocolVersion", "2024-11-05"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "remembering", "version": "1"},
+        }
+    if method == "tools/list":
+        return {"tools": _TOOLS}
+    if method == "tools/call":
+        return {"content": [{"type": "text", "text": json.dumps(memory["seen"])}], "isError": False}
+    return {}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What a server writes into its home, cache or temporary folder ends with its swarm, and nothing
+of it is the user's."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.testing.remembering_mcp import KEPT
+from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+PLACES = ("home", "cache", "temporary")
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> dict[str, str]:
+    """The variables that lead to the user's own places, which are empty."""
+    user = {"HOME": tmp_path / "user", "TMPDIR": tmp_path / "t"}
+    for place in user.values():
+        place.mkdir()
+    return {name: str(place) for name, place in user.items()}
+
+
+def write_mode(bench: Bench, *, keep: list[str], **env: str) -> Path:
+    """A mode with a server that remembers, and the log of its starts."""
+    log = bench.folder / "starts.jsonl"
+    words = ["-I", "-m", "swarm_bench.testing.remembering_mcp", str(log)]
+    server = {"command": sys.executable, "args": words, "env": env}
+    own = {"index": {"tool": "build_index"}, "keep": keep}
+    content = {"mcpServers": {"remembering": server}, "swarmBench": own}
+    (bench.folder / "remembering.json").write_text(json.dumps(content), encoding="utf-8")
+    return log
+
+
+def starts(log: Path) -> list[dict[str, Any]]:
+    """The starts of the server; each with who started it."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    log.unlink()
+    return lines
+
+
+def seen(starts: list[dict[str, Any]], *places: str) -> list[list[int]]:
+    return [[start["seen"][place] for place in places] for start in starts]
+
+
+def left_in(user: dict[str, str]) -> list[Path]:
+    return [path for place in user.values() for path in Path(place).rglob("*")]
+
+
+def test_every_swarm_begins_without_a_memory_and_keeps_what_its_mode_names(
+    bench: Bench, user: dict[str, str]
+) -> None:
+    log = write_mode(bench, keep=[KEPT])
+    words = ["compare", "--repo", str(bench.repo), "--quiet", "--runs", "2", "--agents", "1"]
+    done = bench.call(*words, "--modes", "./remembering.json", "--index", "warm", env=user)
+    assert done.code == 0, done.err
+    handshake, index, overhead, *others = starts(log)
+    swarms = [index, *others]  # in each an index is built, and an agent asks
+    assert seen([handshake, overhead], *PLACES) == [[0] * 3] * 2
+    assert seen(swarms, *PLACES) == [[0] * 3, [1] * 3] * 2
+    assert seen([handshake, *swarms], "kept") == [[0], [1], [2], [3], [4]]
+    homes = {one["variables"]["HOME"] for one in swarms}
+    assert len(homes) == 1
+    assert not Path(homes.pop()).exists()
+    # The next session is another one.
+    bench.call("doctor", "--modes", "./remembering.json", "canopy-service", env=user)
+    assert seen(starts(log), *PLACES, "kept") == [[0] * 4]
+    assert left_in(user) == []
+
+
+def test_a_mode_file_may_lead_a_server_into_the_users_home(
+    bench: Bench, user: dict[str, str]
+) -> None:
+    log = write_mode(bench, keep=[], HOME="${HOME}")
+    for number in range(2):
+        bench.call("doctor", "--modes", "./remembering.json", env=user)
+        (start,) = starts(log)
+        assert start["variables"]["HOME"] == user["HOME"]
+        assert start["variables"]["XDG_CACHE_HOME"] == f"{user['HOME']}/.cache"
+        assert seen([start], *PLACES) == [[number, number, 0]]
