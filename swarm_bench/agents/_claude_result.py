@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from swarm_bench.agents._claude_transcript import usage_of
+from swarm_bench.agents._claude_transcript import Transcript, usage_of
 from swarm_bench.agents._json_lines import (
     Json,
     amount_of,
@@ -58,6 +58,32 @@ def figures_of(results: Sequence[Json]) -> Figures:
         denials=_denials(results),
         subagents=count_of(object_of(last.get("subagent_stats")).get("spawned")),
     )
+
+
+def same_requests(figures: Figures, transcript: Transcript) -> Usage:
+    """Tokens of the main conversation, of all the requests that the all-in tokens and the cost are
+    of; without figures where that cannot be told.
+
+    The result leaves out a request after which a limit or an interrupt ended the run, and counts
+    the output of one that broke off as less than it charges.
+    """
+    if figures.all_in in (Usage(), figures.usage) or _is_whole(figures, transcript):
+        return figures.usage
+    alone = transcript.known and transcript.compactions == 0 and not figures.subagents
+    return figures.all_in if alone and not transcript.subagents() else Usage()
+
+
+def _is_whole(figures: Figures, transcript: Transcript) -> bool:
+    """Whether the result counts every request of the main conversation that there was."""
+    stated, charged = vars(figures.usage).values(), vars(figures.all_in).values()
+    if any((of or 0) > (among or 0) for of, among in zip(stated, charged, strict=True)):
+        return False
+    if transcript.known:
+        requests = Usage.total(transcript.requests.values())
+        same = replace(requests, output=None) == replace(figures.usage, output=None)
+        return same and not transcript.broken
+    result = transcript.last.value if transcript.last else {}
+    return result.get("subtype") in ("success", "error_max_turns") and not transcript.broken
 
 
 def _figures(usage: Usage) -> Usage:

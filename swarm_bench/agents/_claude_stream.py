@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from swarm_bench.agents._claude_failures import cause_of
-from swarm_bench.agents._claude_result import figures_of
+from swarm_bench.agents._claude_result import figures_of, same_requests
 from swarm_bench.agents._claude_transcript import (
     OURS,
     Transcript,
@@ -44,7 +44,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         cause=cause,
         detail=detail,
         text=_answer(result),
-        usage=figures.usage if results else Usage.total(turn_usage),
+        usage=same_requests(figures, transcript) if results else Usage.total(turn_usage),
         all_in=figures.all_in,
         turn_usage=turn_usage if known else None,
         turns=figures.turns,

@@ -20,6 +20,9 @@ from swarm_bench.core.outcome import Usage
 OURS = "swarm_bench"
 """Key of the object in which an agent of ours says what Claude Code has no place for."""
 
+_CUT_OFF = "cut off mid-stream"
+"""What the program tells its model of an answer of which it got a part."""
+
 SUBAGENT_TOOLS = ("Agent", "Task")
 """What the tool that starts a sub-agent is called, and was called."""
 
@@ -49,6 +52,8 @@ class Transcript:
     retrying: Json | None = None
     """The last event, when it says that a request will be made again."""
     compactions: int = 0
+    broken: bool = False
+    """Whether an answer of the provider's broke off."""
     model: str | None = None
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows."""
@@ -112,6 +117,7 @@ class Transcript:
             case "api_retry":
                 self.retries += 1
                 self.retrying = event
+                self.broken |= event.get("error_status") is None
             case "compact_boundary":
                 self.compactions += 1
 
@@ -133,6 +139,9 @@ class Transcript:
 
     def _user(self, event: Json) -> None:
         self.seen = True
+        if event.get("isSynthetic") is True:
+            said = blocks(object_of(event.get("message")), "text")
+            self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in said)
         for block in blocks(object_of(event.get("message")), "tool_result"):
             key = text_of(block.get("tool_use_id"))
             if key is None or key not in self.calls:

@@ -94,6 +94,9 @@ class Claude:
             "Its budget counts requests of the main conversation, which stand in `requests`.",
             "Requests of sub-agents are not in the tokens, but in the all-in tokens and the cost; "
             "no budget of turns holds for them.",
+            "Of a run with a broken answer, or that an interrupt or the limit of cost ended, the "
+            "result does not count all that it charges: the tokens are then the all-in ones, or "
+            "missing if there was a sub-agent or a compaction.",
             "Output tokens per request are not known: the event stream has a placeholder.",
             "The time of a call goes from its event to that of its result, so one that waits for "
             "calls made with it includes the waiting: it makes calls to MCP servers one by one.",

@@ -139,15 +139,22 @@ def test_when_we_stopped_it_that_is_the_cause_and_figures_are_kept(
     [
         ("success_stream", (40, 180, 80, 20), (40, 180, 80, 20)),
         ("sigint_during_tool_json", (10, 0, 20, 5), (10, 0, 20, 5)),
-        # With a sub-agent, a compaction, a request that was broken off.
+        # With a sub-agent, a compaction.
         ("subagent_stream", (20, 30, 40, 10), (30, 30, 60, 15)),
         ("v329_subagent_in_foreground_stream", (20, 90, 40, 10), (40, 180, 80, 20)),
         ("compaction_auto_stream", (50, 176400, 25000, 35), (60, 352400, 30000, 42)),
-        ("v329_sigint_during_answer_stream", (10, 0, 20, 5), (20, 30, 40, 6)),
+        # The result leaves out, or counts in part, what was charged: an answer that was interrupted
+        # or broke off, the request that reached the limit of cost, one before a retry.
+        ("v329_sigint_during_answer_stream", (20, 30, 40, 6), (20, 30, 40, 6)),
+        ("v329_broken_streams_stream", (40, 180, 80, 12), (40, 180, 80, 12)),
+        ("v329_broken_stream_then_success_stream", (20, 30, 40, 8), (20, 30, 40, 8)),
+        ("midstream_overloaded_fallback_stream", (10, 0, 20, 5), (10, 0, 20, 5)),
+        ("v329_max_budget_stream", (10, 0, 20, 5), (10, 0, 20, 5)),
+        # Without a stream nothing shows that there was no sub-agent.
+        ("max_budget_json", (None,) * 4, (300000, 0, 0, 60000)),
         # Two results: tokens of the main conversation are of both, all others run on.
         ("v329_subagent_in_background_two_results_stream", (30, 120, 60, 15), (40, 180, 80, 20)),
         # A result that counted nothing.
-        ("v329_max_budget_stream", (None,) * 4, (10, 0, 20, 5)),
         ("conn_refused_stream", (None,) * 4, (None,) * 4),
         # No result: what the events said, whose output is a placeholder.
         ("v329_sigterm_during_bash_stream", (10, 0, 20, None), (None,) * 4),
@@ -160,6 +167,13 @@ def test_tokens(
     outcome = read(name, empty)
     for given, figures in ((outcome.usage, usage), (outcome.all_in, all_in)):
         assert (given.input, given.cache_read, given.cache_create, given.output) == figures
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_tokens_are_of_the_requests_that_the_cost_is_of(name: str, empty: Path) -> None:
+    outcome = read(name, empty)
+    apart = outcome.usage not in (outcome.all_in, Usage())
+    assert not apart or outcome.cost is None or outcome.subagents or outcome.compactions
 
 
 def test_two_results_are_one_run(empty: Path) -> None:

@@ -114,6 +114,46 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
     )
 
 
+CHARGED = {
+    "inputTokens": 20,
+    "cacheCreationInputTokens": 40,
+    "cacheReadInputTokens": 60,
+    "outputTokens": 10,
+}
+"""What two such requests use."""
+MODELS = {"one": CHARGED, "two": CHARGED}
+OF_TWO = {name: 2 * tokens for name, tokens in USAGE.items()}
+SUBAGENT = [
+    assistant("m3", tool_use("t4", "Agent", prompt="look")),
+    assistant("m4", {"type": "text", "text": "it is in a.py"}, parent_tool_use_id="t4"),
+    tool_result("t4", is_error=False),
+]
+LIMITED = {**CUT, "subtype": "error_max_budget_usd", "usage": OF_TWO, "modelUsage": MODELS}
+BROKEN = {"type": "system", "subtype": "api_retry", "attempt": 1, "error_status": None}
+OF_THREE = {name: 3 * tokens for name, tokens in USAGE.items()}
+
+
+@pytest.mark.parametrize(
+    ("events", "reported"),
+    [
+        # Two requests of its own in events that show three, or four with nothing of a sub-agent's.
+        ([*STREAM, *SUBAGENT, LIMITED], None),
+        ([*STREAM, assistant("m3", tool_use("t4", "Read")), LIMITED], 140),
+        ([*STREAM, *SUBAGENT, {**RESULT, "usage": OF_THREE, "modelUsage": MODELS}], 105),
+        ([*STREAM, BROKEN, *SUBAGENT, {**RESULT, "usage": OF_THREE, "modelUsage": MODELS}], None),
+        # A result that claims more than was charged.
+        ([*STREAM, {**RESULT, "usage": OF_THREE, "modelUsage": {"m": CHARGED}}], 70),
+    ],
+)
+def test_tokens_are_of_the_requests_that_were_charged(
+    events: list[dict[str, Any]], reported: int | None, tmp_path: Path
+) -> None:
+    outcome = read(tmp_path, lines(*events), 1)
+    assert outcome.usage.reported == reported
+    assert outcome.cost == RESULT["total_cost_usd"]
+    assert outcome.all_in.reported in (140, 70)
+
+
 def test_a_call_without_a_result_is_no_failure(tmp_path: Path) -> None:
     outcome = read(tmp_path, lines(*STREAM[:-1]), -15, stopped="timeout")
     assert outcome.tool_calls == {"Read": 2, "mcp__canopy__canopy_query": 1}
