@@ -57,6 +57,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
         tool_seconds=seconds_by_tool(calls, transcript.seconds) if known else None,
         tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
+        tool_answers=transcript.answers.all() if known else None,
         permission_denials=figures.denials,
         retries=transcript.retries if known else None,
         compactions=transcript.compactions if known else None,

@@ -14,6 +14,7 @@ from swarm_bench.agents._json_lines import (
     object_of,
     text_of,
 )
+from swarm_bench.agents._tool_answers import ToolAnswers
 from swarm_bench.agents._tool_costs import between, moment_of, tokens_of
 from swarm_bench.core.outcome import Usage
 
@@ -48,6 +49,7 @@ class Transcript:
     """From a call to its first result, by call id, where both have a time."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     """Of a call's last result; `None` when it is not text alone."""
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
     retries: int = 0
     retrying: Json | None = None
     """The last event, when it says that a request will be made again."""
@@ -127,6 +129,7 @@ class Transcript:
         for block in blocks(message, "tool_use"):
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
             self.calls[key] = text_of(block.get("name")) or "unknown"
+            self.answers.ask(key, self.calls[key], block.get("input"))
             self._begun.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
@@ -148,6 +151,7 @@ class Transcript:
                 continue
             if block.get("is_error") is True:
                 self.failures[key] = self.calls[key]
+            self.answers.answer(key, block.get("content"), failed=key in self.failures)
             self.result_tokens[key] = tokens_of(block.get("content"))
             if (seconds := self._seconds(key, event)) is not None:
                 self.seconds.setdefault(key, seconds)

@@ -23,6 +23,7 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents._tool_answers import ToolAnswers
 from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
@@ -46,6 +47,7 @@ class Transcript:
     failures: dict[str, str] = field(default_factory=dict)
     unanswered: dict[str, str] = field(default_factory=dict)
     denials: dict[str, str] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
     reconnects: int = 0
     error: str | None = None
     """The last error of the conversation, in the program's words."""
@@ -86,6 +88,10 @@ class Transcript:
             self.failures[key] = name
         if _was_denied(item):
             self.denials[key] = name
+        self.answers.ask(key, name, item.get("arguments"))
+        if key not in self.unanswered:
+            content = object_of(item.get("result")).get("content")
+            self.answers.answer(key, content, failed=key in self.failures)
 
     def _error(self, message: object) -> None:
         words = clause_of(message)
@@ -123,6 +129,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_unanswered=_counted(transcript.unanswered) if known else None,
         tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
+        tool_answers=transcript.answers.all() if known else None,
         permission_denials=_counted(transcript.denials) if known else None,
         retries=transcript.reconnects + log.asked_again if known and log.events else None,
         servers=_servers(transcript, log),

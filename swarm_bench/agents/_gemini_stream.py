@@ -25,6 +25,7 @@ from swarm_bench.agents._json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents._tool_answers import ToolAnswers
 from swarm_bench.agents._tool_costs import between, moment_of, seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
@@ -48,6 +49,7 @@ class _Transcript:
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id."""
     failures: dict[str, str] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
     answered: list[str] = field(default_factory=list)
     """Ids of the calls whose results were printed."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class _Transcript:
                 self._speak()
                 key = text_of(event.get("tool_id")) or f"call {len(self.calls)}"
                 self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
+                self.answers.ask(key, self.calls[key], event.get("parameters"))
                 self._open[key] = moment_of(event.get("timestamp"))
             case "tool_result":
                 self._tool_result(event)
@@ -97,6 +100,7 @@ class _Transcript:
             return
         if event.get("status") == "error":
             self.failures[key] = self.calls[key]
+        self.answers.answer(key, event.get("output"), failed=key in self.failures)
         self.answered.append(key)
         seconds = between(self._open.get(key), moment_of(event.get("timestamp")))
         if seconds is not None and len(self._open) == 1:
@@ -133,6 +137,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_unanswered=_unanswered(transcript) if begun else None,
         tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if begun else None,
         tool_result_tokens=_result_tokens(transcript, left),
+        tool_answers=transcript.answers.all() if begun else None,
         retries=len(_RETRY.findall(stderr)) if begun else None,
         servers=left.servers,
         payload=transcript.result.raw if transcript.result else None,

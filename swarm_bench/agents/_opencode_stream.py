@@ -18,6 +18,7 @@ from swarm_bench.agents._json_lines import (
 from swarm_bench.agents._opencode_causes import BROKEN, cause_of
 from swarm_bench.agents._opencode_log import Log, read_log
 from swarm_bench.agents._opencode_settings import key_of, plain
+from swarm_bench.agents._tool_answers import ToolAnswers
 from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool, tokens_of
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
@@ -41,6 +42,7 @@ class Transcript:
     seconds: dict[str, float] = field(default_factory=dict)
     """By the place of the call among the calls."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
     failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
@@ -69,14 +71,14 @@ class Transcript:
         self.started = True
         self.texts.clear()
         name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
-        self._cost(str(len(self.calls)), state)
+        self._cost(str(len(self.calls)), name, state)
         self.calls.append(name)
         if state.get("status") == "error":
             self.failures.append(name)
             if "rejected permission" in (text_of(state.get("error")) or ""):
                 self.denials.append(name)
 
-    def _cost(self, key: str, state: Json) -> None:
+    def _cost(self, key: str, name: str, state: Json) -> None:
         time = object_of(state.get("time"))
         begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
         if begin is not None and end is not None and end >= begin:
@@ -84,6 +86,8 @@ class Transcript:
         failed = state.get("status") == "error"
         result = None if state.get("attachments") else state.get("error" if failed else "output")
         self.result_tokens[key] = tokens_of(result)
+        self.answers.ask(key, name, state.get("input"))
+        self.answers.answer(key, result, failed=failed)
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -116,6 +120,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_failures=dict(Counter(transcript.failures)) if known else None,
         tool_seconds=seconds_by_tool(calls, transcript.seconds) if known else None,
         tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
+        tool_answers=transcript.answers.all() if known else None,
         permission_denials=dict(Counter(transcript.denials)) if known else None,
         retries=max(0, log.failed_requests - last_failed) if log.known else None,
         compactions=log.compactions if log.known else None,

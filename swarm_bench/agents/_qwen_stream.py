@@ -67,6 +67,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
         tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.seconds),
         tool_result_tokens=_result_tokens(transcript, left),
+        tool_answers=transcript.answers.all() if known else None,
         permission_denials=_denials(result) if result else None,
         subagents=_subagents(transcript) if known else None,
         servers=servers_of(init),

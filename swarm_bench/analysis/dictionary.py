@@ -67,6 +67,13 @@ _TRIAL = (
         "What the results of each tool put before the model, counted by us (utf8-bytes/4).",
     ),
     (
+        "tool_answers",
+        "object by name",
+        "What each tool of an MCP server answered without an error: answers, empty, errors (in "
+        "words), hidden (no text), bytes, and digests of different questions and answers (16 at "
+        "most).",
+    ),
+    (
         "unusable_tools",
         "names",
         "Tools of the mode's servers that the agent says it had no way to use.",

@@ -139,6 +139,23 @@ class Activity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToolAnswer:
+    """What a tool of an MCP server gave back for one call, without an error: no text of it, but
+    what tells equal ones and empty ones apart."""
+
+    tool: str
+    """As in `Outcome.tool_calls`."""
+    question: str | None
+    """Digest of the words in its arguments; `None` without any."""
+    answer: str | None
+    """Digest of the text; `None` when it is not text alone, or not shown."""
+    bytes: int | None
+    """Of the text, in UTF-8."""
+    kind: Literal["empty", "error"] | None = None
+    """Whether there is nothing in it, or an error in words (`models/answer_kinds.py`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What the agent left. Everything it did not say is `None`."""
 
@@ -187,6 +204,9 @@ class Outcome:
     of its calls has no time."""
     tool_result_tokens: Mapping[str, int] | None = None
     """By tool name, what its results (errors too) put before the model, summed, by our counter."""
+    tool_answers: tuple[ToolAnswer, ...] | None = None
+    """Of calls of MCP tools that came back without an error; `None` when the program does not show
+    its results."""
     unusable_tools: tuple[str, ...] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
     permission_denials: Mapping[str, int] | None = None

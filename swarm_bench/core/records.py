@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from swarm_bench.core.answers import ToolAnswers
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -132,6 +133,8 @@ class TrialRecord(Stored):
     """By tool, from a call to its result, summed over its calls."""
     tool_result_tokens: dict[str, int] | None = None
     """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
+    tool_answers: dict[str, ToolAnswers] | None = None
+    """By tool of an MCP server, what its answers were that were no errors."""
     unusable_tools: list[str] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
     permission_denials: dict[str, int] | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from swarm_bench.core.answers import by_tool
 from swarm_bench.core.experiment import REHEARSAL, Experiment
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import TrialRecord
@@ -145,6 +146,7 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, 
         "tool_unanswered": outcome.tool_unanswered,
         "tool_seconds": outcome.tool_seconds,
         "tool_result_tokens": outcome.tool_result_tokens,
+        "tool_answers": None if outcome.tool_answers is None else by_tool(outcome.tool_answers),
         "unusable_tools": outcome.unusable_tools,
         "mcp_calls": mcp_calls(outcome),
         "mcp_servers": outcome.servers,

@@ -1,0 +1,167 @@
+"""Tells of what a tool answered whether it is nothing, or an error that only its words give away.
+
+Both are told conservatively: what is neither an empty value nor one of the phrases below is an
+answer. A phrase counts at the beginning of a short text that does not look like code and names no
+line of a file.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+Kind = Literal["empty", "error"]
+
+LONGEST = 2000
+"""Characters of a text that can be an error; ast-mcp and codegraph explain theirs at length."""
+LONGEST_LINE = 300
+"""Characters of its first line, which has the phrase."""
+
+_THINGS = (
+    "(?:results?|match(?:es)?|hits?|files?|symbols?|documents?|nodes?|references?|occurrences?|"
+    "entries|snippets?|items?|callers|callees|definitions?|handles?|places?|code)"
+)
+EMPTY = (
+    rf"(?:there (?:are|were) )?(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b(?! is | are )",
+    r"(?:nothing|none) (?:was |were )?(?:found|matched|returned)\b",
+    rf"(?:found|returned|matched|showing) (?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b",
+    r"(?:not found|none|null|n/a|empty|nothing|\(empty\)|\(none\)|\(no (?:output|results?)\))\.?$",
+    "未找到",
+)
+"""What a tool says that found nothing."""
+ERRORS = (
+    r"(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)(?: \(\w+\))?: \S",
+    r"error (?:executing|calling|running) (?:the )?tool\b",
+    r"traceback \(most recent call last\):",
+    r"(?:failed|unable) to \w+\b",
+    r"(?:could not|couldn't|cannot|can't) (?:be )?(?:find|open|read|access|connect|load|search|"
+    r"parse|locate|resolve|reach|found|opened|loaded)\b",
+    r"(?:unknown|invalid|missing|unsupported) (?:required )?(?:tool|argument|param|parameter)s?\b",
+    r"(?:the )?(?:\w+ )?timed out\b",
+    r"(?:permission|access) denied\b",
+    r"no such (?:file|directory|tool|index|project|repository)\b",
+    # An index that is not there.
+    r"(?:[\w'\"./-]+ ){0,6}?(?:index|graph|map|database|repository|project|codebase|workspace)\b"
+    r"[^.\n]{0,80}?\b(?:not (?:been |yet )*(?:found|built|indexed|initiali[sz]ed|created|available|"
+    r"exist|loaded|ready)|does not exist|doesn't exist|is missing|has no index)\b",
+    r"(?:[\w'\"./-]+ ){0,6}?not (?:been |yet )*indexed\b",
+    r"no (?:[\w-]+ ){0,3}?(?:index|graph|project|repository)\b[^.\n]{0,40}?"
+    r"\b(?:found|loaded|available|active|exists?|built|yet)\b",
+    r"[^\n]{0,80}尚?未(?:构建|建立|创建)?索引",
+    r"错误[::]",
+)
+"""What a tool says that could not answer, and does not say so by `isError`."""
+
+_EMPTY = re.compile("|".join(EMPTY), re.IGNORECASE)
+_ERROR = re.compile("|".join(ERRORS), re.IGNORECASE)
+_CODE = re.compile(
+    r"[{}]|;$|^[ \t]|^(?://|\d+[\t:|]|@|<)|\w\.\w{1,5}:\d|= ?(?:None|True|False|null|\d)|"
+    r": ?(?:str|int|bool|float|string|number)\b|[\w)\]] ?[:=]=? ?[\w'\"(\[].*[)\]]$|"
+    r"\b(?:def|class|return|raise|import|func|function|fn|const|let|var|throw) ?[\w(]"
+)
+"""Signs that a line is of a program, or is the place of one."""
+_DECORATION = re.compile(r"^[\s#>*_`-]+|[\s*_`]+$")
+
+_ABOUT = frozenset(
+    {
+        *("guidance", "hint", "hints", "help", "tip", "tips", "meta", "metadata", "stats"),
+        *("statistics", "pagination", "query", "params", "parameters", "arguments", "request"),
+        *("input", "warnings", "suggestions", "next_steps", "usage", "timing", "filters"),
+    }
+)
+"""Keys that are about an answer, and not of it."""
+_RESULTS = frozenset(
+    {
+        *("results", "result", "matches", "hits", "items", "handles", "files", "nodes", "symbols"),
+        *("documents", "snippets", "places", "locations", "references", "entries", "data"),
+        *("chunks", "candidates", "paths", "occurrences", "content", "contents", "edges"),
+        *("findings", "output", "rows", "records", "answers", "functions", "classes"),
+    }
+)
+"""Keys whose value is the answer."""
+_TEXTS = frozenset(
+    {*("text", "content", "contents", "source", "code", "body", "snippet", "answer"),
+     *("markdown", "result", "results", "output", "summary", "message")}
+)  # fmt: skip
+"""Keys whose value, when it is a text, can be the answer."""
+_FAILED = frozenset({"error", "failed", "failure"})
+
+
+def kind_of(text: str) -> Kind | None:
+    """`empty` for an answer without anything in it, `error` for an error in words, else `None`.
+    Several JSON values in one text, and a text behind them, are judged together."""
+    try:
+        parts = list(_parts(text))
+    except RecursionError:
+        return None
+    if all(part == "empty" for part in parts):
+        return "empty"
+    return "error" if "error" in parts and None not in parts else None
+
+
+def _parts(text: str) -> Iterator[Kind | None]:
+    rest = text.removeprefix("\ufeff").strip("\r\n").rstrip()
+    while rest[:1] in ("{", "[", '"'):
+        try:
+            value, end = json.JSONDecoder().raw_decode(rest)
+        except (ValueError, RecursionError):
+            break
+        yield _of_value(value)
+        rest = rest[end:].lstrip(" \t\r\n,")
+    if rest:
+        yield _of_words(rest)
+
+
+def _of_words(text: str) -> Kind | None:
+    line = text.strip("\r\n").partition("\n")[0]
+    if not text.strip():
+        return "empty"
+    if len(text) > LONGEST or len(line) > LONGEST_LINE or _CODE.search(line):
+        return None
+    first = _DECORATION.sub("", line)
+    if _ERROR.match(first):
+        return "error"
+    return "empty" if "\n\n" not in text.strip() and _EMPTY.match(first) else None
+
+
+def _of_value(value: Any) -> Kind | None:
+    if isinstance(value, str):
+        return _of_words(value) if value.strip() else "empty"
+    if isinstance(value, list):
+        kinds = {_of_value(item) for item in value}
+        return "empty" if not kinds - {"empty"} else ("error" if kinds == {"error"} else None)
+    if isinstance(value, dict):
+        return _of_object(value)
+    return "empty" if value is None else None
+
+
+def _of_object(value: dict[str, Any]) -> Kind | None:
+    answer = {key: inner for key, inner in value.items() if key.lower() not in _ABOUT}
+    texts = {
+        key: _of_value(inner)
+        for key, inner in answer.items()
+        if isinstance(inner, str) and inner.strip() and key.lower() in _TEXTS
+    }
+    containers = {key: inner for key, inner in answer.items() if isinstance(inner, list | dict)}
+    if _says_error(value):
+        filled = [inner for key, inner in containers.items() if key.lower() in _RESULTS]
+        return "error" if not any(filled) else None
+    if None in texts.values():
+        return None
+    if "error" in texts.values() and not any(containers.values()):
+        return "error"
+    if any(_of_value(inner) != "empty" for inner in containers.values()):
+        return None
+    if not any(inner for key, inner in answer.items() if key not in {**containers, **texts}):
+        return "empty"
+    return "empty" if any(key.lower() in _RESULTS for key in containers) else None
+
+
+def _says_error(value: dict[str, Any]) -> bool:
+    given = {key.lower(): inner for key, inner in value.items()}
+    if given.get("success") is False or given.get("ok") is False or given.get("iserror") is True:
+        return True
+    status = given.get("status")
+    if isinstance(status, str) and status.lower() in _FAILED:
+        return True
+    return isinstance(given.get("error"), str | dict) and bool(given["error"])

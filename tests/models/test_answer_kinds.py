@@ -1,0 +1,144 @@
+"""Answers as servers in the wild give them."""
+
+import json
+
+import pytest
+
+from swarm_bench.models.answer_kinds import kind_of
+
+PACK = {
+    "query_text": "token",
+    "total_matches": 0,
+    "truncated": False,
+    "selected_count": 0,
+    "selected_tokens": 0,
+    "handles": [],
+    "files": [],
+    "expand_suggestion": [],
+    "guidance": {
+        "confidence": 0.0,
+        "confidence_band": "low",
+        "stop_querying": False,
+        "recommended_action": "refine_query",
+        "rationale": "Nothing was found for this query.",
+        "next_step": "Query again with a symbol name or with fewer and more specific words.",
+    },
+}
+NOT_LOADED = (
+    "No CodeGraph project is loaded for this session.\nSearched for a .codegraph/ directory "
+    "starting from: /srv/shop\nEither the server root has no index of its own (e.g. a monorepo "
+    "where only sub-projects are indexed), or it was launched outside of the project."
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "[]",
+        "{}",
+        "null",
+        '""',
+        "[]\n[]",
+        '{"result":[]}\n[]',
+        json.dumps(PACK),
+        json.dumps(PACK, indent=2),
+        '{"handles":[],"total_tokens":0,"truncated":false,"total_matches":0}',
+        '{"results": [], "pagination": {"total_matches": 0, "max_results": 10, "end_index": 0}}',
+        '{"pattern": "callers_of", "target": "x", "result": []}',
+        '{"matches": [], "moreAvailable": false}',
+        '{"result": "No matches found"}',
+        '{"result": "No matches found"}\nNo matches found',
+        "No matches found",
+        "No results found for 'token' in /srv/shop.",
+        "No symbols found matching the query.",
+        "Found 0 results",
+        "Nothing was found.",
+        "There are no files that match.",
+        "0 matches",
+        "**No results**",
+        "(no results)",
+        '未找到包含确切字符串/模式 "x" 的匹配项。',
+    ],
+)
+def test_an_answer_without_anything_is_empty(text: str) -> None:
+    assert kind_of(text) == "empty"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: Command failed with exit code 127\n/bin/sh: 1: rg: not found\n",
+        "Error executing tool git_log: Repository path is outside the allowed repository",
+        "ValueError: the place is not known",
+        "Traceback (most recent call last):\n  File 'x'",
+        "Failed to load the index.",
+        "Index not found. Run `build` first.",
+        "The codebase '/srv/shop' is not indexed yet.",
+        "Repository has not been indexed",
+        "This path is not yet indexed; call index_codebase first.",
+        "No index found for /srv/shop",
+        NOT_LOADED,
+        "代码库 '/srv/shop' 尚未构建索引。\n请先调用 `index_codebase` 生成索引后再进行检索。",
+        '{"error": "no_grammar"}',
+        '{"error": {"code": 3}, "results": []}',
+        '{"success": false, "message": "the index is locked"}',
+        '{"status": "error", "data": null}',
+        '[{"file": "a.py", "error": "no_grammar"}, {"file": "b.py", "error": "no_grammar"}]',
+        '{"result": "Error: the index is locked"}',
+        "Unknown tool: find_symbol",
+        "Request timed out",
+        "No such file or directory",
+    ],
+)
+def test_an_error_in_words_is_one(text: str) -> None:
+    assert kind_of(text) == "error"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def error(message):\n    raise ValueError(message)",
+        "// h8ccec\nraise IndexError('index not found')",
+        "class Error: pass",
+        "error: str = render(field)",
+        "error: str | None",
+        "    No node has that id.",
+        "src/a.py:3: raise KeyError('index not found')",
+        "shop/errors.py:12: Error: the text of a log line",
+        "     1\tError: the first line of a file that is read",
+        "1: # Failed to load: what users see",
+        "# Errors\n\nError handling is in `shop/errors.py`: every request has a handler.",
+        "Errors are raised in shop/auth.py",
+        "Errors: see shop/errors.py:4",
+        "The index is built when the server starts. Not found errors are answered with 404.",
+        "No results are cached; see `shop/cache.py`.",
+        "No file is read twice: shop/files.py keeps what it read.",
+        "no_results = find(shop)",
+        '{"error": null, "results": [{"file": "a.py"}]}',
+        '{"errors": [], "content": "def f(): ..."}',
+        '{"name": "f", "file": "a.py", "line": 3}',
+        '{"symbol": "f", "signature": "def f()", "callers": []}',
+        '[{"file": "a.py", "error": "no_grammar"}, {"file": "b.py", "line": 4}]',
+        '{"content": "def f(): return 1", "warnings": []}',
+        '{"files": ["a.py"]}',
+        '{"results": {"a.py": [1]}}',
+        "[0]",
+        "7",
+        "Staged changes:\n",
+        "Error: " + "x" * 3000,
+    ],
+)
+def test_any_other_answer_is_neither(text: str) -> None:
+    assert kind_of(text) is None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "No " * 100_000, "\ud800"])
+def test_any_text_is_looked_at(text: str) -> None:
+    assert kind_of(text) is None
+
+
+@pytest.mark.parametrize("depth", range(100, 1000, 100))
+def test_any_depth_is_looked_at(depth: int) -> None:
+    assert kind_of("[" * depth + "]" * depth) in ("empty", None)
