@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import regex
 
+from swarm_bench.agents._command_answers import answers_in
 from swarm_bench.agents._command_file import CommandFile
 from swarm_bench.agents._command_material import Left, read_left
 from swarm_bench.agents._command_output import Failure, Tokens, Tools
@@ -20,7 +21,7 @@ from swarm_bench.agents._command_places import (
 )
 from swarm_bench.agents._endings import STOPPED, ending
 from swarm_bench.agents._json_lines import clause_of, count_of, text_of
-from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 
 MOST_REQUESTS = 10_000
@@ -48,6 +49,7 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         model=clause_of(first_text(output.model, material)),
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),
+        tool_answers=_answers(output.tools, material),
         retries=first_count(output.retries, material),
         compactions=first_count(output.compactions, material),
         subagents=first_count(output.subagents, material),
@@ -65,13 +67,8 @@ def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | No
     nodes = find_all(tokens.each, material, MOST_REQUESTS + 1)
     if len(nodes) > MOST_REQUESTS:
         return None, Usage()
-    requests = tuple(_usage(tokens, _one(node, material)) for node in nodes)
+    requests = tuple(_usage(tokens, material.inside(node)) for node in nodes)
     return requests or None, Usage.total(requests)
-
-
-def _one(node: object, material: Material) -> Material:
-    """What stands in one request; its patterns have no time of their own."""
-    return Material(texts={}, json=node, is_json=True, patience=material.patience)
 
 
 def _usage(tokens: Tokens, material: Material) -> Usage:
@@ -137,6 +134,14 @@ def _missing(material: Material) -> str:
 def _tools(tools: Tools, places: Places, material: Material) -> dict[str, int] | None:
     names = _names(tools, places, material)
     return None if names is None else dict(Counter(names))
+
+
+def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
+    def common_name(name: str) -> str:
+        return name if tools.mcp is None else _common_name(tools.mcp, name, material)
+
+    found = answers_in(tools.answers, material, common_name)
+    return None if tools.mcp in material.patience.given_up else found
 
 
 def _offered(tools: Tools, material: Material) -> tuple[str, ...] | None:

@@ -69,6 +69,18 @@ class Tokens(Strict):
         return self
 
 
+class Answers(Strict):
+    """Where the answers of tools stand."""
+
+    each: JsonPath
+    """One node per answer; the places are looked up in each."""
+    tool: Annotated[Places, Field(min_length=1)]
+    result: Annotated[Places, Field(min_length=1)]
+    arguments: Places = ()
+    failed: Places = ()
+    """Something other than `null` and `false` stands there when the answer is an error."""
+
+
 class Tools(Strict):
     """Where the names of tools stand."""
 
@@ -77,6 +89,7 @@ class Tools(Strict):
     offered: Places = ()
     servers: Places = ()
     """Names of the MCP servers that are connected."""
+    answers: Answers | None = None
     mcp: Pattern | None = None
     """Recognises the program's name of an MCP tool; has the groups `server` and `tool`."""
 
@@ -113,7 +126,8 @@ class OutputOf(Strict):
 
     @model_validator(mode="after")
     def _text_has_no_paths(self) -> "OutputOf":
-        if self.format == "text" and (self.tokens.each or any(p.path for p in _places(self))):
+        each = self.tokens.each or self.tools.answers
+        if self.format == "text" and (each or any(p.path for p in _places(self))):
             raise ValueError("has a JSONPath, and 'format: text'; use patterns, or another format")
         return self
 

@@ -83,6 +83,10 @@ class Material:
     """Whether the output is what it should be: what is not found in it is not there."""
     patience: Patience = field(default_factory=Patience)
 
+    def inside(self, node: object) -> "Material":
+        """What stands in one node; its patterns have no time of their own."""
+        return Material(texts={}, json=node, is_json=True, patience=self.patience)
+
 
 class Place(BaseModel):
     """One place: a JSONPath, a regular expression, or one in what the other finds."""

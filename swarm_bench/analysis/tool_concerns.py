@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from swarm_bench.analysis.answer_concerns import hollow_answers
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
@@ -179,6 +180,7 @@ KINDS: tuple[Kind, ...] = (
     not_exercised,
     labels,
     unclear,
+    hollow_answers,
     unusable,
     broken,
     unheard,

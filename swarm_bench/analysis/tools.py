@@ -7,9 +7,10 @@ from statistics import median
 from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.analysis.sheets import sheet
+from swarm_bench.core.answers import ToolAnswers
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Figure, Line, Sheet, Style
-from swarm_bench.retrieval.treatment import is_of_server
+from swarm_bench.retrieval.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
 COLUMNS = (
@@ -26,6 +27,22 @@ COLUMNS = (
         "calls",
         Style.WHOLE,
         "Calls that came back with an error, summed over the trials (tool_failures).",
+    ),
+    metric(
+        "empty",
+        "Empty answers",
+        "answers",
+        Style.WHOLE,
+        "Answers without an error that have nothing in them, summed over the trials "
+        "(tool_answers).",
+    ),
+    metric(
+        "error_texts",
+        "Error texts",
+        "answers",
+        Style.WHOLE,
+        "Answers that are errors in words and do not say so otherwise, summed over the trials "
+        "(tool_answers).",
     ),
     metric(
         "seconds_per_call",
@@ -85,6 +102,8 @@ def _figures(trials: list[TrialRecord], names: Names) -> tuple[Figure | None, ..
     return (
         _figure(calls, median),
         _figure([_of(trial, trial.tool_failures, names, rare=True) for trial in trials], sum),
+        _of_answers(trials, names, lambda one: one.empty),
+        _of_answers(trials, names, lambda one: one.errors),
         _per_call(seconds, calls),
         _figure(seconds, median),
         _figure([_of(trial, trial.tool_result_tokens, names) for trial in trials], median),
@@ -103,6 +122,23 @@ def _of(
     if not (rare or all(tool in given for tool in called)):
         return None
     return sum(given.get(tool, 0) for tool in called)
+
+
+def _of_answers(
+    trials: list[TrialRecord], names: Names, figure: Callable[[ToolAnswers], int]
+) -> Figure | None:
+    """`None` for the agent's own tools, whose answers are not looked at."""
+    if not any(name.startswith(MCP_PREFIX) for name in names):
+        return None
+    return _figure(
+        [
+            None
+            if trial.tool_answers is None
+            else sum(figure(one) for tool, one in trial.tool_answers.items() if tool in names)
+            for trial in trials
+        ],
+        sum,
+    )
 
 
 def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) -> Figure:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from swarm_bench.analysis import tool_concerns, use_concerns
+from swarm_bench.analysis import answer_concerns, tool_concerns, use_concerns
 from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
@@ -31,6 +31,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_not_run(selection),
         *warned(selection, use_concerns.labels),
         *warned(selection, use_concerns.unclear),
+        *warned(selection, answer_concerns.hollow_answers),
         *warned(selection, tool_concerns.unusable),
         *warned(selection, tool_concerns.broken),
         *warned(selection, tool_concerns.unheard),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
+from swarm_bench.agents._tool_answers import answer_to
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason, Usage
 from swarm_bench.core.status import Cause
 
@@ -105,6 +106,7 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         tool_failures={"Read": 1},
         tool_unanswered={},
         tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
+        tool_answers=(answer_to("mcp__canopy__canopy_query", {"query": "auth"}, "x"),),
         retries=0,
         compactions=0,
         subagents=0,

@@ -12,12 +12,17 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData
 from tests.analysis.conftest import make_session, make_swarm, make_trial
 
+FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
 STILL = {"feedback": {"query_events": 0, "expand_events": 0}}
 DEAD: dict[str, Any] = {"tool_calls": {"Grep": 3}, "tool_failures": {"Grep": 3}}
 
 
 def canopy(*records: Any, **changes: Any) -> SessionData:
     return make_session(make_trial(), make_trial("canopy", **changes), *records)
+
+
+def same(question: str, answer: str) -> dict[str, Any]:
+    return {FIND: {"answers": 1, "questions": [question], "different": [answer]}}
 
 
 CASES: dict[str, Callable[[], SessionData]] = {
@@ -28,6 +33,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
     "labels": lambda: canopy(retrieval="unused"),
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
+    "hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
     "unusable": lambda: canopy(retrieval="unused", unusable_tools=["a"]),
     "broken": lambda: canopy(**DEAD),
     "unheard": lambda: canopy(make_swarm("canopy", counters=None)),
@@ -75,3 +81,46 @@ def test_trials_that_did_not_use_the_tool_are_told_apart(
     (standing,) = found.headline.standings
     assert [short in one for one in standing.qualifications] == [True]
     assert [long in one for one in found.warnings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([{FIND: {"answers": 1, "empty": 1}}], ["all results were empty (1 answer)"]),
+        (
+            [{FIND: {"answers": 2, "empty": 2}}, {READ: {"answers": 1, "empty": 1}}],
+            ["all results were empty (3 answers)"],
+        ),
+        (
+            [{FIND: {"answers": 2, "empty": 2}, READ: {"answers": 1, "different": ["a"]}}],
+            [f"all results of {FIND} were empty (2 answers)"],
+        ),
+        ([{FIND: {"answers": 1, "empty": 1}, READ: {"answers": 1, "different": ["a"]}}], []),
+        ([{FIND: {"answers": 3, "empty": 1, "different": ["a", "b"]}}], []),
+        ([{FIND: {"answers": 4, "errors": 1, "empty": 1}}], ["1 of 4 answers is an error text"]),
+        (
+            [{FIND: {"answers": 2, "errors": 1, "empty": 1}}, {FIND: {"answers": 1, "errors": 1}}],
+            ["2 of 3 answers are error texts"],
+        ),
+        ([same("q1", "a"), same("q1", "a")], []),
+        ([same("q1", "a"), same("q2", "b")], []),
+        (
+            [same("q1", "a"), same("q2", "a")],
+            [f"every call of {FIND} got the same answer (2 answers to different questions)"],
+        ),
+        ([None, {}], []),
+    ],
+)  # fmt: skip
+def test_answers_without_anything_in_them_qualify(
+    answers: list[dict[str, Any] | None], said: list[str]
+) -> None:
+    trials = [make_trial("canopy", agent=at, tool_answers=one) for at, one in enumerate(answers, 1)]
+    (standing,) = summarise(make_session(make_trial(), *trials)).headline.standings
+    assert list(standing.qualifications) == said
+
+
+def test_a_status_may_be_the_same_in_every_call() -> None:
+    trials = [make_trial("canopy", agent=at, tool_answers=same(f"q{at}", "a")) for at in (1, 2)]
+    purposes = {"canopy": {FIND: "other"}}
+    data = make_session(make_trial(), *trials, tool_purposes=purposes)
+    assert not summarise(data).headline.qualified
