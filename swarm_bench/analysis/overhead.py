@@ -61,7 +61,11 @@ COLUMNS = (
         "slowest.",
     ),
 )
-_ABOUT = "Measured once per mode before its first swarm, by asking the servers."
+_ABOUT = (
+    "Measured once per mode: the servers were asked before the session, and the empty task was "
+    "given right after the agents of the mode's first swarm, whose provider may still have its "
+    "beginning in the cache."
+)
 
 
 def overhead(selection: Selection) -> Sheet | None:

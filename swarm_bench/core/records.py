@@ -243,7 +243,7 @@ class SwarmRecord(Stored):
 
 class Overhead(Stored):
     """One line of `overhead.jsonl`: what it costs to have a mode's tool at all, measured once per
-    mode before its first swarm. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
+    mode. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
 
     schema_version: int = SCHEMA_VERSION
     session: str

@@ -1,8 +1,9 @@
 """What it costs to have a mode's tool at all: what its servers say of themselves, and the one
 request of an agent that is given nothing to do.
 
-The empty prompt goes to every mode alike, once, right before its first swarm. It has a clone of its
-own: a server that indexes or counts in its workspace leaves nothing there for the agents.
+The empty prompt goes to every mode alike, once, right after the agents of its first swarm: whatever
+it does to a service that they share, they have been measured. It has a clone at a path of its own,
+which a service may go on using when the clone is gone.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
-from swarm_bench.core.experiment import Experiment, Mode, Task, stable_id
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Task, stable_id
 from swarm_bench.core.records import Overhead, TrialRecord
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
@@ -23,8 +26,9 @@ from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspace import clone
 
 NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
-LONGEST_SECONDS = 120.0
-"""One short request; an agent that hangs must not hold up the session for the time of a task."""
+REQUEST_SECONDS = 30.0
+"""For one short request, beside the start of the slowest server; an agent that hangs must not hold
+up the session for the time of a task."""
 
 
 class EmptyPrompts:
@@ -53,14 +57,31 @@ class EmptyPrompts:
         self, mode: Mode, around: Surroundings, lost: Callable[[], Awaitable[str | None]]
     ) -> None:
         """Give an agent nothing to do, and write down what its request took. What goes wrong is a
-        sentence in the line. Raises `HarnessError`."""
+        sentence in the line, and nothing else. Raises `StoreError` when that cannot be written."""
         self._left.discard(mode.name)
+        line = self._lines[mode.name]
+        longest = longest_seconds(line, self._kit.experiment.limits)
+        try:
+            record = await self._request(mode, around, lost, longest)
+        except HarnessError as error:
+            self._write(_without_figures(line, str(error)))
+        else:
+            self._write(_asked(line, record, longest))
+
+    async def _request(
+        self,
+        mode: Mode,
+        around: Surroundings,
+        lost: Callable[[], Awaitable[str | None]],
+        longest: float,
+    ) -> TrialRecord | None:
         kit = self._kit
-        place = kit.work / "overhead"
-        name = kit.workspace.name
+        # Numbers, so that the paths in the prompts of all modes are equally long.
+        number = [one.name for one in kit.experiment.modes].index(mode.name) + 1
+        place = kit.work / "overhead" / str(number) / kit.workspace.name
         with TemporaryDirectory(dir=kit.work, prefix="overhead-") as folder:
             async with (
-                clone(kit.snapshot, place / name, keep=None) as workspace,
+                clone(kit.snapshot, place, keep=None) as workspace,
                 kit.homes.opened("home-overhead") as home,
             ):
                 values = {**around.placeholders, "workspace": str(workspace)}
@@ -71,10 +92,9 @@ class EmptyPrompts:
                     attempts={},
                     home=home,
                 )
-                run = TrialRun(_quiet(kit, Path(folder)), own, _trial(mode))
+                run = TrialRun(_quiet(kit, Path(folder), longest), own, _trial(mode))
                 await run.run(lost)
-        if run.written is not None:
-            self._write(_asked(self._lines[mode.name], run.written))
+        return run.written
 
     def _is_known(self, mode: Mode) -> bool:
         line = self._lines.get(mode.name)
@@ -99,13 +119,18 @@ def _greeted(experiment: Experiment, mode: Mode, greetings: list[Greeting]) -> O
     )
 
 
-def _quiet(kit: Kit, folder: Path) -> Kit:
+def longest_seconds(line: Overhead, limits: Limits) -> float:
+    """How long the empty prompt of a mode may take."""
+    slowest = max(line.server_seconds.values(), default=0.0)
+    return min(limits.timeout, REQUEST_SECONDS + slowest)
+
+
+def _quiet(kit: Kit, folder: Path, longest: float) -> Kit:
     """The kit for an agent of which nothing is kept, and of which nobody hears."""
-    limits = kit.experiment.limits
-    short = {"max_turns": 1, "timeout": min(limits.timeout, LONGEST_SECONDS)}
+    limits = kit.experiment.limits.model_copy(update={"max_turns": 1, "timeout": longest})
     experiment = kit.experiment.model_copy(
         # The form of an answer is part of the task, and the same in every mode.
-        update={"limits": limits.model_copy(update=short), "answer_format": ""}
+        update={"limits": limits, "answer_format": ""}
     )
     folder_of_its_own = SessionFolder(folder)
     return replace(
@@ -122,14 +147,26 @@ def _trial(mode: Mode) -> Trial:
     return Trial(id=id, run=1, mode=mode.name, agent=1, task=NOTHING_TO_DO)
 
 
-def _asked(line: Overhead, record: TrialRecord) -> Overhead:
-    found = _first_request(record)
-    if found is None:
-        why = record.detail or (record.cause or "it does not say the tokens of one request")
-        problem = f"the empty prompt gave no figures: {why}"
-        return line.model_copy(update={"problem": problem})
-    figures = {"prompt_tokens": found, "prompt_cost": record.cost, "problem": None}
+def _asked(line: Overhead, record: TrialRecord | None, longest: float) -> Overhead:
+    if record is None:
+        return _without_figures(line, "it was not asked")
+    tokens = _first_request(record)
+    if tokens is None:
+        return _without_figures(line, _why_not(record, longest))
+    figures = {"prompt_tokens": tokens, "prompt_cost": record.cost, "problem": None}
     return line.model_copy(update=figures)
+
+
+def _without_figures(line: Overhead, why: str) -> Overhead:
+    return line.model_copy(update={"problem": f"the empty prompt gave no figures: {why}"})
+
+
+def _why_not(record: TrialRecord, longest: float) -> str:
+    if record.cause is Cause.TIMEOUT:
+        return f"the agent had not ended after {longest:.0f} s"
+    if record.cause in (None, Cause.FINISHED):
+        return "it does not say the tokens of one request"
+    return record.detail or record.cause
 
 
 def _first_request(record: TrialRecord) -> int | None:

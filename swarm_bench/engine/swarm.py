@@ -73,6 +73,8 @@ class SwarmRun:
         self._monitor = TreeMonitor()
         self._service: Service | None = None
         self._home: Mapping[str, str] = {}
+        self._measured = False
+        """Whether its agents came to their end; what follows can spoil nothing of theirs."""
 
     async def run(self) -> None:
         """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
@@ -84,7 +86,8 @@ class SwarmRun:
         except HarnessError as error:
             self._fail(_cause_of(error), str(error))
         except anyio.get_cancelled_exc_class():
-            self._story.failure = "interrupted"
+            if not self._measured:
+                self._story.failure = "interrupted"
             raise
         finally:
             written = [run.written for run in self._runs if run.written is not None]
@@ -106,12 +109,13 @@ class SwarmRun:
                 await self._start_service(stack)
             elif self._is_warmed:
                 await self._warm()
-            if self._prompts.is_due(self._mode):
-                self._step("overhead")
-                await self._prompts.ask(self._mode, self._surroundings(), self._look)
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()
+            self._measured = self._story.failure is None
+            if self._measured and self._prompts.is_due(self._mode):
+                self._step("overhead")
+                await self._prompts.ask(self._mode, self._surroundings(), self._gone)
 
     def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
@@ -180,11 +184,15 @@ class SwarmRun:
     async def _look(self) -> str | None:
         """What the agents have lost of their surroundings. The watch looks once in a while only;
         an agent that ended in between may have been alone."""
-        if self._story.lost is None and self._service is not None:
-            self._story.lost = await self._service.lost()
-        if self._story.lost is None and self._kit.rehearsal is not None:
-            self._story.lost = await self._kit.rehearsal.lost()
+        if self._story.lost is None:
+            self._story.lost = await self._gone()
         return self._story.lost
+
+    async def _gone(self) -> str | None:
+        lost = await self._service.lost() if self._service is not None else None
+        if lost is None and self._kit.rehearsal is not None:
+            lost = await self._kit.rehearsal.lost()
+        return lost
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
         """Agents without their service measure nothing; they are stopped when it is lost."""

@@ -7,7 +7,7 @@ so nothing that an agent does with git can reach the original, or even learn whe
 import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ LEFT_OUT = (b".git", b".canopy", b"__pycache__")
 counters of the original, and what Python makes of it."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
+PLACEMENTS = 10
+"""How often a clone is tried to be put in its place before that is an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,17 +83,21 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
 
 @asynccontextmanager
 async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
-    """A workspace at `path` for the block. Afterwards it is removed, or moved to `keep`."""
+    """A workspace at `path` for the block, instead of whatever lies there. Afterwards it is
+    removed, or moved to `keep`."""
+    fresh = path.parent / f".{os.urandom(8).hex()}"
     try:
         # Copied object files are as private as fetched ones, without packing all anew.
         await git(
             "clone", "--quiet", "--no-hardlinks", "--single-branch", "--no-tags", "--template=",
-            snapshot.path, path, cwd=snapshot.path,
+            snapshot.path, fresh, cwd=snapshot.path,
         )  # fmt: skip
-        await git("remote", "remove", "origin", cwd=path)
+        await git("remote", "remove", "origin", cwd=fresh)
+        await anyio.to_thread.run_sync(_put, fresh, path)
         yield path
     finally:
         with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(remove, fresh)
             if keep is not None and path.is_dir() and not path.is_symlink():
                 with store_errors(keep):
                     remove(keep)
@@ -99,6 +105,18 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
                     await anyio.to_thread.run_sync(shutil.move, path, keep)
             else:
                 await anyio.to_thread.run_sync(remove, path)
+
+
+def _put(fresh: Path, path: Path) -> None:
+    """Move a folder to where a service that knew an earlier clone may make one at any time."""
+    with store_errors(path):
+        for _ in range(PLACEMENTS - 1):
+            remove(path)
+            with suppress(OSError):
+                fresh.rename(path)
+                return
+        remove(path)
+        fresh.rename(path)
 
 
 _FIXED_DATE = {

@@ -3,8 +3,10 @@
 import hashlib
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import pytest
 
 from swarm_bench.core.errors import UsageError
@@ -134,6 +136,30 @@ async def test_equal_content_makes_equal_snapshots(repo: Path, tmp_path: Path) -
     two = await take_snapshot(repo, tmp_path / "2.git", dirty=False)
     assert one.repository.tree == two.repository.tree
     assert sh("git rev-parse main", one.path) == sh("git rev-parse main", two.path)
+
+
+async def test_what_lies_where_a_clone_goes_does_not_matter(repo: Path, tmp_path: Path) -> None:
+    """A service that knew an earlier clone may make its folder again, also meanwhile."""
+    snapshot = await snapshot_of(repo, tmp_path)
+    database = tmp_path / "work" / ".canopy" / "feedback.db"
+
+    async def make_it_again() -> None:
+        while True:
+            with suppress(OSError):
+                database.parent.mkdir(parents=True, exist_ok=True)
+                database.touch()
+            await anyio.sleep(0.002)
+
+    async with anyio.create_task_group() as service:
+        service.start_soon(make_it_again)
+        await anyio.sleep(0.05)
+        async with clone(snapshot, tmp_path / "work", keep=None) as work:
+            service.cancel_scope.cancel()
+            assert (work / "a.txt").read_text() == "first\n"
+            assert sh("git log --format=%s", work) == "snapshot\n"
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert not (work / ".canopy").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"snapshot.git", repo.name}
 
 
 async def test_a_kept_workspace_is_moved(repo: Path, tmp_path: Path) -> None:
