@@ -8,6 +8,7 @@ from statistics import fmean, median
 
 from swarm_bench.analysis.floor import floor
 from swarm_bench.analysis.headline import barred_by
+from swarm_bench.analysis.legend import BY_RULES
 from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.noise import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
@@ -53,7 +54,7 @@ def calibration(data: SessionData) -> Calibration:
         tasks=tasks,
         runs=runs,
         left_out=sum(not compares(trial) for trial in selection.trials),
-        headline=() if no_floor else floor(rows, tasks, runs),
+        headline=() if no_floor else (*floor(rows, tasks, runs), *([BY_RULES] if spent else [])),
         rows=rows,
         spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
         unknown=tuple(row.metric for row in measured if not row.pairs),

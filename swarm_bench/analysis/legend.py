@@ -14,7 +14,7 @@ from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Column, Headline, Indexing, IndexingRow, Metric, Ratios
 
 _NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
-_BY_RULES = (
+BY_RULES = (
     "What the agents spent (tokens, cost, turns, output) is not part of this headline: fixed rules "
     "decided it, not a model."
 )
@@ -25,7 +25,7 @@ def explained(selection: Selection, found: Headline, *, warned: bool) -> Headlin
     if found.ratios is None:
         return replace(found, remark=_proof(found, warned))
     ratios = replace(found.ratios, indexing=_indexing_row(selection, found.ratios.columns))
-    parts = [_proof(found, warned), _NO_KEYS, _BY_RULES if selection.fixed_rules else ""]
+    parts = [_proof(found, warned), _NO_KEYS, BY_RULES if selection.fixed_rules else ""]
     legend = tuple(_legend(ratios, selection, all_used=found.all_used))
     return replace(
         found, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
