@@ -11,6 +11,7 @@ from swarm_bench.models.rehearsal.history import Memory, Taken
 from swarm_bench.models.rehearsal.retrieval_tools import Route
 from swarm_bench.models.rehearsal.schema_answer import smallest
 from swarm_bench.models.rehearsal.toolbox import Asking, Toolbox
+from swarm_bench.models.rules.answer import dictated
 from swarm_bench.models.rules.model import OWN_TOOLS, Rules
 from swarm_bench.models.rules.terms import task_of, terms_of
 
@@ -53,7 +54,7 @@ def think(asked: Asked, memory: Memory, instructions: Sequence[str] = ()) -> Mes
         return _say(SHORT)
     if _is_enough(asked, memory, task, steps):
         return _answer(asked, _findings(asked, task, steps))
-    wished = _finding(asked, steps) or _next(asked, task, steps, workspace)
+    wished = dictated(task) or _finding(asked, steps) or _next(asked, task, steps, workspace)
     if isinstance(wished, str):
         return _answer(asked, wished)
     memory.turns[task] += 1

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
+from swarm_bench.engine.overhead import NOTHING_TO_DO
 from swarm_bench.models.rehearsal.api import Asked
 from swarm_bench.models.rehearsal.history import MAX_TURNS, Memory
 from swarm_bench.models.rehearsal.thinking import SHORT, think
@@ -87,6 +88,19 @@ def test_the_search_of_another_server_is_called_once_and_the_work_goes_on(
     assert "authentication" in str(search.arguments["query"])
     assert set(search.arguments) == {"query", "repo"}
     assert _without_indentation(answer) == _without_indentation(scouts_answer)
+
+
+@pytest.mark.parametrize("instructions", ["", INSTRUCTIONS.partition("\n\n")[0]])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_empty_prompt_is_only_answered(
+    name: str, instructions: str, shop: Path, start: Start
+) -> None:
+    """What it measures is one request, and a tool may take its time over a call."""
+    prompt = f"{instructions}\n\n{NOTHING_TO_DO.prompt}".strip()
+    program = _with_search(start(name, shop, prompt), SEARCHES[name])
+    assert think(program.asked(list(program.opening)), Memory(), [instructions]) == Message(
+        role="assistant", text="OK"
+    )
 
 
 @pytest.mark.parametrize(
