@@ -21,9 +21,12 @@ from swarm_bench.runtime.git import git, try_git
 BRANCH = "main"
 SECRETS = (b".env", b".env.local")
 """Files that are only taken along with a commit: they hold keys."""
-LEFT_OUT = (b".git", b".canopy", b"__pycache__")
-"""Folders of a plain folder that are never taken along: foreign history, another tool's index and
-counters of the original, and what Python makes of it."""
+INDEX = b".canopy"
+"""Folder with canopy's index and counters of the original, which would reach every mode: never
+taken along, although it may be committed."""
+LEFT_OUT = (b".git", INDEX, b"__pycache__")
+"""Folders of a plain folder that are never taken along: foreign history, that index, and what
+Python makes of the files."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
 PLACEMENTS = 10
@@ -44,8 +47,8 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
-    all its files but those in folders that ignore themselves. Sessions that are not
-    committed are left out: they hold answers. Raises `UsageError` when
+    all its files but those in folders that ignore themselves. Canopy's index is left out, and so
+    are sessions that are not committed: they hold answers. Raises `UsageError` when
     there is nothing to copy.
     """
     repo, target = repo.resolve(), target.absolute()
@@ -62,6 +65,7 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
         tree = await _write_tree(repo, target, await _present(repo))
     else:
         tree = await _fetch_head(repo, target)
+    tree = await _without_index(target, tree)
     files, size = await _contents(target, tree)
     if not files:
         raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
@@ -209,16 +213,35 @@ def _is_content(path: bytes) -> bool:
 
 
 async def _write_tree(repo: Path, target: Path, names: list[bytes]) -> str:
-    here = {
-        "GIT_DIR": str(target),
-        "GIT_WORK_TREE": str(repo),
-        "GIT_INDEX_FILE": str(target / "snapshot-index"),
-    }
+    here = _own_index(target, repo)
     feed = b"".join(name + b"\0" for name in names)
     await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
     tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
     (target / "snapshot-index").unlink(missing_ok=True)
     return tree
+
+
+def _own_index(target: Path, files: Path) -> dict[str, str]:
+    """The environment in which git puts `files` into the repository `target`."""
+    return {
+        "GIT_DIR": str(target),
+        "GIT_WORK_TREE": str(files),
+        "GIT_INDEX_FILE": str(target / "snapshot-index"),
+    }
+
+
+async def _without_index(target: Path, tree: str) -> str:
+    listed = await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=target)
+    indexed = [name for name in listed.split(b"\0") if INDEX in name.split(b"/")]
+    if not indexed:
+        return tree
+    here = _own_index(target, target)
+    await git("read-tree", tree, cwd=target, env=here)
+    feed = b"".join(name + b"\0" for name in indexed)
+    await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
+    rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return rest
 
 
 async def _contents(target: Path, tree: str) -> tuple[frozenset[str], int]:

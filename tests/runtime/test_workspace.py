@@ -103,6 +103,23 @@ async def test_a_plain_folder_gives_all_its_files(tmp_path: Path) -> None:
     assert (snapshot.repository.kind, snapshot.repository.commit) == ("folder", None)
 
 
+@pytest.mark.parametrize("dirty", [False, True])
+async def test_an_index_that_is_committed_reaches_no_clone(
+    repo: Path, tmp_path: Path, dirty: bool
+) -> None:
+    commit = "git -c user.name=me -c user.email=me@example.org commit -qm index"
+    sh("mkdir -p sub/.canopy; echo i > sub/.canopy/index.db; echo c > .canopy/config.toml", repo)
+    sh("mkdir linked; ln -s /srv/index linked/.canopy; git add -f linked", repo)
+    sh(f"echo t > sub/.canopy.md; git add -f .canopy sub; {commit}", repo)
+    snapshot = await snapshot_of(repo, tmp_path, dirty=dirty)
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert not list(work.rglob(".canopy"))
+        assert not (work / "linked").exists()
+        assert (work / "sub" / ".canopy.md").exists()
+        assert sh("git status --porcelain", work) == ""
+    assert not [name for name in snapshot.files if ".canopy/" in name]
+
+
 async def test_a_folder_of_a_checkout_is_its_part_of_the_commit(repo: Path, tmp_path: Path) -> None:
     snapshot = await snapshot_of(repo / "sub", tmp_path)
     assert (snapshot.repository.kind, snapshot.files) == ("git", frozenset({'ünï "q".py'}))
