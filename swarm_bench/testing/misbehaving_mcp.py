@@ -8,11 +8,14 @@
     slow-start:N          answers nothing for N seconds, then works
     dies-after:N          answers N calls of its tools; at the next one it is gone
     every-call-fails      greets and lists its tools, and every call of one is an error
+    empty-answers         finds nothing, whatever it is asked
+    same-answer           finds the same file, whatever it is asked
+    errors-as-text        every answer is an error in words, that does not say so otherwise
 
-It has two of canopy's tools, under canopy's names and with answers of canopy's shape: a pack that
-offers the first file of the current folder and asks for another question, and its expansion. It
-counts nothing. When it is asked on our own behalf before a session, and not by an agent, it plays
-no fault: such a server passes every check and fails its agents.
+It has three of canopy's tools, under canopy's names and with answers of canopy's shape: a pack that
+offers the files of the current folder with one of the words and asks for another question, its
+expansion, and a status. It counts nothing. When it is asked on our own behalf before a session, and
+not by an agent, it plays no fault: such a server passes every check and fails its agents.
 """
 
 import argparse
@@ -28,9 +31,12 @@ from swarm_bench.runtime.ownership import TAG
 
 FAULTS = (
     "fine", "never-answers", "never-answers-calls", "slow-start", "dies-after", "every-call-fails",
+    "empty-answers", "same-answer", "errors-as-text",
 )  # fmt: skip
 LINES = 40
-"""Most lines of the file that is shown."""
+"""Most lines of a file that are shown."""
+MOST = 3
+"""Most files that are found."""
 _TOOLS = [
     {
         "name": "canopy_evidence_pack",
@@ -41,6 +47,11 @@ _TOOLS = [
         "name": "canopy_expand",
         "description": "Gives the text of the places.",
         "inputSchema": {"type": "object", "properties": {"handle_ids": {"type": "array"}}},
+    },
+    {
+        "name": "canopy_status",
+        "description": "Tells what is indexed.",
+        "inputSchema": {"type": "object"},
     },
 ]
 
@@ -64,23 +75,31 @@ class Server:
         if method == "tools/list":
             return {"tools": _TOOLS}
         if method == "tools/call":
-            return self._call(params["name"])
+            return self._call(params["name"], params.get("arguments") or {})
         return {}
 
-    def _call(self, tool: str) -> dict[str, Any]:
+    def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if self._fault == "every-call-fails":
             return _text("the index is broken", is_error=True)
+        if self._fault == "errors-as-text":
+            return _text("Index not found. Build it before the first call.")
         if self._fault == "dies-after" and self._calls >= self._number:
             sys.exit(1)
         self._calls += 1
-        path, lines = _first_file()
-        handle = "h" + hashlib.sha256(path.encode()).hexdigest()[:24]
+        files = {_handle(path): path for path in sorted(Path().glob("**/*")) if _is_shown(path)}
+        if tool == "canopy_status":
+            return _text(json.dumps({"files_indexed": len(files)}))
         if tool == "canopy_expand":
-            return _text("\n".join([f"// {handle}", *lines]))
-        place = {"id": handle, "file_path": path, "line_range": [1, len(lines)]}
-        guidance = {"recommended_action": "refine_query", "max_additional_queries": 1}
-        pack = {"handles": [place], "expand_suggestion": [handle], "guidance": guidance}
-        return _text(json.dumps(pack))
+            shown = [handle for handle in arguments.get("handle_ids", ()) if handle in files]
+            return _text("\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in shown))
+        return _text(json.dumps(_pack(self._found(files, arguments.get("patterns", ())))))
+
+    def _found(self, files: dict[str, Path], words: list[str]) -> dict[str, Path]:
+        if self._fault == "empty-answers":
+            return {}
+        if self._fault != "same-answer":
+            files = {handle: path for handle, path in files.items() if _has(path, words)}
+        return dict(list(files.items())[: 1 if self._fault == "same-answer" else MOST])
 
 
 def main() -> None:
@@ -113,11 +132,31 @@ def _fault(word: str) -> tuple[str, float]:
     return name, float(number or 0)
 
 
-def _first_file() -> tuple[str, list[str]]:
-    """Path and first lines of a file of the current folder."""
-    path = min(path for path in Path().iterdir() if path.is_file())
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[:LINES]
-    return str(path), lines or [""]
+def _pack(files: dict[str, Path]) -> dict[str, Any]:
+    places = [
+        {"id": handle, "file_path": str(path), "line_range": [1, len(_lines(path))]}
+        for handle, path in files.items()
+    ]
+    guidance = {"recommended_action": "refine_query", "max_additional_queries": 1}
+    return {"handles": places, "expand_suggestion": [*files], "guidance": guidance}
+
+
+def _handle(path: Path) -> str:
+    return "h" + hashlib.sha256(str(path).encode()).hexdigest()[:24]
+
+
+def _is_shown(path: Path) -> bool:
+    return path.is_file() and not any(part.startswith(".") for part in path.parts)
+
+
+def _has(path: Path, words: list[str]) -> bool:
+    text = "\n".join(_lines(path)).casefold()
+    return any(word.casefold() in text for word in words)
+
+
+def _lines(path: Path) -> list[str]:
+    """The first lines of a file."""
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()[:LINES] or [""]
 
 
 def _text(text: str, *, is_error: bool = False) -> dict[str, Any]:

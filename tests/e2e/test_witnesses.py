@@ -85,7 +85,7 @@ def test_servers_that_fail_their_agents_in_every_way(bench: Bench) -> None:
     }
     assert all(record["cause"] == "finished" for record in found.values())
     assert (evidence["silent"]["connected"], evidence["silent"]["offered"]) == ([], 0)
-    assert (evidence["late"]["connected"], evidence["late"]["offered"]) == (["tool"], 2)
+    assert (evidence["late"]["connected"], evidence["late"]["offered"]) == (["tool"], 3)
     assert found["dying"]["tool_failures"] == {EXPAND: 1}
     assert (evidence["dying"]["calls"], evidence["dying"]["failed"]) == (3, 1)
     assert found["broken"]["tool_calls"][PACK] == found["broken"]["tool_failures"][PACK]
