@@ -207,9 +207,29 @@ _SWARM = (
         "index_seconds",
         "seconds",
         "Service: from the request to index until ready. Standalone: from the first to the last "
-        "change of the index while the agents ran, whose time includes it; with --index warm how "
-        "long building it took before they started.",
+        "change of the index while the agents ran, whose time includes it; of a preparation how "
+        "long it took before they started.",
     ),
+    (
+        "index_bytes",
+        "bytes",
+        "What the clone and the home of the servers had more when the agents started than before, "
+        "if an index was built meanwhile.",
+    ),
+    (
+        "index_copied",
+        "true, false",
+        "Whether the preparation was copied from an earlier clone; index_seconds are of then.",
+    ),
+    ("warm_up_seconds", "seconds", "What the mode's warm_up took before the agents started."),
+    (
+        "unexpected",
+        "paths",
+        "What appeared, changed or went in the clone before the agents started, and the mode's "
+        "may_create does not say; at most 20.",
+    ),
+    ("unexpected_count", "number", "How many such paths there are; missing if nobody looked."),
+    ("teardown_failure", "text", "Why the mode's teardown failed."),
     ("backend", "name", "The retrieval program; a service that names itself, by that name."),
     ("before", "counters by probe", "The tool's counters before the agents started."),
     ("after", "counters by probe", "The same after they had ended."),

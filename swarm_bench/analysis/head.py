@@ -43,7 +43,7 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
     if back_ends:
         lines.append([("Retrieval", "; ".join(back_ends))])
     if any(mode.servers for mode in experiment.modes):
-        lines.append([("Index", _INDEX[experiment.index])])
+        lines.append([("Index", _index(experiment))])
     lines.append([("Order", _order(experiment.order)), ("Seed", str(experiment.seed))])
     lines.append(
         [
@@ -52,6 +52,16 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
         ]
     )
     return lines
+
+
+def _index(experiment: Experiment) -> str:
+    needed = [
+        mode.name
+        for mode in experiment.modes
+        if experiment.index == "cold" and experiment.prepares(mode)
+    ]
+    built = f"; {listed(needed)}: prepared before its agents start" if needed else ""
+    return _INDEX[experiment.index] + built
 
 
 def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:

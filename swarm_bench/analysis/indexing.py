@@ -26,4 +26,4 @@ def _is_before(selection: Selection, mode: str) -> bool:
     if experiment is None or mode not in {one.name for one in experiment.modes}:
         return False
     asked = experiment.mode(mode)
-    return bool(asked.services) or experiment.warms(asked)
+    return bool(asked.services) or experiment.prepares(asked)

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from swarm_bench.analysis import answer_concerns, tool_concerns, use_concerns
+from swarm_bench.analysis import answer_concerns, clone_concerns, tool_concerns, use_concerns
 from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
@@ -29,6 +29,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
+        *warned(selection, clone_concerns.littered),
         *warned(selection, use_concerns.labels),
         *warned(selection, use_concerns.unclear),
         *warned(selection, answer_concerns.hollow_answers),
@@ -37,6 +38,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, tool_concerns.unheard),
         *warned(selection, tool_concerns.shared),
         *warned(selection, tool_concerns.counted_twice),
+        *warned(selection, clone_concerns.not_torn_down),
         *_mixed(selection),
         *_unknown_prices(selection),
         *selection.data.warnings,

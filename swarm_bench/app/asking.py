@@ -4,22 +4,25 @@ repository, and a service is started once. What would fail in every trial is ref
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 import anyio
 
-from swarm_bench.core.errors import ConfigError, ServiceFailed, UsageError
+from swarm_bench.core.errors import ConfigError, IndexFailed, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import Mode, Program
+from swarm_bench.core.experiment import START_SECONDS, Mode, Program
+from swarm_bench.engine.preparing import Site, prepare, tear_down, version
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.canopy_service import started_service
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
 from swarm_bench.retrieval.modes import render_servers, uses
+from swarm_bench.retrieval.service_exercise import FILES, make_repository
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.process import Command
 from swarm_bench.runtime.workspace import Snapshot, clone
@@ -40,6 +43,8 @@ class Asking:
     """Of a service that somebody else runs; it is not started then."""
     homes: Homes
     """Of the servers, while they are asked."""
+    index_timeout: float = 600.0
+    """Seconds that a preparation may take."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -54,6 +59,28 @@ class Asking:
     def secrets(self, mode: Mode) -> tuple[str, ...]:
         """What nobody may read of what the mode's servers say."""
         return secrets({}, self.agent_env, mode, self.variables)
+
+    def values(self, workspace: Path) -> dict[str, str]:
+        """Of the placeholders."""
+        return {
+            "workspace": str(workspace),
+            "service_url": self.service_url or NOBODY,
+            "canopy_mcp": str(self.programs["canopy-mcp"]),
+        }
+
+    def site(self, mode: Mode, workspace: Path, home: Mapping[str, str]) -> Site:
+        """Where the mode's tool is made ready before it is greeted."""
+        return Site(
+            mode=mode,
+            workspace=workspace,
+            env=self.env,
+            home=home,
+            values=self.values(workspace),
+            variables=self.variables,
+            secrets=self.secrets(mode),
+            tag=f"{TAG_BEGIN}-prepare-{uuid4().hex}",
+            timeout=self.index_timeout,
+        )
 
     def service_command(self, cwd: Path, home: Mapping[str, str]) -> Command:
         """Starts a service that no agent will ask; `home` are variables that lead into its own."""
@@ -74,14 +101,14 @@ async def ask_tools(
     if not with_tool:
         return {}
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
-    work = asking.homes.work
-    place = work / TAG_BEGIN / (Path(snapshot.repository.path).name or "repository")
     trouble: list[ServiceFailed] = []
-    async with anyio.create_task_group() as group:
-        if asking.service_url is None and any(mode.services for mode in with_tool):
-            group.start_soon(_try_service, asking, trouble)
-        async with clone(snapshot, place, keep=None) as workspace:
-            greetings = await greet_modes(asking, with_tool, workspace)
+    try:
+        async with anyio.create_task_group() as group:
+            if asking.service_url is None and any(mode.services for mode in with_tool):
+                group.start_soon(_try_service, asking, trouble)
+            greetings = await _greet_all(asking, with_tool, snapshot)
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     for mode in with_tool:
         if trouble and mode.services:
             raise UsageError(
@@ -98,29 +125,83 @@ async def ask_tools(
     return greetings
 
 
+async def _greet_all(
+    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot
+) -> dict[str, dict[str, Greeting]]:
+    """In a clone of the repository; those that may not start without what prepares them, in a small
+    one where that takes no time. Raises `UsageError` for what cannot be prepared."""
+    work = asking.homes.work / TAG_BEGIN
+    plain = [mode for mode in modes if not needs_preparation(mode)]
+    found: dict[str, dict[str, Greeting]] = {}
+    if plain:
+        place = work / (Path(snapshot.repository.path).name or "repository")
+        async with clone(snapshot, place, keep=None) as workspace:
+            found = await greet_modes(asking, plain, workspace)
+    for mode in filter(needs_preparation, modes):
+        try:
+            found[mode.name] = await greet_alone(asking, mode, work / "small")
+        except IndexFailed as error:
+            raise UsageError(
+                f"The mode {mode.name} cannot be prepared, tried in {FILES} files: {error}"
+            ) from error
+    return found
+
+
+def needs_preparation(mode: Mode) -> bool:
+    """Whether its servers may not start in a repository as it is."""
+    step = mode.prepare
+    return step is not None and step.when == "always" and not mode.services
+
+
+async def greet_alone(asking: Asking, mode: Mode, place: Path) -> dict[str, Greeting]:
+    """Its servers, greeted in a repository of ten files that is made at `place` for a moment.
+    Raises `IndexFailed`."""
+    place.mkdir(parents=True)
+    try:
+        await make_repository(place)
+        return (await greet_modes(asking, [mode], place))[mode.name]
+    finally:
+        remove(place)
+
+
 async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Greeting]]:
-    """All servers of the modes, greeted in `workspace`; one that fails says so in its greeting.
-    Their problems and programs are without secrets."""
-    values = {
-        "workspace": str(workspace),
-        "service_url": asking.service_url or NOBODY,
-        "canopy_mcp": str(asking.programs["canopy-mcp"]),
-    }
+    """All servers of the modes, greeted in `workspace`, which is prepared first for those that need
+    it; one that fails says so in its greeting. Their problems and programs are without secrets.
+    Raises `IndexFailed` and `ConfigError`."""
+    values = asking.values(workspace)
     written = {mode.name: render_servers(mode, values, None) for mode in modes}
     hidden = {one for mode in modes for one in asking.secrets(mode)}
+    seconds = max((mode.start_seconds for mode in modes), default=START_SECONDS)
     async with AsyncExitStack() as stack:
-        servers = {}
         homes: dict[str, Mapping[str, str]] = {}
+        sites: dict[str, Site] = {}
         for mode in modes:
             # Modes with the same servers have them greeted once, in one home.
             key = json.dumps([written[mode.name], mode.name if mode.keep else ""], sort_keys=True)
             if key not in homes:
                 home = asking.homes.opened(f"home-{len(homes)}", keep=mode.keep, of=mode.name)
                 homes[key] = await stack.enter_async_context(home)
-            servers[mode.name] = render_servers(mode, values, asking.variables, homes[key])
-        return await greet(servers, written=written, cwd=workspace, env=asking.env, secrets=hidden)
+            sites[mode.name] = site = asking.site(mode, workspace, homes[key])
+            if needs_preparation(mode):
+                stack.push_async_callback(tear_down, site)
+                await prepare(site)
+        servers = {name: site.servers for name, site in sites.items()}
+        found = await greet(
+            servers, written=written, cwd=workspace, env=asking.env, secrets=hidden, seconds=seconds
+        )
+        for name, site in sites.items():
+            if site.mode.version and found[name]:
+                found[name] = _with_version(found[name], await version(site))
+        return found
+
+
+def _with_version(greetings: Mapping[str, Greeting], number: str | None) -> dict[str, Greeting]:
+    """Of several servers the first is the mode's tool."""
+    (name, first), *others = greetings.items()
+    program = first.program.model_copy(update={"version": number})
+    return {name: replace(first, program=program), **dict(others)}
 
 
 async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:

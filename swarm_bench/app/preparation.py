@@ -32,8 +32,8 @@ from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order, plan
+from swarm_bench.engine.preparing import check_warm
 from swarm_bench.engine.resume import check_options, extend, with_back_ends
-from swarm_bench.engine.warming import check_warm
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
@@ -133,6 +133,7 @@ def _asking(ready: Prepared, settings: Settings) -> Asking:
         agent_env=agent_env,
         service_url=settings.service_url,
         homes=Homes(work=ready.work, of_user=settings.inherit_settings, first=agent_env),
+        index_timeout=settings.index_timeout,
     )
 
 

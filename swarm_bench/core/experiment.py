@@ -8,9 +8,12 @@ import re
 from datetime import datetime
 from typing import Any, Literal
 
-from swarm_bench.core.mode_parts import IndexTool as IndexTool
+from pydantic import AliasChoices, Field
+
+from swarm_bench.core.mode_parts import Preparation as Preparation
 from swarm_bench.core.mode_parts import Purpose as Purpose
 from swarm_bench.core.mode_parts import SearchTool as SearchTool
+from swarm_bench.core.mode_parts import ToolCall as ToolCall
 from swarm_bench.core.stored import Stored as Stored
 
 SCHEMA_VERSION = 1
@@ -18,6 +21,8 @@ NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
+START_SECONDS = 30.0
+"""The limit that Claude Code has for a server's start."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
 
@@ -45,10 +50,22 @@ class Mode(Stored):
     """The instructions as they are worded for an agent without the tool (`--controls`)."""
     control_of: tuple[str, ...] = ()
     """Modes whose instructions this one has, without their tool. Empty for any other mode."""
-    index: IndexTool | None = None
-    """How its standalone index is built beforehand (`--index warm`)."""
+    prepare: Preparation | None = Field(
+        default=None, validation_alias=AliasChoices("prepare", "index")
+    )
+    """What makes its clones ready; `index` in sessions of before."""
+    start_seconds: float = START_SECONDS
+    """How long one of its servers may take to connect."""
+    warm_up: ToolCall | None = None
+    """A call outside of its agents' time, for what only the first one costs."""
+    teardown: tuple[str, ...] = ()
+    """A command that runs after its agents, however they ended."""
+    version: tuple[str, ...] = ()
+    """A command that prints the version of its tool."""
     search: SearchTool | None = None
     """How its tool is asked a question; `None` when its file does not say."""
+    may_create: tuple[str, ...] = ()
+    """What its tool may put into a clone, as lines of a `.gitignore`."""
     keep: tuple[str, ...] = ()
     """Folders below the home or the cache of its servers that one swarm hands on to the next."""
     services: tuple[str, ...] = ()
@@ -57,10 +74,12 @@ class Mode(Stored):
     """Names of the counters to read before and after."""
 
     @property
-    def can_be_warmed(self) -> bool:
-        """Whether its own servers have an index that can be built before the agents start; that of
-        a service is built before in any case."""
-        return bool(self.servers) and self.index is not None and not self.services
+    def can_be_prepared(self) -> bool:
+        """Whether its clones can be made ready before the agents start; the index of a service is
+        built before in any case."""
+        if self.prepare is None:
+            return False
+        return self.prepare.when == "always" or bool(self.servers and not self.services)
 
 
 class Repository(Stored):
@@ -186,9 +205,10 @@ class Experiment(Stored):
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
         return min(self.trials_per_mode, len(self.tasks))
 
-    def warms(self, mode: Mode) -> bool:
-        """Whether the index of the mode's own servers is built before its agents start."""
-        return self.index == "warm" and mode.can_be_warmed
+    def prepares(self, mode: Mode) -> bool:
+        """Whether the clones of the mode are made ready before its agents start."""
+        needed = mode.prepare is not None and mode.prepare.when == "always"
+        return mode.can_be_prepared and (needed or self.index == "warm")
 
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""

@@ -8,21 +8,39 @@ Purpose = Literal["search", "read", "other"]
 """What a tool is for: the first two retrieve, and the last one does not."""
 
 
-class IndexTool(Stored):
-    """The call of a server's own tool that builds its index."""
+class ToolCall(Stored):
+    """The call of a server's own tool. Placeholders are not yet filled in."""
 
     tool: str
     arguments: dict[str, Any] = {}
 
 
-class SearchTool(Stored):
+class SearchTool(ToolCall):
     """The call of a server's own search, and how places are read from its answer."""
 
-    tool: str
     arguments: dict[str, Any]
-    """With `{{ query }}` where the question goes, and other placeholders."""
+    """With `{{ query }}` where the question goes."""
     pattern: str | None = None
     """A regular expression with the group `path`, perhaps `line` and `last`; it may match many
     times."""
     json_path: str | None = None
     """Selects paths, or objects that name one, in an answer that is JSON."""
+
+
+class Preparation(Stored):
+    """What makes a clone ready for a tool before its agents start, such as an index: a command, or
+    the call of a server's own tool."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments; empty when a tool is called."""
+    tool: str = ""
+    arguments: dict[str, Any] = {}
+    when: Literal["always", "warm"] = "warm"
+    """`warm`: with `--index warm` only, since the tool does it by itself in its agents' time."""
+    copyable: bool = False
+    """Whether what it made in one clone serves in the next."""
+
+    @property
+    def what(self) -> str:
+        """The program or the tool, to be named."""
+        return self.command[0] if self.command else self.tool

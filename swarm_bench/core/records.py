@@ -223,8 +223,22 @@ class SwarmRecord(Stored):
     """From starting the services until they answered."""
     index_seconds: float | None = None
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
-    index file while the agents ran, which their time includes; with `--index warm`, of the call
-    that built it before they started."""
+    index file while the agents ran, which their time includes; of a preparation, what it took
+    before they started."""
+    index_bytes: int | None = None
+    """What the clone and the home of the servers had more when the agents started than before, if
+    an index was built meanwhile."""
+    index_copied: bool | None = None
+    """True when the preparation was copied from an earlier clone; its seconds are those of then."""
+    warm_up_seconds: float | None = None
+    """What the mode's first call took, outside of its agents' time."""
+    unexpected: tuple[str, ...] = ()
+    """Paths that appeared, changed or went in the clone before the agents started, and that the
+    mode does not say (`may_create`). The first ones."""
+    unexpected_count: int | None = None
+    """How many of them there are; `None` when nobody looked."""
+    teardown_failure: str | None = None
+    """Why the mode's teardown failed, as a clause."""
     backend: str | None = None
     """The retrieval program; a service that names itself, by that name."""
     before: dict[str, dict[str, Any] | None] = {}

@@ -1,14 +1,18 @@
 """The retrieval tool's own counters around a swarm, and the files they are kept in."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.experiment import Mode
 from swarm_bench.core.ports import Probe
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.plan import Swarm
 from swarm_bench.retrieval.feedback import FEEDBACK_DB, FeedbackProbe, feedback_difference
 from swarm_bench.retrieval.service_metrics import ServiceMetricsProbe, service_difference
 from swarm_bench.retrieval.witnesses import gives_no_tool
+from swarm_bench.runtime.files import write_whole
 
 Reading = Mapping[str, Any] | None
 Readings = Mapping[str, dict[str, Any] | None]
@@ -58,3 +62,19 @@ def files(
             "after": after.get("service"),
         }
     return found
+
+
+def write(
+    kit: Kit,
+    swarm: Swarm,
+    before: Readings,
+    after: Readings,
+    change: Readings,
+) -> None:
+    """Put the counters of a swarm beside its agents' files."""
+    folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
+    several = kit.experiment.agents_per_swarm < kit.experiment.trials_per_mode
+    number = f"-{swarm.trials[0].agent}" if several else ""
+    for file, content in files(number, swarm.mode, before, after, change).items():
+        kit.folder.set_aside(folder / file)
+        write_whole(folder / file, json.dumps(content, indent=2) + "\n")

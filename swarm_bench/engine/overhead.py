@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import anyio
+
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Task, stable_id
@@ -22,6 +24,7 @@ from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.runtime.inventory import copy_below
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspace import clone
 
@@ -84,6 +87,8 @@ class EmptyPrompts:
                 clone(kit.snapshot, place, keep=None) as workspace,
                 kit.homes.opened("home-overhead") as home,
             ):
+                # A server may not start without its index, and building it again takes its time.
+                await anyio.to_thread.run_sync(copy_below, around.workspace, workspace, around.made)
                 values = {**around.placeholders, "workspace": str(workspace)}
                 own = Surroundings(
                     workspace=workspace,

@@ -73,8 +73,9 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
             left = sum(trial.id not in finished for trial in swarm.trials)
             total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
             mode = experiment.mode(swarm.mode)
-            if left and (mode.services or experiment.warms(mode)):
-                total += experiment.limits.index_timeout
+            steps = (mode.services, experiment.prepares(mode), mode.warm_up)
+            if left:
+                total += sum(map(bool, steps)) * experiment.limits.index_timeout
     return total
 
 

@@ -14,11 +14,11 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.recording import Recorded, RecordedTrial
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine import counters
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.engine.proof import prove
 from swarm_bench.engine.recording import Measured
-from swarm_bench.engine.swarm import write_counters
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
@@ -48,7 +48,7 @@ async def replay_swarm(
                 agents.start_soon(_play, trial, limiter)
     finally:
         for record in _swarms(recorded, swarm):
-            write_counters(kit, swarm, record.before, record.after, record.difference)
+            counters.write(kit, swarm, record.before, record.after, record.difference)
             _prove(kit, record, trials)
         remove(place)
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Mode
-from swarm_bench.retrieval.modes import names_one
+from swarm_bench.retrieval.modes import names_one, written_in
 from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
@@ -27,9 +27,10 @@ def secrets(
 ) -> tuple[str, ...]:
     """All of them. `inherited` are the user's variables that the agent's program documents: not all
     of those are secret. `given` are those of `--agent-env`, which are. Of `variables` those are
-    that the mode's servers and its index name, unless every agent has them anyway."""
+    that the mode's file names, unless every agent has them anyway."""
     values = set(_of_keys(inherited)) | {*given.values(), *_of_servers(mode, variables)}
-    names = named(mode.servers) | (named_in(mode.index.arguments) if mode.index else set())
+    elsewhere = [*written_in(mode), mode.search.arguments if mode.search else None]
+    names = named(mode.servers) | named_in(elsewhere)
     values |= {variables.get(name, "") for name in names - set(COMMON)}
     parts = {match[1] for value in values for match in _SCHEME.finditer(value)}
     return tuple(sorted(value for value in values | parts if len(value) >= SHORTEST))

@@ -3,7 +3,6 @@
 The same coroutine runs a swarm wherever it runs: plain data in, records out.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,15 +19,15 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
+from swarm_bench.engine.groundwork import Groundwork
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.proof import prove
 from swarm_bench.engine.trial import Surroundings, TrialRun
-from swarm_bench.engine.warming import build_index
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
-from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
@@ -75,6 +74,8 @@ class SwarmRun:
         self._home: Mapping[str, str] = {}
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
+        tag = f"{kit.experiment.session}/index/{swarm.id}"
+        self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
 
     async def run(self) -> None:
         """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
@@ -105,10 +106,10 @@ class SwarmRun:
             home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
             self._home = await stack.enter_async_context(home)
             self._story.workspace_seconds = anyio.current_time() - started
+            await stack.enter_async_context(self._ground.around())
             if self._mode.services:
                 await self._start_service(stack)
-            elif self._is_warmed:
-                await self._warm()
+            await self._lay_ground()
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()
@@ -147,20 +148,19 @@ class SwarmRun:
         timeout = kit.experiment.limits.index_timeout
         self._story.index_seconds = await self._service.index(kit.workspace, timeout)
 
-    @property
-    def _is_warmed(self) -> bool:
-        return self._kit.experiment.warms(self._mode)
-
-    async def _warm(self) -> None:
-        self._step("index")
-        tag = f"{self._kit.experiment.session}/index/{self._swarm.id}"
-        around = self._surroundings()
-        self._story.index_seconds = await build_index(self._kit, self._mode, around, tag)
+    async def _lay_ground(self) -> None:
+        ground = self._ground
+        if ground.prepares or self._mode.warm_up:
+            self._step("index")
+            await ground.lay()
+        await ground.look()
+        known = [s for s in (self._story.index_seconds, ground.seconds) if s is not None]
+        self._story.index_seconds = sum(known) if known else None
 
     async def _run_agents(self) -> None:
         runs = self._runs = self._new_runs()
         watch = IndexWatch(self._kit.workspace)
-        watches = bool(self._mode.servers) and self._service is None and not self._is_warmed
+        watches = bool(self._mode.servers) and self._service is None and not self._ground.prepares
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._monitor.watch)
             if watches:
@@ -221,7 +221,7 @@ class SwarmRun:
             with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
                 self._story.after = await self._counters()
                 change = counters.differences(self._story.before, self._story.after)
-                write_counters(
+                counters.write(
                     self._kit, self._swarm, self._story.before, self._story.after, change
                 )
 
@@ -234,15 +234,19 @@ class SwarmRun:
     def _surroundings(self) -> Surroundings:
         return Surroundings(
             workspace=self._kit.workspace,
-            placeholders={
-                "workspace": str(self._kit.workspace),
-                "service_url": self._service.url if self._service else "",
-                "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
-            },
+            placeholders=self._placeholders(),
             monitor=self._monitor,
             attempts=self._attempts,
             home=self._home,
+            made=self._ground.made,
         )
+
+    def _placeholders(self) -> dict[str, str]:
+        return {
+            "workspace": str(self._kit.workspace),
+            "service_url": self._service.url if self._service else "",
+            "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
+        }
 
     def _step(self, step: str) -> None:
         self._kit.emit(StepStarted(run=self._swarm.run, mode=self._mode.name, step=step))
@@ -267,23 +271,8 @@ class SwarmRun:
             difference=counters.differences(story.before, story.after),
             service_healthy=(story.lost is None) if self._service else None,
             failure=story.failure,
+            **self._ground.figures,
         )
-
-
-def write_counters(
-    kit: Kit,
-    swarm: Swarm,
-    before: counters.Readings,
-    after: counters.Readings,
-    change: counters.Readings,
-) -> None:
-    """Put the counters of a swarm beside its agents' files."""
-    folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
-    several = kit.experiment.agents_per_swarm < kit.experiment.trials_per_mode
-    number = f"-{swarm.trials[0].agent}" if several else ""
-    for file, content in counters.files(number, swarm.mode, before, after, change).items():
-        kit.folder.set_aside(folder / file)
-        write_whole(folder / file, json.dumps(content, indent=2) + "\n")
 
 
 def _cause_of(error: HarnessError) -> Cause:

@@ -48,6 +48,8 @@ class Surroundings:
     """How often each trial was tried before."""
     home: Mapping[str, str]
     """Variables that lead the servers into the home that they share."""
+    made: tuple[str, ...] = ()
+    """Paths in the workspace that the preparation of the mode's tool left there."""
 
 
 class TrialRun:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from swarm_bench.core.experiment import Experiment, Repository
+from swarm_bench.reports.plan_modes import mode_lines
 from swarm_bench.reports.text import plain
 
 PlanRow = tuple[int, str, int, str, bool]
@@ -46,6 +47,7 @@ def render_plan(planned: Planned) -> str:
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
         *_overhead(experiment),
         f"Services:   {experiment.service_url or started}",
+        *mode_lines(experiment),
         f"Seed:       {experiment.seed}",
         f"Time:       at most {hours(planned.longest)}, if every agent and index takes all it may",
         "",

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import anyio
+from anyio import to_thread
 
-from swarm_bench.core.experiment import Program
+from swarm_bench.core.experiment import START_SECONDS, Program
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tokens
+from swarm_bench.retrieval.packages import package_version
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -69,18 +71,20 @@ async def greet(
     cwd: Path,
     env: Mapping[str, str],
     secrets: Collection[str] = (),
+    seconds: float = START_SECONDS,
 ) -> dict[str, dict[str, Greeting]]:
     """Start and greet all servers of all modes at the same time; equal ones once. They run in
     `cwd`, with the environment `env` under their own variables, and are gone afterwards.
 
     `written` are the same servers with the user's variables left as they are written. Returns the
-    greetings by mode and server; `secrets` are in no problem and in the name of no program.
+    greetings by mode and server; a server that takes longer than `seconds` has a problem. `secrets`
+    are in no problem and in the name of no program.
     """
     configs = {_key(one): one for servers in modes.values() for one in servers.values()}
     answers: dict[str, Greeting] = {}
 
     async def ask(key: str) -> None:
-        answers[key] = await _greeting(configs[key], cwd, env, secrets)
+        answers[key] = await _greeting(configs[key], cwd, env, secrets, seconds)
 
     async with anyio.create_task_group() as group:
         for key in configs:
@@ -102,17 +106,23 @@ def _of(written: Mapping[str, Any], name: str, answer: Greeting) -> Greeting:
 
 
 async def _greeting(
-    config: Mapping[str, Any], cwd: Path, env: Mapping[str, str], secrets: Collection[str]
+    config: Mapping[str, Any],
+    cwd: Path,
+    env: Mapping[str, str],
+    secrets: Collection[str],
+    seconds: float,
 ) -> Greeting:
     # Half a second of imports, which a call that greets nobody does not pay.
     from swarm_bench.runtime.mcp_client import ServerFailed, own_server
 
     tag = f"{TAG_BEGIN}-{uuid4().hex}"
     try:
-        async with own_server(config, env=env, cwd=cwd, tag=tag, secrets=secrets) as one:
+        async with own_server(
+            config, env=env, cwd=cwd, tag=tag, secrets=secrets, seconds=seconds
+        ) as one:
             return Greeting(
                 server="",
-                program=_program(one, secrets),
+                program=_program(one, await to_thread.run_sync(_package, config, env), secrets),
                 instructions=one.instructions,
                 tools=one.tools,
                 seconds=one.seconds,
@@ -121,13 +131,21 @@ async def _greeting(
         return Greeting(server="", program=Program(name=""), problem=str(error))
 
 
-def _program(one: "Connection", secrets: Collection[str]) -> Program:
-    """Who it says that it is; without a name if it does not say one."""
+def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
+    """The version of the package that is started, if one is."""
+    command = config.get("command")
+    path = {**env, **config.get("env", {})}.get("PATH")
+    return package_version(command, config.get("args", []), path) if command else None
+
+
+def _program(one: "Connection", package: str | None, secrets: Collection[str]) -> Program:
+    """Who it says that it is; without a name if it does not say one. The version is that of its
+    package if there is one: some servers report that of the SDK they are built with."""
     name, title, version = (_said(words, secrets) for words in (one.name, one.title, one.version))
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
         return Program(name=title)
-    return Program(name=name or title or "", version=version)
+    return Program(name=name or title or "", version=package or version)
 
 
 def _said(words: str | None, secrets: Collection[str]) -> str | None:

@@ -8,10 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.experiment import START_SECONDS
+from swarm_bench.core.mode_parts import Preparation
 from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.retrieval.variables import QUERY, placeholders_in
 
 _HTTP = ("http", "streamable-http", "streamableHttp")
+Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+"""Program and arguments."""
 _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
 """What agents write as `_` when a server's name becomes part of the name of a tool."""
 
@@ -39,19 +43,52 @@ class Server(BaseModel):
         return self
 
 
-class Index(BaseModel):
-    """The call that builds a server's index."""
+class Call(BaseModel):
+    """The call of a server's own tool."""
 
     model_config = ConfigDict(extra="forbid")
     tool: str = Field(min_length=1)
     arguments: dict[str, Any] = {}
 
 
-class Search(BaseModel):
-    """The server's own search, and how places are read from its answer."""
+class Prepare(BaseModel):
+    """A command, or the call of a server's own tool."""
 
     model_config = ConfigDict(extra="forbid")
-    tool: str = Field(min_length=1)
+    command: Argv | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] = {}
+    when: Literal["always", "warm"] | None = None
+    copyable: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_a_command_alone(cls, written: Any) -> Any:
+        return {"command": written} if isinstance(written, list) else written
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "Prepare":
+        if (self.command is None) == (not self.tool):
+            raise ValueError("needs either 'command' or 'tool'")
+        if self.command is not None and self.arguments:
+            raise ValueError("has 'arguments', which are a tool's; put them into 'command'")
+        return self
+
+    def stored(self) -> Preparation:
+        """As a mode has it. What a command makes is needed; what a tool makes, it makes itself when
+        it is first asked."""
+        return Preparation(
+            command=tuple(self.command or ()),
+            tool=self.tool or "",
+            arguments=self.arguments,
+            when=self.when or ("always" if self.command else "warm"),
+            copyable=self.copyable,
+        )
+
+
+class Search(Call):
+    """The server's own search, and how places are read from its answer."""
+
     arguments: dict[str, Any]
     pattern: str | None = None
     json_path: str | None = None
@@ -89,6 +126,15 @@ def _check_json_path(json_path: str) -> None:
         raise ValueError(f"has a json_path that is none: {error}") from error
 
 
+def _is_glob(pattern: str) -> str:
+    from pathspec import GitIgnoreSpec  # only for a mode that has one
+
+    if not pattern.strip() or pattern.lstrip().startswith(("#", "!")):
+        raise ValueError("must be a glob, such as .index/")
+    GitIgnoreSpec.from_lines([pattern])
+    return pattern
+
+
 def _is_below(path: str) -> str:
     """A relative path that stays where it begins. Raises `ValueError` for another."""
     parts = PurePosixPath(path).parts
@@ -104,11 +150,24 @@ class Own(BaseModel):
     description: str = ""
     instructions: str = ""
     control: str = ""
-    index: Index | None = None
+    prepare: Prepare | None = None
+    index: Prepare | None = None
+    """The older name of `prepare`."""
+    start_seconds: float = Field(default=START_SECONDS, gt=0, le=3600, allow_inf_nan=False)
+    warm_up: Call | None = None
+    teardown: Argv | None = None
+    version: Argv | None = None
     search: Search | None = None
+    may_create: list[Annotated[str, AfterValidator(_is_glob)]] = []
     keep: list[Annotated[str, AfterValidator(_is_below)]] = []
     services: list[Literal["canopy-service"]] = []
     probes: list[Literal["feedback", "service"]] = []
+
+    @model_validator(mode="after")
+    def _is_prepared_in_one_way(self) -> "Own":
+        if self.prepare is not None and self.index is not None:
+            raise ValueError("has 'prepare' and 'index', its older name; give one of them")
+        return self
 
 
 class ModeFile(BaseModel):

@@ -3,13 +3,13 @@
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, IndexTool, Mode, SearchTool
+from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.retrieval import mode_file
 from swarm_bench.retrieval.variables import (
@@ -21,6 +21,7 @@ from swarm_bench.retrieval.variables import (
 )
 from swarm_bench.runtime.homes import leading
 
+T = TypeVar("T")
 FOLDER, SUFFIX = "mcp_configs", ".json"
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
 
@@ -64,35 +65,20 @@ def read_mode(path: Path) -> Mode:
             f"{path}: a mode takes its name from its file, and {name!r} is taken or cannot name "
             "a folder; rename the file"
         )
+    own = content.own
+    prepare = own.prepare or own.index
     mode = Mode(
         name=name,
         source=str(path.absolute()),
-        description=content.own.description,
         servers={
             key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
         },
-        instructions=content.own.instructions,
-        control=content.own.control,
-        index=_index(content.own.index),
-        search=_search(content.own.search),
-        keep=tuple(content.own.keep),
-        services=tuple(content.own.services),
-        probes=tuple(content.own.probes),
+        prepare=prepare.stored() if prepare else None,
+        **own.model_dump(exclude={"prepare", "index"}, exclude_none=True),
     )
-    empty = dict.fromkeys(PLACEHOLDERS, "")
-    render_servers(mode, empty, None)  # a wrong placeholder shows here
-    if mode.search is not None:
-        search_arguments(mode, "", empty, None)
+    _check_filling(mode)
     _check_commands(mode)
     return mode
-
-
-def _index(written: mode_file.Index | None) -> IndexTool | None:
-    return IndexTool(tool=written.tool, arguments=written.arguments) if written else None
-
-
-def _search(written: mode_file.Search | None) -> SearchTool | None:
-    return SearchTool(**written.model_dump()) if written else None
 
 
 def search_arguments(
@@ -102,14 +88,33 @@ def search_arguments(
     filled in."""
     if mode.search is None:
         raise ValueError(f"{mode.name} does not say how it is searched")
+    return render(mode, mode.search.arguments, {**values, QUERY: query}, environment)
+
+
+def render(
+    mode: Mode, written: T, values: Mapping[str, str], environment: Mapping[str, str] | None
+) -> T:
+    """A piece of the mode's file with placeholders and variables filled in, as `render_servers`
+    fills in servers. Raises `ConfigError`."""
     folder = str(Path(mode.source).parent)
     filling = Filling(
-        file=mode.source,
-        placeholders={**values, MODE_FOLDER: folder, QUERY: query},
-        variables=environment,
+        file=mode.source, placeholders={**values, MODE_FOLDER: folder}, variables=environment
     )
-    arguments: dict[str, Any] = filling.value(mode.search.arguments)
-    return arguments
+    filled: T = filling.value(written)
+    return filled
+
+
+def render_command(
+    mode: Mode,
+    written: Sequence[str],
+    values: Mapping[str, str],
+    environment: Mapping[str, str] | None,
+) -> tuple[str, ...]:
+    """A command of the mode's file, filled in, and its program from wherever it is started. Raises
+    `ConfigError`."""
+    program, *words = render(mode, list(written), values, environment)
+    folder = Path(mode.source).parent
+    return (str(folder / program) if _is_relative(written[0]) else program, *words)
 
 
 def mode_name(path: Path) -> str:
@@ -118,18 +123,49 @@ def mode_name(path: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 
+def _check_filling(mode: Mode) -> None:
+    """A wrong placeholder shows when the file is read."""
+    empty = dict.fromkeys(PLACEHOLDERS, "")
+    render_servers(mode, empty, None)
+    for written in written_in(mode):
+        render(mode, written, empty, None)
+    if mode.search is not None:
+        search_arguments(mode, "", empty, None)
+
+
+def written_in(mode: Mode) -> Iterator[Any]:
+    """Whatever of the mode may have placeholders and variables, but for its servers and search."""
+    if mode.prepare is not None:
+        yield [*mode.prepare.command]
+        yield mode.prepare.arguments
+    if mode.warm_up is not None:
+        yield mode.warm_up.arguments
+    yield [*mode.teardown]
+    yield [*mode.version]
+
+
 def _check_commands(mode: Mode) -> None:
-    folder = Path(mode.source).parent
     for name, server in mode.servers.items():
-        command = server.get("command")
-        if command is None or "{{" in command or "${" in command:
-            continue  # filled in later
-        if shutil.which(str(folder / command) if "/" in command else command) is None:
-            where = f"no program at {folder / command}" if "/" in command else "not on the PATH"
-            raise ConfigError(
-                f"The mode file {mode.source} starts its server {name!r} with {command!r}, which "
-                f"is {where}; install it, or give its path"
-            )
+        _check_command(mode, f"starts its server {name!r} with", server.get("command"))
+    prepare = mode.prepare.command if mode.prepare else ()
+    for verb, command in (
+        ("prepares a clone with", prepare),
+        ("tears down with", mode.teardown),
+        ("asks for the version with", mode.version),
+    ):
+        _check_command(mode, verb, command[0] if command else None)
+
+
+def _check_command(mode: Mode, verb: str, command: str | None) -> None:
+    if command is None or "{{" in command or "${" in command:
+        return  # filled in later
+    folder = Path(mode.source).parent
+    if shutil.which(str(folder / command) if "/" in command else command) is None:
+        where = f"no program at {folder / command}" if "/" in command else "not on the PATH"
+        raise ConfigError(
+            f"The mode file {mode.source} {verb} {command!r}, which is {where}; "
+            "install it, or give its path"
+        )
 
 
 def render_servers(

@@ -40,8 +40,13 @@ class LastWords:
             if not self.read():
                 break
         self._end += self._cleaner.rest()
-        lines = [line.strip() for line in self._end.decode(errors="replace").splitlines()]
-        return " | ".join([line for line in lines if line][-_LAST_LINES:])[-_LAST_CHARACTERS:]
+        return ending(self._end)
+
+
+def ending(output: bytes) -> str:
+    """The last lines of what a process printed, in one."""
+    lines = [line.strip() for line in output[-KEPT_BYTES:].decode(errors="replace").splitlines()]
+    return " | ".join([line for line in lines if line][-_LAST_LINES:])[-_LAST_CHARACTERS:]
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, TextContent
 from pydantic import ValidationError
 
+from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.runtime.last_words import listening
@@ -33,9 +34,6 @@ from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.process import stop_tagged
 from swarm_bench.runtime.sink import clean_text
 
-CONNECT_SECONDS = 30.0
-"""The limit that Claude Code has for a server's start. One that is fetched by `npx` or `uvx` at its
-first start needs most of it."""
 HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
 _MAX_PAGES = 100
 _LONGEST_REASON = 300
@@ -103,7 +101,7 @@ async def connected(
     env: Mapping[str, str],
     cwd: Path | None = None,
     errors: TextIO = sys.stderr,
-    seconds: float = CONNECT_SECONDS,
+    seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
     """A server of an `mcpServers` file for the block. `env` is the environment of its process,
     under the variables of the configuration; `cwd` is ours if not given.
@@ -141,6 +139,7 @@ async def own_server(
     cwd: Path,
     tag: str,
     secrets: Collection[str],
+    seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
     """Like `connected`, for a server that we start ourselves: `env` is its whole environment, its
     last words stand in the `ServerFailed` without `secrets`, and its tree is ended after the block:
@@ -152,7 +151,9 @@ async def own_server(
     marks = {TAG: tag, OWNER: this_owner()}
     with listening(secrets) as (words, last):
         try:
-            async with connected(config, env={**env, **marks}, cwd=cwd, errors=words) as one:
+            async with connected(
+                config, env={**env, **marks}, cwd=cwd, errors=words, seconds=seconds
+            ) as one:
                 yield one
         except ServerFailed as error:
             said = f"; its last words: {end}" if (end := last.words()) else ""
@@ -227,7 +228,7 @@ async def _list_tools(client: Client) -> list[ToolSpec]:
     raise ServerFailed(f"its list of tools does not end after {_MAX_PAGES} pages")
 
 
-def _reason(error: BaseException, seconds: float = CONNECT_SECONDS) -> str:
+def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
     """The words of the innermost error, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -6,7 +6,7 @@ from typing import Any
 from swarm_bench.analysis.legend import variation
 from swarm_bench.analysis.metrics import RATIOS
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.experiment import IndexTool, Mode
+from swarm_bench.core.experiment import Mode, Preparation
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Indexing, Ratios
 from swarm_bench.reports.markdown import render
@@ -81,7 +81,7 @@ def test_indexing_is_before_the_agents_or_in_their_time(
     servers: dict[str, Any] = {"source": "test", "servers": {"canopy": {}}}
     modes = (
         Mode(name="baseline", source="test"),
-        Mode(name="canopy", **servers, index=IndexTool(tool="canopy_index")),
+        Mode(name="canopy", **servers, prepare=Preparation(tool="canopy_index")),
         Mode(name="canopy-service", **servers, services=("canopy",)),
     )
     cold = with_modes(session(*trials, *swarms), modes=modes)

@@ -7,9 +7,9 @@ import pytest
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import (
     Experiment,
-    IndexTool,
     Limits,
     Mode,
+    Preparation,
     Program,
     Repository,
     Setting,
@@ -108,9 +108,9 @@ def test_the_time_is_bounded() -> None:
     assert longest_seconds(one) == 2 * (2 * 10) + 100
 
 
-def test_a_warm_index_has_its_time_too() -> None:
+def test_a_warm_preparation_has_its_time_too() -> None:
     one = experiment(modes=["baseline", "canopy"], runs=1)
-    canopy = {"servers": {"s": {"command": "s"}}, "index": IndexTool(tool="build")}
+    canopy = {"servers": {"s": {"command": "s"}}, "prepare": Preparation(tool="build")}
     modes = (one.modes[0], one.modes[1].model_copy(update=canopy))
     cold = one.model_copy(update={"modes": modes})
     assert longest_seconds(cold) == 2 * 10

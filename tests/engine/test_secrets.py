@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.core.experiment import IndexTool, Mode
+from swarm_bench.core.experiment import Mode, Preparation
 from swarm_bench.engine.secrets import secrets
 
 EMPTY = Mode(name="canopy", source="canopy.json")
@@ -54,7 +54,7 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
 
 
 def test_variables_that_the_index_of_a_mode_names_are_secrets() -> None:
-    index = IndexTool(tool="build", arguments={"keys": [{"k": "x-${KEY}"}], "at": "${HOME}"})
+    prepare = Preparation(tool="build", arguments={"keys": [{"k": "x-${KEY}"}], "at": "${HOME}"})
     variables = {"KEY": "key-of-mine", "HOME": "/home/of/me", "UNNAMED": "not-of-this-mode"}
-    found = secrets({}, {}, EMPTY.model_copy(update={"index": index}), variables)
+    found = secrets({}, {}, EMPTY.model_copy(update={"prepare": prepare}), variables)
     assert found == ("key-of-mine",)

@@ -24,7 +24,7 @@ def test_the_arm_is_told_the_same_and_given_nothing() -> None:
         "baseline", "a", "a-instructions", "b", "b-instructions",
     ]  # fmt: skip
     arm = modes[2]
-    assert (arm.servers, arm.services, arm.probes, arm.index) == ({}, (), (), None)
+    assert (arm.servers, arm.services, arm.probes, arm.prepare) == ({}, (), (), None)
     assert arm.instructions == f"{WITHOUT_TOOLS}\n\nAsk find."
     assert (arm.control_of, arm.source) == (("a",), "/m/a.json")
 

@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName
-from swarm_bench.core.experiment import IndexTool
+from swarm_bench.core.experiment import Mode, Preparation
 from swarm_bench.retrieval.modes import (
     find_modes,
     list_modes,
     read_mode,
+    render_command,
     render_servers,
     search_arguments,
     with_secrets,
@@ -42,8 +43,8 @@ def test_the_shipped_modes_can_be_used() -> None:
     assert canopy.instructions == service.instructions != ""
     assert canopy.control == service.control != ""
     assert "canopy" not in canopy.control
-    assert canopy.index == IndexTool(tool="canopy_index", arguments={"glob": "**/*"})
-    assert service.index is None  # the service indexes before the clock starts
+    assert canopy.prepare == Preparation(tool="canopy_index", arguments={"glob": "**/*"})
+    assert service.prepare is None  # the service indexes before the clock starts
 
 
 def test_an_ordinary_mcp_file_is_a_mode(tmp_path: Path) -> None:
@@ -63,6 +64,34 @@ def test_placeholders_are_filled_in_wherever_they_stand(tmp_path: Path) -> None:
     where = """/a "b" {{ c }} 'ü'"""
     rendered = render_servers(mode, {"workspace": where}, {})
     assert rendered["s"]["args"] == ["--root", where]
+
+
+def test_a_preparation_is_a_command_or_a_tool(tmp_path: Path) -> None:
+    """What a command makes is needed; what a tool makes, it makes itself when it is asked."""
+
+    def written(value: object, key: str = "prepare") -> Preparation | None:
+        return read_mode(mode_file(tmp_path, own(**{key: value}))).prepare
+
+    assert written(["sh", "-x"]) == Preparation(command=("sh", "-x"), when="always")
+    tool = {"tool": "build", "arguments": {"glob": "*"}}
+    assert written(tool) == Preparation(tool="build", arguments={"glob": "*"}, when="warm")
+    assert written(tool, "index") == written(tool)
+    needed = written({"tool": "build", "when": "always", "copyable": True})
+    assert needed == Preparation(tool="build", when="always", copyable=True)
+
+
+def test_a_session_of_before_has_its_index(tmp_path: Path) -> None:
+    old = {"name": "tool", "source": "/t.json", "index": {"tool": "build", "arguments": {"a": 1}}}
+    assert Mode.model_validate(old).prepare == Preparation(tool="build", arguments={"a": 1})
+
+
+def test_a_command_is_filled_in_and_relative_to_its_file(tmp_path: Path) -> None:
+    path = mode_file(tmp_path, own(prepare=["sh", "{{ workspace }}", "${HERE:-x}"]))
+    mode = read_mode(path).model_copy(update={"teardown": ("./stop.sh",)})
+    assert mode.prepare
+    filled = render_command(mode, mode.prepare.command, {"workspace": "/w"}, {"HERE": "y"})
+    assert filled == ("sh", "/w", "y")
+    assert render_command(mode, mode.teardown, {}, {}) == (str(tmp_path / "stop.sh"),)
 
 
 def test_a_search_is_filled_in_with_the_question_as_it_is(tmp_path: Path) -> None:
@@ -133,8 +162,19 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
             "'a b' and 'a.b', which agents cannot tell apart",
         ),
         ({"servers": {}}, "call it 'mcpServers'"),
-        ({"mcpServers": {}, "swarmBench": {"index": {}}}, "swarmBench.index.tool is missing"),
+        ({"mcpServers": {}, "swarmBench": {"index": {}}}, "either .command. or .tool."),
         *((own(keep=[path]), "must be a path below") for path in ("", "/x", "~/x", "a/../../x")),
+        (own(prepare=["sh"], index={"tool": "x"}), "'prepare' and 'index'"),
+        (own(prepare=[]), "swarmBench.prepare.command must not be empty"),
+        (own(prepare=["no-such-program"]), "prepares a clone with 'no-such-program'"),
+        (own(prepare=["sh", "{{ x }}"]), "which cannot be filled"),
+        (own(prepare={"command": ["sh"], "arguments": {"a": 1}}), "put them into 'command'"),
+        (own(prepare={"tool": "x", "command": ["sh"]}), "needs either 'command' or 'tool'"),
+        (own(teardown=["./absent"]), "tears down with './absent', which is no program at"),
+        (own(version=["sh", "${env:A}"]), "only an editor fills in"),
+        (own(start_seconds=0), "must be more than 0"),
+        (own(warm_up={"tool": "x", "args": {}}), "swarmBench.warm_up.args is not a key"),
+        (own(may_create=["!x"]), "must be a glob"),
         (own(search={"tool": "find", "arguments": {"q": "x"}}), 'needs "{{ query }}"'),
         (own(search={**SEARCH, "pattern": "("}), "that is no regular expression"),
         (own(search={**SEARCH, "pattern": "(.*)"}), "without the named group 'path'"),

@@ -10,9 +10,9 @@ from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from swarm_bench.agents.scout_program.files import Refused
+from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.runtime.mcp_client import (
-    CONNECT_SECONDS,
     Answer,
     Connection,
     ServerFailed,
@@ -94,7 +94,7 @@ def _patience() -> float:
     """Seconds that a server has to connect: those of `MCP_TIMEOUT`, which Claude Code takes in
     milliseconds."""
     given = os.environ.get("MCP_TIMEOUT", "")
-    return int(given) / 1000 if given.isdecimal() and int(given) else CONNECT_SECONDS
+    return int(given) / 1000 if given.isdecimal() and int(given) else START_SECONDS
 
 
 def _text(answer: Answer) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from swarm_bench.app.agents import environment
-from swarm_bench.app.asking import Asking, greet_modes
+from swarm_bench.app.asking import Asking, greet_alone
 from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
@@ -18,7 +18,7 @@ from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service, started_service
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
-from swarm_bench.retrieval.service_exercise import FILES, exercise, make_repository
+from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.homes import Homes
 
 SLOW_SECONDS = 5.0
@@ -55,6 +55,7 @@ def _asking(settings: Settings, work: Path) -> Asking:
         user_environment=dict(os.environ),
         agent_env=agent_env,
         service_url=settings.service_url,
+        index_timeout=settings.index_timeout,
         homes=Homes(work=work, of_user=settings.inherit_settings, first=agent_env),
     )
 
@@ -65,8 +66,7 @@ async def _check_mode(asking: Asking, mode: Mode) -> Check:
         return Check(about=about, state=State.OK, found="gives no tool")
     with TemporaryDirectory(dir=asking.homes.work) as folder:
         try:
-            await make_repository(Path(folder))
-            greetings = (await greet_modes(asking, [mode], Path(folder)))[mode.name]
+            greetings = await greet_alone(asking, mode, Path(folder) / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, found=str(error))
     return _of_greetings(about, mode, greetings)

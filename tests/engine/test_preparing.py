@@ -10,12 +10,10 @@ import pytest
 
 from swarm_bench.agents.scout import Scout
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
-from swarm_bench.core.experiment import Experiment, IndexTool, Limits, Mode, Program, Repository
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Preparation, Program, Repository
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
-from swarm_bench.engine.trial import Surroundings
-from swarm_bench.engine.warming import build_index, check_warm
-from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.engine.preparing import Site, check_warm, prepare
 from swarm_bench.runtime.workspace import Snapshot
 from tests.processes import tagged
 
@@ -36,7 +34,7 @@ def mode(
         name="tool",
         source="/modes/tool.json",
         servers={f"s{number}": dict(server) for number, server in enumerate(servers)},
-        index=IndexTool(tool=tool, arguments={"glob": glob}),
+        prepare=Preparation(tool=tool, arguments={"glob": glob}),
         **more,
     )
 
@@ -69,11 +67,18 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
 
 def build(one: Kit, tag: str) -> float:
     (tool,) = one.experiment.modes
-    values = {**VALUES, "workspace": str(one.workspace)}
-    around = Surroundings(
-        workspace=one.workspace, placeholders=values, monitor=TreeMonitor(), attempts={}, home={}
+    site = Site(
+        mode=tool,
+        workspace=one.workspace,
+        env={**one.environment({}), **one.agent_env},
+        home={},
+        values={**VALUES, "workspace": str(one.workspace)},
+        variables=one.variables,
+        secrets=one.secrets(tool),
+        tag=tag,
+        timeout=one.experiment.limits.index_timeout,
     )
-    return anyio.run(build_index, one, tool, around, tag)
+    return anyio.run(prepare, site)
 
 
 def test_the_server_that_has_the_tool_builds_the_index_and_ends(tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_the_server_that_has_the_tool_builds_the_index_and_ends(tmp_path: Path) 
     ("servers", "index", "words"),
     [
         ([CANOPY], {"tool": "canopy_build"}, "no server has that tool .s0."),
-        ([CANOPY], {"glob": "["}, "s0 could not index the workspace: The glob"),
+        ([CANOPY], {"glob": "["}, "s0 could not prepare the workspace: The glob"),
         ([playing("every-call-fails")], {"tool": "canopy_expand"}, "the index is broken"),
         ([playing("dies-after:0")], {"tool": "canopy_expand"}, "The MCP server s0 could not"),
         ([{"command": "/no/such/server"}], {}, "The MCP server s0 could not"),

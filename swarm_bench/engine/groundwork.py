@@ -1,0 +1,146 @@
+"""What is done to a swarm's clone before its agents start, and what that left in it."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from swarm_bench.core.events import Trouble
+from swarm_bench.core.experiment import Mode
+from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.preparing import Site, call, prepare, tear_down
+from swarm_bench.engine.trial import Surroundings
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.inventory import Changes, Inventory, changes, copy_below, inventory
+
+MOST_PATHS = 20
+"""Unexpected paths that are stored."""
+
+
+class Groundwork:
+    """Of one swarm. Modes without a tool have none."""
+
+    def __init__(self, kit: Kit, mode: Mode, tag: str, around: Callable[[], Surroundings]) -> None:
+        """`tag` marks its processes; `around` gives what the swarm has by then."""
+        self._kit = kit
+        self._mode = mode
+        self._tag = tag
+        self._surroundings = around
+        self._before: Inventory | None = None
+        self._changes: Changes | None = None
+        self._home_before = 0
+        self._home_bytes = 0
+        self._copied: bool | None = None
+        self._warm_up_seconds: float | None = None
+        self._teardown_failure: str | None = None
+        self.seconds: float | None = None
+        """What the preparation took; of a copied one, when it was made."""
+
+    @property
+    def prepares(self) -> bool:
+        """Whether its preparation runs before the agents start."""
+        return self._kit.experiment.prepares(self._mode)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """What appeared or changed in the clone before its agents."""
+        change = self._changes
+        return (*change.appeared, *change.changed) if change and self.prepares else ()
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What of it belongs into the record of the swarm."""
+        change = self._changes
+        unexpected = change.without(self._mode.may_create) if change else ()
+        indexed = self.prepares or bool(self._mode.services)
+        return {
+            "index_bytes": change.bytes + self._home_bytes if change and indexed else None,
+            "index_copied": self._copied,
+            "warm_up_seconds": self._warm_up_seconds,
+            "unexpected": unexpected[:MOST_PATHS],
+            "unexpected_count": len(unexpected) if change else None,
+            "teardown_failure": self._teardown_failure,
+        }
+
+    @asynccontextmanager
+    async def around(self) -> AsyncIterator[None]:
+        """The time in which the tool may work in the clone; the teardown ends it."""
+        if self._mode.servers or self._mode.services or self._mode.prepare:
+            self._before = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
+            self._home_before = await anyio.to_thread.run_sync(self._size_of_home)
+        try:
+            yield
+        finally:
+            if self._mode.teardown:
+                self._teardown_failure = await tear_down(self._site())
+                if self._teardown_failure is not None:
+                    words = f"{self._mode.name}: its teardown failed: {self._teardown_failure}"
+                    self._kit.emit(Trouble(message=words))
+
+    async def lay(self) -> None:
+        """Prepare the clone, or copy what was made in an earlier one, and warm the tool up. Raises
+        `HarnessError`."""
+        step, site = self._mode.prepare, self._site()
+        if step is not None and self.prepares:
+            if step.copyable and (made := self._made_before()) is not None:
+                await anyio.to_thread.run_sync(self._copy, made)
+            else:
+                self.seconds = await prepare(site)
+                self._copied = False
+                if step.copyable:
+                    await anyio.to_thread.run_sync(self._save)
+        if self._mode.warm_up is not None:
+            self._warm_up_seconds = await call(site, self._mode.warm_up)
+
+    async def look(self) -> None:
+        """See what is in the clone now that was not before."""
+        if self._before is not None:
+            now = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
+            self._changes = changes(self._before, now)
+            more = await anyio.to_thread.run_sync(self._size_of_home) - self._home_before
+            self._home_bytes = max(0, more)
+
+    def _size_of_home(self) -> int:
+        """Some tools keep their index there."""
+        home = self._surroundings().home.get("HOME")
+        return sum(entry.size for entry in inventory(Path(home)).values()) if home else 0
+
+    def _site(self) -> Site:
+        kit, around = self._kit, self._surroundings()
+        return Site(
+            mode=self._mode,
+            workspace=kit.workspace,
+            env={**kit.environment({}), **kit.agent_env},
+            home=around.home,
+            values=around.placeholders,
+            variables=kit.variables,
+            secrets=kit.secrets(self._mode),
+            tag=self._tag,
+            timeout=kit.experiment.limits.index_timeout,
+        )
+
+    @property
+    def _store(self) -> Path:
+        return self._kit.work / "prepared" / self._mode.name
+
+    def _made_before(self) -> dict[str, Any] | None:
+        file = self._store / "made.json"
+        if not file.exists():
+            return None
+        made: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return made
+
+    def _save(self) -> None:
+        workspace = self._kit.workspace
+        change = changes(self._before or {}, inventory(workspace))
+        paths = (*change.appeared, *change.changed)
+        copy_below(workspace, self._store / "files", paths)
+        made = {"seconds": self.seconds, "paths": paths}
+        write_whole(self._store / "made.json", json.dumps(made))
+
+    def _copy(self, made: Mapping[str, Any]) -> None:
+        copy_below(self._store / "files", self._kit.workspace, made["paths"])
+        self.seconds, self._copied = made["seconds"], True

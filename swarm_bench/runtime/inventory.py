@@ -1,0 +1,121 @@
+"""What appears in a folder, changes or goes: two looks at its files, without reading them."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from swarm_bench.runtime.files import remove, store_errors
+
+LEFT_OUT = (".git/index", ".git/objects")
+"""What git itself changes when somebody looks."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A file or a link, as it was."""
+
+    kind: int
+    """Type and permissions."""
+    size: int
+    modified: int
+    """Nanoseconds."""
+
+
+Inventory = Mapping[str, Entry]
+"""By path below the folder, with `/`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What differs between two looks."""
+
+    appeared: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    bytes: int
+    """How many more there are in what appeared or grew."""
+    new_folders: frozenset[str]
+
+    def without(self, expected: Iterable[str]) -> tuple[str, ...]:
+        """Paths that are not as the patterns (lines of a `.gitignore`) expect. A folder that is new
+        and has nothing expected stands for all that is in it."""
+        from pathspec import GitIgnoreSpec  # only where something changed
+
+        spec = GitIgnoreSpec.from_lines(expected)
+        every = (*self.appeared, *self.changed, *self.gone)
+        expects = {path for path in every if spec.match_file(path)}
+        held = {str(parent) for path in expects for parent in PurePosixPath(path).parents}
+        new = self.new_folders - held
+        others = (path for path in every if path not in expects)
+        return tuple(dict.fromkeys(_highest(path, new) for path in others))
+
+
+def inventory(root: Path) -> dict[str, Entry]:
+    """All files and links below a folder; links are not followed."""
+    found: dict[str, Entry] = {}
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            entries = list(os.scandir(root / below))
+        except OSError:  # it may go while we look
+            continue
+        for entry in entries:
+            path = below + entry.name
+            if path in LEFT_OUT:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path + "/")
+                continue
+            try:
+                about = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            found[path] = Entry(kind=about.st_mode, size=about.st_size, modified=about.st_mtime_ns)
+    return found
+
+
+def changes(before: Inventory, after: Inventory) -> Changes:
+    """What differs between two looks at the same folder."""
+    appeared = sorted(after.keys() - before.keys())
+    changed = sorted(path for path in after.keys() & before.keys() if after[path] != before[path])
+    old = {path: before[path].size for path in changed}
+    more = sum(max(0, after[path].size - old.get(path, 0)) for path in (*appeared, *changed))
+    return Changes(
+        appeared=tuple(appeared),
+        changed=tuple(changed),
+        gone=tuple(sorted(before.keys() - after.keys())),
+        bytes=more,
+        new_folders=frozenset(_folders(appeared) - _folders(before)),
+    )
+
+
+def copy_below(source: Path, target: Path, paths: Iterable[str]) -> None:
+    """Copy files and links from one folder to another, over what is there. What is neither, or
+    has gone, is left out. Raises `StoreError`."""
+    for path in paths:
+        place = target / path
+        with store_errors(place):
+            try:
+                about = (source / path).lstat()
+            except FileNotFoundError:
+                continue
+            if not (stat.S_ISREG(about.st_mode) or stat.S_ISLNK(about.st_mode)):
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            remove(place)
+            shutil.copy2(source / path, place, follow_symlinks=False)
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    return {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+
+
+def _highest(path: str, new_folders: frozenset[str]) -> str:
+    """The path, or the highest folder above it that is new."""
+    above = [str(parent) for parent in PurePosixPath(path).parents]
+    new = [folder for folder in above if folder in new_folders]
+    return new[-1] + "/" if new else path

@@ -1,0 +1,115 @@
+"""A search tool with an index, as many are: a command builds it, and a server asks it.
+
+    python -I -m swarm_bench.testing.indexed_mcp build [--litter] [--fail]
+    python -I -m swarm_bench.testing.indexed_mcp serve [--after SECONDS]
+    python -I -m swarm_bench.testing.indexed_mcp stop FILE
+
+`build` writes `.indexed/` into the current folder; `--litter` leaves a note for agents and a git
+hook besides, and `--fail` gives up. `serve` does not start without the index. Its `search_code`
+answers with `path:line: text` for each line that has all the words, at most 20; `build_index`
+builds the index. `stop` notes in a file that it ran, and whether the index was still there.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+INDEX = Path(".indexed") / "index.json"
+VERSION = "7.3.1"
+MOST = 20
+_TOOLS = [
+    {
+        "name": "search_code",
+        "description": "Finds the lines that have all words.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"query": {"type": "string"}},
+            "required": ["query"],
+        },
+    },
+    {"name": "build_index", "description": "", "inputSchema": {"type": "object"}},
+]
+
+
+def build(*, litter: bool = False) -> None:
+    """Write the index of the current folder."""
+    files = sorted(str(path) for path in Path().rglob("*.py") if path.is_file())
+    INDEX.parent.mkdir(exist_ok=True)
+    INDEX.write_text(json.dumps(files), encoding="utf-8")
+    if litter:
+        Path("CLAUDE.md").write_text("Ask the index first.\n", encoding="utf-8")
+        hooks = Path(".git") / "hooks"
+        hooks.mkdir(parents=True, exist_ok=True)
+        (hooks / "post-commit").write_text("#!/bin/sh\n", encoding="utf-8")
+
+
+def search(query: str) -> str:
+    """The lines of the files in the index that have all the words."""
+    words = query.lower().split()
+    hits: list[str] = []
+    for path in json.loads(INDEX.read_text(encoding="utf-8")):
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, start=1):
+            if all(word in line.lower() for word in words):
+                hits.append(f"{path}:{number}: {line.strip()}")
+    return "\n".join(hits[:MOST])
+
+
+def serve() -> None:
+    """Answers until its input ends."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" in request:
+            result = _result(request["method"], request.get("params") or {})
+            answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
+
+
+def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    if method == "initialize":
+        return {
+            "protocolVersion": params.get("protocolVersion", "2024-11-05"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "indexed", "version": "0.0.1"},
+        }
+    if method == "tools/list":
+        return {"tools": _TOOLS}
+    if method != "tools/call":
+        return {}
+    if params["name"] == "build_index":
+        build()
+        return {"content": [{"type": "text", "text": "built"}]}
+    return {"content": [{"type": "text", "text": search(params["arguments"]["query"])}]}
+
+
+def main() -> None:
+    """Does what the command line says."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--version", action="version", version=f"indexed {VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    building = commands.add_parser("build")
+    building.add_argument("--litter", action="store_true")
+    building.add_argument("--fail", action="store_true")
+    commands.add_parser("serve").add_argument("--after", type=float, default=0)
+    commands.add_parser("stop").add_argument("file", type=Path)
+    options = parser.parse_args()
+    if options.command == "build":
+        if options.fail:
+            sys.exit("the licence has ended")
+        build(litter=options.litter)
+    elif options.command == "stop":
+        with options.file.open("a", encoding="utf-8") as file:
+            file.write(f"{INDEX.exists()}\n")
+    else:
+        time.sleep(options.after)
+        if not INDEX.exists():
+            sys.exit("there is no index; run build first")
+        serve()
+
+
+if __name__ == "__main__":
+    main()
