@@ -19,7 +19,7 @@ from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.canopy_service import started_service
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
-from swarm_bench.retrieval.modes import render_servers, uses
+from swarm_bench.retrieval.modes import check_filling, render_servers, uses
 from swarm_bench.retrieval.service_exercise import FILES, make_repository
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove
@@ -178,6 +178,7 @@ async def greet_modes(
         homes: dict[str, Mapping[str, str]] = {}
         sites: dict[str, Site] = {}
         for mode in modes:
+            check_filling(mode, asking.variables)
             # Modes with the same servers have them greeted once, in one home.
             key = json.dumps([written[mode.name], mode.name if mode.keep else ""], sort_keys=True)
             if key not in homes:

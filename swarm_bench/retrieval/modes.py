@@ -76,7 +76,7 @@ def read_mode(path: Path) -> Mode:
         prepare=prepare.stored() if prepare else None,
         **own.model_dump(exclude={"prepare", "index"}, exclude_none=True),
     )
-    _check_filling(mode)
+    check_filling(mode, None)
     _check_commands(mode)
     return mode
 
@@ -123,14 +123,15 @@ def mode_name(path: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 
-def _check_filling(mode: Mode) -> None:
-    """A wrong placeholder shows when the file is read."""
+def check_filling(mode: Mode, environment: Mapping[str, str] | None) -> None:
+    """Refuses what cannot be filled in; without an `environment` placeholders only. Raises
+    `ConfigError`."""
     empty = dict.fromkeys(PLACEHOLDERS, "")
-    render_servers(mode, empty, None)
+    render_servers(mode, empty, environment)
     for written in written_in(mode):
-        render(mode, written, empty, None)
+        render(mode, written, empty, environment)
     if mode.search is not None:
-        search_arguments(mode, "", empty, None)
+        search_arguments(mode, "", empty, environment)
 
 
 def written_in(mode: Mode) -> Iterator[Any]:

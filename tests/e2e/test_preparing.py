@@ -68,11 +68,21 @@ def test_a_tool_is_prepared_warmed_up_and_torn_down(bench: Bench) -> None:
     assert line["prompt_tokens"] > line["tool_tokens"]
 
 
-def test_a_preparation_that_fails_is_refused_early_with_its_last_words(bench: Bench) -> None:
-    write_mode(bench, prepare=[*PROGRAM, "build", "--fail"])
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ({"prepare": [*PROGRAM, "build", "--fail"]}, "the licence has ended"),
+        ({"teardown": ["sh", "${NOWHERE}"]}, "needs the variable NOWHERE"),
+        ({"prepare": [*PROGRAM, "build"], "version": ["false"]}, "version with false"),
+    ],
+)
+def test_what_cannot_work_is_refused_early_with_its_last_words(
+    bench: Bench, own: dict[str, Any], words: str
+) -> None:
+    write_mode(bench, **own)
     done = compare(bench, "--runs", "1")
     assert done.code == 2
-    assert "the licence has ended" in done.err
+    assert words in " ".join(done.err.split())
     assert not (bench.folder / "out").exists()
 
 
