@@ -1,5 +1,6 @@
 """What every key of the stored records means; `docs/metrics.md` is made from it."""
 
+from swarm_bench.analysis.dictionary_swarms import SWARM
 from swarm_bench.core.report import Key
 
 _TRIAL = (
@@ -191,60 +192,6 @@ _EVIDENCE = (
     ("why", "sentences", "One for each contradiction, and for each difference with a known rule."),
 )
 
-_SWARM = (
-    ("schema_version", "number", "Version of this list of keys."),
-    ("session", "name", "The session that the swarm belongs to."),
-    ("swarm", "id", "Stable, like that of a trial."),
-    ("mode", "name", "The mode of its agents."),
-    ("run", "number", "The repetition of the plan, from 1."),
-    ("attempt", "number", "1 for the first try; higher after --continue."),
-    ("agents", "numbers", "The agents that ran in it."),
-    ("started_at", "time, UTC", "When its workspace was begun."),
-    ("ended_at", "time, UTC", "When everything of it had ended."),
-    ("workspace_seconds", "seconds", "To make the workspace."),
-    ("service_seconds", "seconds", "From starting the services until they answered."),
-    (
-        "index_seconds",
-        "seconds",
-        "Service: from the request to index until ready. Standalone: from the first to the last "
-        "change of the index while the agents ran, whose time includes it; of a preparation how "
-        "long it took before they started.",
-    ),
-    (
-        "index_bytes",
-        "bytes",
-        "What the clone and the home of the servers had more when the agents started than before, "
-        "if an index was built meanwhile.",
-    ),
-    (
-        "index_copied",
-        "true, false",
-        "Whether the preparation was copied from an earlier clone; index_seconds are of then.",
-    ),
-    ("warm_up_seconds", "seconds", "What the mode's warm_up took before the agents started."),
-    (
-        "unexpected",
-        "paths",
-        "What appeared, changed or went in the clone before the agents started, and the mode's "
-        "may_create does not say; at most 20.",
-    ),
-    ("unexpected_count", "number", "How many such paths there are; missing if nobody looked."),
-    ("teardown_failure", "text", "Why the mode's teardown failed."),
-    ("backend", "name", "The retrieval program; a service that names itself, by that name."),
-    ("before", "counters by probe", "The tool's counters before the agents started."),
-    ("after", "counters by probe", "The same after they had ended."),
-    ("difference", "counters by probe", "What the swarm added: see below."),
-    (
-        "counters",
-        "label",
-        "agree, explained (a known rule of the counters makes the difference) or contradict: how "
-        "the counters fit the transcripts; null when nothing can tell.",
-    ),
-    ("counters_why", "sentences", "One for each contradiction or explained difference."),
-    ("service_healthy", "true or false", "false when the service died; null without a service."),
-    ("failure", "text", "Why the swarm could not run or broke off."),
-)
-
 _OVERHEAD = (
     ("schema_version", "number", "Version of this list of keys."),
     ("session", "name", "The session that the measurement belongs to."),
@@ -307,7 +254,7 @@ def _keys(rows: tuple[tuple[str, str, str], ...]) -> tuple[Key, ...]:
 
 TRIAL_KEYS = _keys(_TRIAL)
 EVIDENCE_KEYS = _keys(_EVIDENCE)
-SWARM_KEYS = _keys(_SWARM)
+SWARM_KEYS = _keys(SWARM)
 OVERHEAD_KEYS = _keys(_OVERHEAD)
 FEEDBACK_KEYS = _keys(_FEEDBACK)
 SERVICE_KEYS = _keys(_SERVICE)
