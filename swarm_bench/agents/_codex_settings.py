@@ -71,19 +71,22 @@ def provider_settings(rehearsal: str | None) -> Settings:
     return {"model_provider": "swarm_bench", "model_providers.swarm_bench": provider}
 
 
-def server_settings(mcp_config: Path) -> Settings:
-    """Exactly the servers of the mode. Each is required: only then does Codex wait for it."""
+def server_settings(mcp_config: Path, seconds: float) -> Settings:
+    """Exactly the servers of the mode. Each is required: only then does Codex wait
+    for it, and for `seconds` if that is long."""
     given = object_of(json.loads(mcp_config.read_text(encoding="utf-8")).get("mcpServers"))
-    servers = {_name(name): _server(object_of(server)) for name, server in given.items()}
+    servers = {_name(name): _server(object_of(server), seconds) for name, server in given.items()}
     return {"mcp_servers": servers} if servers else {}
 
 
-def hidden_settings(mcp_config: Path, home: Path) -> tuple[Settings, dict[str, str]]:
+def hidden_settings(
+    mcp_config: Path, home: Path, seconds: float
+) -> tuple[Settings, dict[str, str]]:
     """Like `server_settings`, for the command line, which all of the machine can read: the
     variables of a server are in a script below `home` that starts it, and its headers in variables
     of Codex, which are given with the settings. Raises `UsageError` for a name that no shell can
     set."""
-    servers = object_of(server_settings(mcp_config).get("mcp_servers"))
+    servers = object_of(server_settings(mcp_config, seconds).get("mcp_servers"))
     variables: dict[str, str] = {}
     for number, (name, server) in enumerate(servers.items(), start=1):
         if environment := server.pop("env", None):
@@ -120,10 +123,10 @@ def file(settings: Settings) -> str:
     return "".join(f"{key} = {_toml(value)}\n" for key, value in settings.items())
 
 
-def _server(server: Json) -> Settings:
+def _server(server: Json, seconds: float) -> Settings:
     settings: Settings = {
         "required": True,
-        "startup_timeout_sec": CONNECT_SECONDS,
+        "startup_timeout_sec": max(CONNECT_SECONDS, round(seconds)),
         "tool_timeout_sec": CALL_SECONDS,
         "default_tools_approval_mode": "approve",
     }

@@ -27,9 +27,11 @@ def switches(*, isolated: bool) -> dict[str, str]:
     return dict.fromkeys((*_ALWAYS, *(_ISOLATED if isolated else ())), "1")
 
 
-def configuration(mcp_config: Path, rehearsal: str | None) -> str:
+def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> str:
     """The settings as JSON: exactly the servers of the mode."""
-    servers = {key_of(name): _server(server) for name, server in _servers(mcp_config).items()}
+    servers = {
+        key_of(name): _server(server, seconds) for name, server in _servers(mcp_config).items()
+    }
     settings: Json = {
         "$schema": "https://opencode.ai/config.json",
         "autoupdate": False,
@@ -76,9 +78,9 @@ def _servers(mcp_config: Path) -> Json:
     return object_of(json.loads(mcp_config.read_text(encoding="utf-8")).get("mcpServers"))
 
 
-def _server(value: object) -> Json:
+def _server(value: object, seconds: float) -> Json:
     server = object_of(value)
-    common: Json = {"enabled": True, "timeout": CONNECT_MILLISECONDS}
+    common: Json = {"enabled": True, "timeout": max(CONNECT_MILLISECONDS, round(seconds * 1000))}
     if (url := text_of(server.get("url"))) is not None:
         headers = object_of(server.get("headers"))
         return {"type": "remote", "url": url, "headers": headers, "oauth": False, **common}

@@ -9,6 +9,7 @@ from typing import Any
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
 from swarm_bench.agents._installed import PROXIES, installed
 from swarm_bench.agents._literal import literal, mapped
+from swarm_bench.agents._patience import patience
 from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -115,7 +116,7 @@ class Claude:
     def launch(self, request: AgentRequest) -> Launch:
         temporary = request.home / "tmp"
         temporary.mkdir(exist_ok=True)
-        env = {**_SETTINGS, "TMPDIR": str(temporary)}
+        env = {**_SETTINGS, **patience(request.start_seconds), "TMPDIR": str(temporary)}
         if not request.inherit_settings:
             env |= {"HOME": str(request.home), "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
         inherit: tuple[str, ...] = ()

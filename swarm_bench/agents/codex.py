@@ -76,7 +76,9 @@ class Codex:
         options += words(common_settings() | provider_settings(request.rehearsal))
         env = {"RUST_LOG": FILTER}
         if request.inherit_settings:
-            servers, headers = hidden_settings(request.mcp_config, request.home)
+            servers, headers = hidden_settings(
+                request.mcp_config, request.home, request.start_seconds
+            )
             options += words(servers)
             env |= headers
         else:
@@ -85,7 +87,7 @@ class Codex:
             for folder in (home, temporary):
                 folder.mkdir(mode=0o700, exist_ok=True)
             # In a file, since all of the machine can read the command line of a process.
-            settings = file(server_settings(request.mcp_config))
+            settings = file(server_settings(request.mcp_config, request.start_seconds))
             (home / "config.toml").write_text(settings, encoding="utf-8")
             env |= {"HOME": str(request.home), "CODEX_HOME": str(home)}
             # Below the machine's temporary folder Codex makes no commands of its own, such as

@@ -69,7 +69,7 @@ class OpenCode:
         # Only here it comes before the model that an agent of the user's own settings has.
         model = REHEARSAL_MODEL if rehearsed else request.model
         options += ["--model", model] if model is not None else []
-        config = configuration(request.mcp_config, request.rehearsal)
+        config = configuration(request.mcp_config, request.rehearsal, request.start_seconds)
         env = switches(isolated=not request.inherit_settings)
         if request.inherit_settings:
             # It comes after what user and workspace have, so that it wins.

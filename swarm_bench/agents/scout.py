@@ -5,6 +5,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
+from swarm_bench.agents._patience import patience
 from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -30,7 +31,8 @@ class Scout:
             raise UsageError("scout has no settings to inherit; leave --inherit-settings away")
         # -I: the working folder is not ours, and may hold a json.py or a swarm_bench of its own.
         return Launch(
-            argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt)
+            argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt),
+            env=patience(request.start_seconds),
         )
 
     def activity(self, line: bytes) -> Activity | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.status import Cause
 
 StopReason = Literal["timeout", "output-limit", "turn-limit"]
@@ -77,6 +78,8 @@ class AgentRequest:
     instructions: str = ""
     """What of the prompt is the mode's and stands before the task: fixed rules, which do not
     understand it, must know what to leave out."""
+    start_seconds: float = START_SECONDS
+    """How long a server of the mode may take to connect."""
     trial: str = ""
     """Stable id of the trial."""
     program: str | None = None

@@ -215,6 +215,7 @@ class TrialRun:
             arguments=kit.experiment.agent_args,
             inherit_settings=kit.experiment.inherit_settings,
             rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
+            start_seconds=mode.start_seconds,
             trial=trial.id,
             program=kit.experiment.agent.path,
             environment=kit.variables,

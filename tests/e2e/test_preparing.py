@@ -13,10 +13,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 PROGRAM = [sys.executable, "-I", "-m", "swarm_bench.testing.indexed_mcp"]
 
 
-def write_mode(bench: Bench, **own: Any) -> None:
+def write_mode(bench: Bench, *more: str, **own: Any) -> None:
     command, *words = PROGRAM
     content = {
-        "mcpServers": {"indexed": {"command": command, "args": [*words, "serve"]}},
+        "mcpServers": {"indexed": {"command": command, "args": [*words, "serve", *more]}},
         "swarmBench": own,
     }
     (bench.folder / "indexed.json").write_text(json.dumps(content), encoding="utf-8")
@@ -71,6 +71,7 @@ def test_a_tool_is_prepared_warmed_up_and_torn_down(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("own", "words"),
     [
+        ({"prepare": [*PROGRAM, "build"], "start_seconds": 1}, "no answer within 1 second"),
         ({"prepare": [*PROGRAM, "build", "--fail"]}, "the licence has ended"),
         ({"teardown": ["sh", "${NOWHERE}"]}, "needs the variable NOWHERE"),
         ({"prepare": [*PROGRAM, "build"], "version": ["false"]}, "version with false"),
@@ -79,7 +80,7 @@ def test_a_tool_is_prepared_warmed_up_and_torn_down(bench: Bench) -> None:
 def test_what_cannot_work_is_refused_early_with_its_last_words(
     bench: Bench, own: dict[str, Any], words: str
 ) -> None:
-    write_mode(bench, **own)
+    write_mode(bench, "--after", "3", **own)
     done = compare(bench, "--runs", "1")
     assert done.code == 2
     assert words in " ".join(done.err.split())
