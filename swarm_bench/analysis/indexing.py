@@ -3,6 +3,7 @@
 from statistics import median
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.report import Indexing
 
 
@@ -11,14 +12,25 @@ def indexing(selection: Selection, mode: str) -> Indexing | None:
     if not selection.has_tool(mode):
         return None
     swarms = selection.swarms_of(mode)
-    known = [swarm.index_seconds for swarm in swarms if swarm.index_seconds is not None]
-    seconds = median(known) if known else None
-    before = _is_before(selection, mode)
+    is_before = _is_before(selection, mode)
     return Indexing(
-        before=seconds if before else None,
-        within=None if before else seconds,
-        missing=len(swarms) - len(known),
+        before=_median([_before(swarm, is_before) for swarm in swarms]),
+        within=None if is_before else _median([swarm.index_seconds for swarm in swarms]),
+        missing=sum(swarm.index_seconds is None for swarm in swarms),
+        copied=sum(swarm.index_copied is True for swarm in swarms),
     )
+
+
+def _before(swarm: SwarmRecord, indexed: bool) -> float | None:
+    """A first call may index too, so it belongs to what came before the agents."""
+    parts = [swarm.index_seconds if indexed else None, swarm.warm_up_seconds]
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
+
+
+def _median(seconds: list[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return median(known) if known else None
 
 
 def _is_before(selection: Selection, mode: str) -> bool:

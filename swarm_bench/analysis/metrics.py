@@ -45,5 +45,6 @@ INDEXING = metric(
     "seconds",
     Style.SECONDS,
     "index_seconds of a swarm, the median over the mode's swarms; no ratio, since the baseline has "
-    "none. Before the agents started it is in no agent's time; while they ran it is part of it.",
+    "none. Before the agents started (the mode's warm_up included) it is in no agent's time; while "
+    "they ran it is part of it. Copied: swarms that got the index of an earlier one.",
 )

@@ -123,11 +123,13 @@ class Indexing:
     """Seconds that the index of a swarm took; both are `None` when no swarm says."""
 
     before: float | None
-    """Before its agents started: in nobody's time."""
+    """Before its agents started, a first call (`warm_up`) included: in nobody's time."""
     within: float | None
     """While its agents ran, so that their time has it."""
     missing: int
-    """Swarms that do not say."""
+    """Swarms that do not say what indexing took."""
+    copied: int = 0
+    """Swarms that got a copy of an index; the seconds are those that making it took."""
 
     @property
     def seconds(self) -> float | None:

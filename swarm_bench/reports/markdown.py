@@ -73,8 +73,9 @@ def _indexing(one: Indexing | None) -> str:
         return NOT_APPLICABLE
     parts = [(one.before, "before the agents"), (one.within, "in their time")]
     said = [f"{written(Style.SECONDS, part)} {when}" for part, when in parts if part is not None]
-    missing = [f"{one.missing} missing"] if said and one.missing else []
-    return "; ".join([*said, *missing]) or NOT_REPORTED
+    counts = [(one.missing, "missing"), (one.copied, "copied")]
+    some = [f"{count} {what}" for count, what in counts if count]
+    return "; ".join([*said, *some]) if said else NOT_REPORTED
 
 
 def _spent(spent: SpentByRules | None) -> list[str]:

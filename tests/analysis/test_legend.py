@@ -97,6 +97,28 @@ def test_indexing_is_before_the_agents_or_in_their_time(
     ]
 
 
+def test_a_first_call_is_before_and_a_copy_is_counted(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    """A warm-up of 5 seconds; a copied index that took 30 when it was made."""
+    trials = [trial(), trial("canopy"), trial("canopy-service")]
+    servers: dict[str, Any] = {"source": "test", "servers": {"canopy": {}}}
+    data = session(
+        *trials,
+        swarm("canopy", index_seconds=2.0, warm_up_seconds=5.0),
+        swarm("canopy-service", index_seconds=30.0, index_copied=True, warm_up_seconds=5.0),
+    )
+    modes = (
+        Mode(name="baseline", source="test"),
+        Mode(name="canopy", **servers),
+        Mode(name="canopy-service", **servers, services=("canopy",)),
+    )
+    assert cells(with_modes(data, modes=modes)) == (
+        Indexing(before=5, within=2, missing=0),
+        Indexing(before=35, within=None, missing=0, copied=1),
+    )
+
+
 def test_what_nobody_timed_is_not_reported(trial: Trial, swarm: Swarm, session: Session) -> None:
     data = session(trial(), trial("told"), trial("canopy"), swarm("canopy", index_seconds=None))
     assert cells(data) == (None, Indexing(before=None, within=None, missing=1))
