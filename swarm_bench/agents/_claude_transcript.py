@@ -15,7 +15,7 @@ from swarm_bench.agents._json_lines import (
     text_of,
 )
 from swarm_bench.agents._tool_answers import ToolAnswers
-from swarm_bench.agents._tool_costs import between, moment_of, tokens_of
+from swarm_bench.agents._tool_costs import Span, between, moment_of, tokens_of
 from swarm_bench.core.outcome import Usage
 
 OURS = "swarm_bench"
@@ -45,7 +45,7 @@ class Transcript:
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id, those of sub-agents among them."""
     failures: dict[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
     """From a call to its first result, by call id, where both have a time."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     """Of a call's last result; `None` when it is not text alone."""
@@ -62,6 +62,8 @@ class Transcript:
     _streaming: str | None = None
     _begun: dict[str, datetime | None] = field(default_factory=dict)
     """When the calls were made."""
+    _in_calls: float = 0.0
+    """Seconds of the calls so far whose times an agent of ours gave."""
 
     def add(self, found: Found) -> None:
         event = found.value
@@ -153,14 +155,17 @@ class Transcript:
                 self.failures[key] = self.calls[key]
             self.answers.answer(key, block.get("content"), failed=key in self.failures)
             self.result_tokens[key] = tokens_of(block.get("content"))
-            if (seconds := self._seconds(key, event)) is not None:
-                self.seconds.setdefault(key, seconds)
+            if (span := self._span(key, event)) is not None:
+                self.spans.setdefault(key, span)
 
-    def _seconds(self, call: str, event: Json) -> float | None:
-        """How long a call took whose result an event brings."""
+    def _span(self, call: str, event: Json) -> Span | None:
+        """When a call was open whose result an event brings. An agent of ours makes one call after
+        the other, and says how long each took."""
         measured = amount_of(object_of(event.get(OURS)).get("seconds"))
-        answered = moment_of(event.get("timestamp"))
-        return between(self._begun[call], answered) if measured is None else measured
+        if measured is None:
+            return between(self._begun[call], moment_of(event.get("timestamp")))
+        begin, self._in_calls = self._in_calls, self._in_calls + measured
+        return Span(begin, self._in_calls)
 
     def _stream_event(self, event: Json) -> None:
         match event.get("type"):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents._json_lines import MAX_FIGURE, clause_of
+from swarm_bench.agents._tool_costs import Span, before, moment_of
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models import tokens
 
@@ -22,6 +23,7 @@ _EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.na
 _FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
 _TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
+_MOMENT = re.compile(r"\bevent\.timestamp=(\S+)")
 _MODEL = re.compile(r"\bmodel=([^\s\"]+)")
 _VERSION = re.compile(r"\bapp\.version=([^\s\"]+)")
 _ERROR = re.compile(r"^error\b| ERROR ", re.IGNORECASE)
@@ -40,7 +42,7 @@ class ToolUse:
     """A call of a tool that came to its end."""
 
     tool: str
-    seconds: float | None
+    span: Span | None
     tokens: int | None
     """Of the text that the model got."""
 
@@ -118,7 +120,10 @@ class Log:
         length = None if cut else _figure(figures.get("output_length"))
         self.tools[call] = ToolUse(
             tool=SHELL if name in _SHELLS else name,
-            seconds=None if milliseconds is None else milliseconds / 1000,
+            span=before(
+                moment_of(_group(_MOMENT, rest)),
+                None if milliseconds is None else milliseconds / 1000,
+            ),
             tokens=None if length is None else tokens.of_bytes(length),
         )
 

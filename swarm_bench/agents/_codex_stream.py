@@ -150,7 +150,7 @@ def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
 
 
 def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
-    known = {key: use.seconds for key, use in uses.items() if use.seconds is not None}
+    known = {key: use.span for key, use in uses.items() if use.span is not None}
     return seconds_by_tool(calls, known)
 
 

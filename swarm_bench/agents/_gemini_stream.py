@@ -26,7 +26,13 @@ from swarm_bench.agents._json_lines import (
     text_of,
 )
 from swarm_bench.agents._tool_answers import ToolAnswers
-from swarm_bench.agents._tool_costs import between, moment_of, seconds_by_tool, tokens_by_tool
+from swarm_bench.agents._tool_costs import (
+    Span,
+    between,
+    moment_of,
+    seconds_by_tool,
+    tokens_by_tool,
+)
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -52,9 +58,9 @@ class _Transcript:
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     answered: list[str] = field(default_factory=list)
     """Ids of the calls whose results were printed."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Of calls that were made alone: the results of calls made together are printed together, when
-    the slowest of them has come."""
+    spans: dict[str, Span] = field(default_factory=dict)
+    """Of calls that were made with no call of another tool: the results of calls made together are
+    printed together, when the slowest of them has come."""
     turns: int = 0
     answer: list[str] = field(default_factory=list)
     """The pieces of text since the last result of a tool."""
@@ -102,9 +108,9 @@ class _Transcript:
             self.failures[key] = self.calls[key]
         self.answers.answer(key, event.get("output"), failed=key in self.failures)
         self.answered.append(key)
-        seconds = between(self._open.get(key), moment_of(event.get("timestamp")))
-        if seconds is not None and len(self._open) == 1:
-            self.seconds[key] = seconds
+        span = between(self._open.get(key), moment_of(event.get("timestamp")))
+        if span is not None and len({self.calls[call] for call in self._open}) == 1:
+            self.spans[key] = span
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -135,7 +141,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
         tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
         tool_unanswered=_unanswered(transcript) if begun else None,
-        tool_seconds=seconds_by_tool(transcript.calls, transcript.seconds) if begun else None,
+        tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if begun else None,
         tool_result_tokens=_result_tokens(transcript, left),
         tool_answers=transcript.answers.all() if begun else None,
         retries=len(_RETRY.findall(stderr)) if begun else None,
@@ -249,14 +255,17 @@ def _model(init: Json | None) -> str | None:
 
 
 def _seconds(tools: Json) -> dict[str, float] | None:
-    """By tool; `None` when there are tools and none has a time."""
-    given = {
-        treatment_name(text_of(name) or "unknown"): amount_of(object_of(tool).get("durationMs"))
-        for name, tool in tools.items()
-        if count_of(object_of(tool).get("count"))
+    """By tool, of those that were called once: it sums up calls that were made together. `None`
+    when there are tools and none has a time."""
+    called = {name: object_of(tool) for name, tool in tools.items()}
+    called = {name: tool for name, tool in called.items() if count_of(tool.get("count"))}
+    known = {
+        treatment_name(text_of(name) or "unknown"): milliseconds / 1000
+        for name, tool in called.items()
+        if count_of(tool.get("count")) == 1
+        and (milliseconds := amount_of(tool.get("durationMs"))) is not None
     }
-    known = {name: figure / 1000 for name, figure in given.items() if figure is not None}
-    return known if known or not given else None
+    return known if known or not called else None
 
 
 def _by_name(tools: Json, key: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ from swarm_bench.agents._opencode_causes import BROKEN, cause_of
 from swarm_bench.agents._opencode_log import Log, read_log
 from swarm_bench.agents._opencode_settings import key_of, plain
 from swarm_bench.agents._tool_answers import ToolAnswers
-from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool, tokens_of
+from swarm_bench.agents._tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -39,7 +39,7 @@ class Transcript:
     texts: list[str] = field(default_factory=list)
     """Of the last step, unless it called tools."""
     calls: list[str] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
     """By the place of the call among the calls."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
@@ -82,7 +82,7 @@ class Transcript:
         time = object_of(state.get("time"))
         begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
         if begin is not None and end is not None and end >= begin:
-            self.seconds[key] = (end - begin) / 1000
+            self.spans[key] = Span(begin / 1000, end / 1000)
         failed = state.get("status") == "error"
         result = None if state.get("attachments") else state.get("error" if failed else "output")
         self.result_tokens[key] = tokens_of(result)
@@ -118,7 +118,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=log.version,
         tool_calls=dict(Counter(transcript.calls)) if known else None,
         tool_failures=dict(Counter(transcript.failures)) if known else None,
-        tool_seconds=seconds_by_tool(calls, transcript.seconds) if known else None,
+        tool_seconds=seconds_by_tool(calls, transcript.spans) if known else None,
         tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
         tool_answers=transcript.answers.all() if known else None,
         permission_denials=dict(Counter(transcript.denials)) if known else None,

@@ -21,7 +21,13 @@ from swarm_bench.agents._json_lines import (
 )
 from swarm_bench.agents._left_chats import answer_tokens, chats_in
 from swarm_bench.agents._qwen_causes import answer_of, cause_of
-from swarm_bench.agents._tool_costs import seconds_by_tool, tokens_by_tool
+from swarm_bench.agents._tool_costs import (
+    Span,
+    before,
+    moment_of,
+    seconds_by_tool,
+    tokens_by_tool,
+)
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -34,7 +40,7 @@ times, and of a tool's result what a person would be shown."""
 class _Left:
     """What the conversations say of tools, by call id."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
     tokens: dict[str, int | None] = field(default_factory=dict)
 
 
@@ -65,7 +71,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_calls=dict(Counter(transcript.calls.values())) if known else None,
         tool_failures=dict(Counter(transcript.failures.values())) if known else None,
         tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
-        tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.seconds),
+        tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.spans),
         tool_result_tokens=_result_tokens(transcript, left),
         tool_answers=transcript.answers.all() if known else None,
         permission_denials=_denials(result) if result else None,
@@ -106,9 +112,11 @@ def _left_in(home: Path | None) -> _Left | None:
     left = _Left()
     for entry in entries:
         said = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
-        seconds = amount_of(said.get("duration_ms"))
-        if said.get("event.name") == "qwen-code.tool_call" and seconds is not None:
-            left.seconds[text_of(said.get("call_id")) or ""] = seconds / 1000
+        milliseconds = amount_of(said.get("duration_ms"))
+        if said.get("event.name") == "qwen-code.tool_call" and milliseconds is not None:
+            span = before(moment_of(said.get("event.timestamp")), milliseconds / 1000)
+            if span is not None:
+                left.spans[text_of(said.get("call_id")) or ""] = span
         if entry.get("type") == "tool_result":
             key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
             parts = object_of(entry.get("message")).get("parts")

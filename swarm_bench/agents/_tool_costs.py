@@ -1,31 +1,59 @@
 """What tools cost: the seconds of their calls, and the tokens that their results put before the
 model. Calls are known by their ids."""
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
 from swarm_bench.agents._json_lines import list_of, object_of, text_of
 from swarm_bench.models import tokens
 
-_Figure = TypeVar("_Figure", int, float)
+
+@dataclass(frozen=True)
+class Span:
+    """When a call was open, in seconds of one clock."""
+
+    begin: float
+    end: float
 
 
-def seconds_by_tool(
-    calls: Mapping[str, str], seconds: Mapping[str, float]
-) -> dict[str, float] | None:
-    """By the tool's name, summed over its calls: those of calls made together overlap. A tool is
-    left out when one of its calls has no time; `None` when there are calls and none has one."""
-    if calls and not calls.keys() & seconds.keys():
+def seconds_by_tool(calls: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, float] | None:
+    """By the tool's name, the time in which at least one of its calls was open: what calls that
+    were made together share is counted once. A tool is left out when one of its calls has no span;
+    `None` when there are calls and none has one."""
+    if calls and not calls.keys() & spans.keys():
         return None
-    total = _summed({key: (name, seconds.get(key)) for key, name in calls.items()})
-    return {name: round(figure, 6) for name, figure in total.items()}
+    of_tools = defaultdict[str, list[Span | None]](list)
+    for key, name in calls.items():
+        of_tools[name].append(spans.get(key))
+    known = {
+        name: [span for span in of_tool if span is not None] for name, of_tool in of_tools.items()
+    }
+    return {
+        name: round(_covered(known[name]), 6)
+        for name, of_tool in of_tools.items()
+        if len(known[name]) == len(of_tool)
+    }
+
+
+def _covered(spans: list[Span]) -> float:
+    total, reached = 0.0, -math.inf
+    for span in sorted(spans, key=lambda span: span.begin):
+        total += max(0.0, span.end - max(span.begin, reached))
+        reached = max(reached, span.end)
+    return total
 
 
 def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -> dict[str, int]:
     """By the tool's name, summed over its results; a call without a result put nothing before the
     model. A tool is left out when one of its results could not be counted."""
-    return _summed({key: (name, counts.get(key, 0)) for key, name in calls.items()})
+    missing = {name for key, name in calls.items() if counts.get(key, 0) is None}
+    total = Counter[str]()
+    for key, name in calls.items():
+        total[name] += counts.get(key, 0) or 0
+    return {name: tokens for name, tokens in total.items() if name not in missing}
 
 
 def tokens_of(content: object) -> int | None:
@@ -49,17 +77,15 @@ def moment_of(value: object) -> datetime | None:
     return moment if moment is not None and moment.tzinfo is not None else None
 
 
-def between(begin: datetime | None, end: datetime | None) -> float | None:
-    """Seconds from one to the other; `None` when one is missing, or the clock was set back."""
+def between(begin: datetime | None, end: datetime | None) -> Span | None:
+    """From one moment to the other; `None` when one is missing, or the clock was set back."""
     if begin is None or end is None or end < begin:
         return None
-    return (end - begin).total_seconds()
+    return Span(begin.timestamp(), end.timestamp())
 
 
-def _summed(figures: Mapping[str, tuple[str, _Figure | None]]) -> dict[str, _Figure]:
-    missing = {name for name, figure in figures.values() if figure is None}
-    total: dict[str, _Figure] = {}
-    for name, figure in figures.values():
-        if figure is not None and name not in missing:
-            total[name] = total[name] + figure if name in total else figure
-    return total
+def before(end: datetime | None, seconds: float | None) -> Span | None:
+    """So many seconds up to a moment; `None` when one of the two is missing."""
+    if end is None or seconds is None:
+        return None
+    return Span(end.timestamp() - seconds, end.timestamp())

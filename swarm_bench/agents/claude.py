@@ -100,7 +100,8 @@ class Claude:
             "missing if there was a sub-agent or a compaction.",
             "Output tokens per request are not known: the event stream has a placeholder.",
             "The time of a call goes from its event to that of its result, so one that waits for "
-            "calls made with it includes the waiting: it makes calls to MCP servers one by one.",
+            "calls of other tools made with it includes the waiting: it makes calls to MCP servers "
+            "one by one.",
             "Nothing runs in the background, neither shell commands nor sub-agents.",
             "The tools for the web, schedules, worktrees and skills are not offered; "
             "`--agent-arg=--tools --agent-arg=default` offers the program's own choice.",
@@ -141,7 +142,7 @@ class Claude:
     def outcome(self, exit: AgentExit) -> Outcome:
         outcome = outcome_of(exit)
         asked = outcome.turn_usage
-        return replace(outcome, requests=len(asked) or None if asked is not None else None)
+        return replace(outcome, turns_are_requests=False, requests=len(asked or ()) or None)
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` when Claude Code is not installed. Any model may exist: the provider

@@ -63,8 +63,8 @@ class Gemini:
         "the workspace are not read, its `GEMINI.md` is",
         limits=(
             "It does not say which tools it was offered.",
-            "The results of calls that were made together are printed together: such calls have no "
-            "time, and a tool that has one of them has none.",
+            "The results of calls that were made together are printed together: calls of "
+            "several tools have no time then, and neither has a tool that has one of them.",
             "Sizes of tools' results are those in the conversation that it leaves in its home.",
             "Turns are requests that brought text or calls; tokens are those of all requests, with "
             "the ones it makes to choose between models when none is given.",

@@ -59,8 +59,9 @@ _TRIAL = (
     (
         "tool_seconds",
         "seconds by name",
-        "From a call to its result, summed over the calls of each tool; a tool is missing when one "
-        "of its calls has no time.",
+        "By tool, the time in which at least one of its calls was open, from the call to its "
+        "result: calls made together share their time. A tool is missing when one of its calls "
+        "has no time.",
     ),
     (
         "tool_result_tokens",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from swarm_bench.analysis.metrics import RATIOS
+from swarm_bench.analysis.metrics import RATIOS, REQUESTS, TURNS
 from swarm_bench.analysis.noise import tasks_for
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.calibration import Noise
@@ -28,7 +28,9 @@ _LARGEST = 10.0
 def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     """What to say of the metrics that a headline compares: which varied and which did not; and of
     all in which the arms are apart."""
-    telling = [row for row in rows if row.metric.key in _TELLING]
+    counts_requests = any(row.metric.key == REQUESTS.key for row in rows)
+    hidden = TURNS.key if counts_requests else REQUESTS.key
+    telling = [row for row in rows if row.metric.key in _TELLING - {hidden}]
     moving = [*_moving(telling, tasks, runs)]
     said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:

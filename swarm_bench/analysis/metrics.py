@@ -3,7 +3,7 @@
 from swarm_bench.analysis.answers import ANSWERS
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.analysis.rehearsing import REHEARSAL
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.selection import Selection, compares
 from swarm_bench.analysis.spending import SPENT
 from swarm_bench.analysis.tool_use import RETRIEVAL
 from swarm_bench.core.report import Metric, Style
@@ -19,8 +19,24 @@ TIMES: tuple[Metric, ...] = (
     metric("wall_seconds", "Wall time", "ratio", Style.SECONDS, "wall_seconds of a trial."),
     metric("duration_s", "Agent's own time", "ratio", Style.SECONDS, "duration_s of a trial."),
 )
+REQUESTS = metric(
+    "requests",
+    "Requests",
+    "ratio",
+    Style.WHOLE,
+    "requests of a trial, those of the main conversation, where all trials that are compared have "
+    "them; else it is the next one.",
+)
+TURNS = metric(
+    "num_turns",
+    "Turns (agents' own count)",
+    "ratio",
+    Style.WHOLE,
+    "num_turns of a trial: in some agents every result of a tool is one.",
+)
 SPENDING: tuple[Metric, ...] = (
-    metric("num_turns", "Turns", "ratio", Style.WHOLE, "num_turns of a trial."),
+    REQUESTS,
+    TURNS,
     metric("total_tokens", "Reported tokens", "ratio", Style.WHOLE, "total_tokens of a trial."),
     metric(
         "effective_tokens", "Effective tokens", "ratio", Style.WHOLE, "effective_tokens of a trial."
@@ -36,7 +52,18 @@ RATIOS = (*TIMES, *SPENDING)
 
 def of_headline(selection: Selection) -> tuple[Metric, ...]:
     """The metrics that a headline may compare: what fixed rules spent says nothing of a tool."""
-    return TIMES if selection.fixed_rules else RATIOS
+    return TIMES if selection.fixed_rules else (*TIMES, *spending(selection))
+
+
+def spending(selection: Selection) -> tuple[Metric, ...]:
+    """With requests or turns, whichever can be compared."""
+    counted = [
+        trial
+        for trial in selection.trials
+        if compares(trial) and (trial.requests, trial.num_turns) != (None, None)
+    ]
+    known = bool(counted) and all(trial.requests is not None for trial in counted)
+    return tuple(metric for metric in SPENDING if metric is not (TURNS if known else REQUESTS))
 
 
 INDEXING = metric(

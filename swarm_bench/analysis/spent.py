@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.controls import splits
 from swarm_bench.analysis.legend import variation
-from swarm_bench.analysis.metrics import SPENDING
+from swarm_bench.analysis.metrics import spending
 from swarm_bench.analysis.ratios import in_ratios, ratios
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report import Headline, SpentByRules
@@ -24,13 +24,13 @@ def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | N
     """`None` when a model decided, or there is nothing to compare."""
     if not selection.fixed_rules or headline.ratios is None:
         return None
-    columns = headline.ratios.columns
-    found = ratios(selection, columns, SPENDING)
-    noise = variation(in_ratios(selection, columns), SPENDING)
+    columns, metrics = headline.ratios.columns, spending(selection)
+    found = ratios(selection, columns, metrics)
+    noise = variation(in_ratios(selection, columns), metrics)
     legend = f"Read these like the headline's ratios. {noise}"
     return SpentByRules(
         title=TITLE,
         banner=BANNER,
         ratios=replace(found, legend=(legend,)),
-        splits=splits(selection, headline, SPENDING),
+        splits=splits(selection, headline, metrics),
     )

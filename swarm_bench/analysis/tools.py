@@ -49,14 +49,15 @@ COLUMNS = (
         "Time per call",
         "seconds",
         Style.SECONDS,
-        "From a call to its result: the mean over the calls of all trials (tool_seconds).",
+        "Time in which a call was open, from the call to its result, divided by the calls of all "
+        "trials (tool_seconds): two calls of half a second made together count as a quarter each.",
     ),
     metric(
         "seconds",
         "Time per trial",
         "seconds",
         Style.SECONDS,
-        "The same summed over the calls of a trial, the median over the trials.",
+        "Time in which a call of the tool was open, the median over the trials.",
     ),
     metric(
         "tokens",
@@ -69,7 +70,7 @@ COLUMNS = (
 )
 _ABOUT = (
     "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
-    "one line."
+    "one line, with their times added up."
 )
 
 Names = frozenset[str]

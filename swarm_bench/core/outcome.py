@@ -175,9 +175,10 @@ class Outcome:
     """Per request of the main conversation, where the program gives it right."""
     turns: int | None = None
     """As the program counts them."""
+    turns_are_requests: bool = True
+    """Whether the turns are the requests of the main conversation, which their budget is about."""
     requests: int | None = None
-    """Requests of the main conversation, where `turns` are something else; the budget of turns is
-    one of requests."""
+    """Those requests, where `turns` are something else."""
     duration_ms: float | None = None
     """The agent's own measure of its time."""
     api_ms: float | None = None
@@ -203,8 +204,8 @@ class Outcome:
     """Calls by tool name that the transcript shows without any result, which are no failures;
     `None` when it shows no calls, or none before its result."""
     tool_seconds: Mapping[str, float] | None = None
-    """By tool name, from a call to its result, summed over its calls. A tool is left out when one
-    of its calls has no time."""
+    """By tool name, the time in which at least one of its calls was open. A tool is left out when
+    one of its calls has no time."""
     tool_result_tokens: Mapping[str, int] | None = None
     """By tool name, what its results (errors too) put before the model, summed, by our counter."""
     tool_answers: tuple[ToolAnswer, ...] | None = None

@@ -130,7 +130,8 @@ class TrialRecord(Stored):
     tool_unanswered: dict[str, int] | None = None
     """Calls that the transcript shows without a result, none of them among the failures."""
     tool_seconds: dict[str, float] | None = None
-    """By tool, from a call to its result, summed over its calls."""
+    """By tool, the time in which at least one of its calls was open. Older sessions have the sum
+    over the calls, which counts calls made together several times."""
     tool_result_tokens: dict[str, int] | None = None
     """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
     tool_answers: dict[str, ToolAnswers] | None = None

@@ -54,7 +54,10 @@ def make_record(
 
 def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
     usage, milliseconds = outcome.usage, outcome.duration_ms
-    requests = outcome.turns if outcome.requests is None else outcome.requests
+    requests = outcome.requests
+    if requests is None and outcome.turns_are_requests:
+        requests = outcome.turns
+    budgeted = outcome.turns if requests is None else requests
     return {
         "duration_ms": milliseconds,
         "duration_s": None if milliseconds is None else round(milliseconds / 1000, 3),
@@ -66,7 +69,7 @@ def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
         "total_tokens": usage.reported,
         "effective_tokens": usage.effective,
         "cost": outcome.cost,
-        "compacted": None if requests is None else int(requests >= max_turns),
+        "compacted": None if budgeted is None else int(budgeted >= max_turns),
         "requests": requests,
         "api_seconds": None if outcome.api_ms is None else outcome.api_ms / 1000,
         "cost_estimated": outcome.cost_estimated,

@@ -173,7 +173,7 @@ def test_the_log_has_times_and_sizes_of_tools(tmp_path: Path) -> None:
     found = outcome("log_mcp_success", tmp_path)
     assert (found.tool_seconds, found.tool_result_tokens) == ({pack: 0.028}, {pack: 378})
     together = outcome("log_parallel_calls", tmp_path)
-    assert (together.tool_seconds, together.tool_result_tokens) == ({"shell": 0.058}, {"shell": 54})
+    assert (together.tool_seconds, together.tool_result_tokens) == ({"shell": 0.043}, {"shell": 54})
     without_log = outcome("mcp_success", tmp_path)
     assert (without_log.tool_seconds, without_log.tool_result_tokens) == (None, None)
 

@@ -169,7 +169,7 @@ def test_a_call_that_was_made_alone_has_a_time() -> None:
     assert found.tool_result_tokens is None  # what is printed is for people
 
 
-def test_calls_made_together_have_no_time(tmp_path: Path) -> None:
+def test_calls_made_together_have_a_time_if_they_are_of_one_tool(tmp_path: Path) -> None:
     def event(kind: str, call: str, second: int) -> dict[str, Any]:
         time = f"2026-11-21T01:00:0{second}.500Z"
         return {"type": kind, "timestamp": time, "tool_id": call, "tool_name": call[0]}
@@ -179,7 +179,8 @@ def test_calls_made_together_have_no_time(tmp_path: Path) -> None:
         *(event("tool_use", "a", 1), event("tool_use", "b1", 1)),
         *(event("tool_result", "a", 2), event("tool_result", "b1", 2)),
         *(event("tool_use", "b2", 3), event("tool_result", "b2", 5)),
-        *(event("tool_use", "c", 5), event("tool_result", "c", 6)),
+        *(event("tool_use", "c1", 5), event("tool_use", "c2", 5)),
+        *(event("tool_result", "c1", 6), event("tool_result", "c2", 6)),
     ]
     assert read(tmp_path, events).tool_seconds == {"c": 1.0}
 
@@ -199,8 +200,12 @@ def test_the_conversation_has_what_the_model_got_from_tools(tmp_path: Path) -> N
     assert outcome("mcp_success_stream", tmp_path).tool_result_tokens == {}
 
 
-def test_the_summary_in_one_object_has_times() -> None:
-    assert outcome("loop_detected_json").tool_seconds == {"run_shell_command": 0.27}
+def test_the_summary_in_one_object_has_times_of_tools_called_once(tmp_path: Path) -> None:
+    """It adds up the times of calls, which may have been made together."""
+    assert outcome("loop_detected_json").tool_seconds is None
+    whole = json.loads((SAMPLES / "loop_detected_json.json").read_text("utf-8"))
+    whole["stats"]["tools"]["byName"]["run_shell_command"]["count"] = 1
+    assert read(tmp_path, [whole]).tool_seconds == {"run_shell_command": 0.27}
 
 
 def test_figures_of_more_conversations_than_are_read_are_missing(tmp_path: Path) -> None:

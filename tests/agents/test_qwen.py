@@ -268,7 +268,12 @@ def test_the_conversation_in_its_home_has_times_and_sizes_of_tools(empty: Path) 
         return Qwen().outcome(exit)
 
     assert (read().tool_seconds, read().tool_result_tokens) == (None, None)
-    said = {"event.name": "qwen-code.tool_call", "call_id": "call_1", "duration_ms": 512}
+    said = {
+        "event.name": "qwen-code.tool_call",
+        "event.timestamp": "2026-11-21T23:43:35.793Z",
+        "call_id": "call_1",
+        "duration_ms": 512,
+    }
     response = {"functionResponse": {"id": "call_1", "response": {"output": "12345"}}}
     entries = [
         {"type": "system", "systemPayload": {"uiEvent": said}},

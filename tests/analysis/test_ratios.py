@@ -77,6 +77,25 @@ def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Sess
     assert ratio(found, "num_turns") == Ratio(median=2, low=2, high=2, tasks=1)
 
 
+def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session: Session) -> None:
+    """Claude Code's turns: one for each result of a tool, and calls of built-in tools come in
+    parallel."""
+    trials = [
+        trial(num_turns=20, requests=4),
+        trial(agent=2, num_turns=21, requests=5),
+        trial("canopy", num_turns=3, requests=3),
+    ]
+    found = ratios(session(*trials))
+    assert ratio(found, "requests") == Ratio(median=3 / 4.5, low=3 / 4.5, high=3 / 4.5, tasks=1)
+    assert "num_turns" not in {row.metric.key for row in found.rows}
+    unknown = trial("canopy", agent=2, num_turns=3)
+    found = ratios(session(*trials, unknown))
+    assert ratio(found, "num_turns") == Ratio(median=3 / 20.5, low=3 / 20.5, high=3 / 20.5, tasks=1)
+    assert "requests" not in {row.metric.key for row in found.rows}
+    died = trial("canopy", agent=2, status="agent-failed", cause="no-output", num_turns=1)
+    assert ratio(ratios(session(*trials, died)), "requests") is not None
+
+
 def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) -> None:
     found = ratios(
         session(

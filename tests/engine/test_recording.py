@@ -83,7 +83,14 @@ def test_the_budget_is_compared_with_requests(
     turns: int | None, requests: int | None, compacted: int | None
 ) -> None:
     found = record(None, Outcome(cause=Cause.FINISHED, turns=turns, requests=requests))
+    assert found.requests == (turns if requests is None else requests)
     assert found.compacted == compacted
+
+
+def test_turns_that_are_no_requests_are_not_taken_for_them() -> None:
+    outcome = Outcome(cause=Cause.FINISHED, turns=20, turns_are_requests=False)
+    found = record(None, outcome)
+    assert (found.num_turns, found.requests, found.compacted) == (20, None, 1)
 
 
 def test_figures_per_request_and_all_in_are_stored() -> None:
