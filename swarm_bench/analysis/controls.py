@@ -1,58 +1,87 @@
-"""What a mode's instructions do by themselves, and what its tool adds."""
+"""What a mode's control does by itself, and what the mode adds to that."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.ratios import ratio
 from swarm_bench.analysis.selection import Selection, compares
+from swarm_bench.core.experiment import ControlKind
 from swarm_bench.core.report import Controls, Headline, Metric, Split, SplitRow
 
 
-def controls(selection: Selection, headline: Headline) -> Controls | None:
-    """`None` when no mode is a control of another."""
-    control_of = _controls_of(selection)
-    if not control_of:
-        return None
-    notes = []
-    for mode in filter(selection.has_tool, selection.modes[1:]):
+@dataclass(frozen=True, kw_only=True)
+class _Text:
+    """What is said of a kind of control."""
+
+    title: str
+    control: str
+    tool: str
+    about: str
+    without: str
+
+
+_TEXTS: Mapping[ControlKind, _Text] = {
+    "instructions": _Text(
+        title="What the instructions do, and what the tool does",
+        control="Instructions",
+        tool="Tool",
+        about="Instructions: the control, which has the mode's instructions and no tool, against "
+        "{reference}. Tool: the mode against that control. Together: the mode against {reference}.",
+        without="{mode} gives its agents no instructions, so it needs no control: its whole "
+        "difference is the tool's.",
+    ),
+    "placebo": _Text(
+        title="What irrelevant answers do, and what the tool's own do",
+        control="Placebo",
+        tool="Own answers",
+        about="Placebo: a negative control with the mode's instructions and with tools of the same "
+        "names and descriptions, which answer with irrelevant places, against {reference}. What it "
+        "saves is no merit of the tool. Own answers: the mode against that placebo. Together: the "
+        "mode against {reference}.",
+        without="{mode} has no placebo.",
+    ),
+}
+_MEDIANS = (
+    " Each is a median over tasks, so the first two multiplied need not give the third exactly."
+)
+
+
+def controls(
+    selection: Selection, headline: Headline, metrics: Iterable[Metric]
+) -> tuple[Controls, ...]:
+    """By kind, those of which there are any."""
+    return tuple(
+        _of_kind(selection, headline, kind, tuple(metrics))
+        for kind in _TEXTS
+        if selection.controls(kind)
+    )
+
+
+def _of_kind(
+    selection: Selection, headline: Headline, kind: ControlKind, metrics: tuple[Metric, ...]
+) -> Controls:
+    control_of = {mode: one.name for mode, one in selection.controls(kind).items()}
+    barred = {one.mode for one in headline.standings if one.no_verdict}
+    reference, *modes = selection.modes
+    tools = [one for one in modes if selection.has_tool(one) and not selection.is_placebo(one)]
+    text, splits, notes = _TEXTS[kind], [], []
+    for mode in tools:
         control = control_of.get(mode)
         if control is None:
-            notes.append(
-                f"{mode} gives its agents no instructions, so it needs no control: its whole "
-                "difference is the tool's."
-            )
-        elif not _has_verdict(headline, mode, control):
+            notes.append(text.without.format(mode=mode))
+        elif headline.no_verdict or barred & {mode, control}:
             notes.append(f"{mode} is not split: there is no verdict on it or on its control.")
+        else:
+            splits.append(_split(selection, control, mode, metrics))
     return Controls(
-        reference=selection.modes[0],
-        splits=splits(selection, headline, of_headline(selection)),
+        kind=kind,
+        title=text.title,
+        steps=(text.control, text.tool, "Together"),
+        about=text.about.format(reference=reference) + _MEDIANS,
+        reference=reference,
+        splits=tuple(splits),
         notes=tuple(notes),
     )
-
-
-def splits(
-    selection: Selection, headline: Headline, metrics: Iterable[Metric]
-) -> tuple[Split, ...]:
-    """Of the modes that have a control, and a verdict on both."""
-    metrics = tuple(metrics)
-    return tuple(
-        _split(selection, control, mode, metrics)
-        for mode, control in _controls_of(selection).items()
-        if mode in selection.modes[1:] and _has_verdict(headline, mode, control)
-    )
-
-
-def _controls_of(selection: Selection) -> Mapping[str, str]:
-    """The control of each mode that has one, in the order of the modes."""
-    experiment = selection.data.experiment
-    modes = experiment.modes if experiment else ()
-    found = {mode: one.name for one in modes for mode in one.control_of}
-    return {mode: found[mode] for mode in selection.modes if mode in found}
-
-
-def _has_verdict(headline: Headline, *modes: str) -> bool:
-    barred = {one.mode for one in headline.standings if one.no_verdict}
-    return headline.no_verdict is None and not barred.intersection(modes)
 
 
 def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
@@ -60,7 +89,7 @@ def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metr
         [trial for trial in selection.of(name) if compares(trial)]
         for name in (selection.modes[0], control, mode)
     ]
-    without, instructed, equipped = sides
+    without, controlled, equipped = sides
     return Split(
         mode=mode,
         control=control,
@@ -68,8 +97,8 @@ def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metr
         rows=tuple(
             SplitRow(
                 metric=metric,
-                instructions=ratio(instructed, without, metric.key),
-                tool=ratio(equipped, instructed, metric.key),
+                control=ratio(controlled, without, metric.key),
+                tool=ratio(equipped, controlled, metric.key),
                 together=ratio(equipped, without, metric.key),
             )
             for metric in metrics

@@ -19,7 +19,7 @@ def exercised(selection: Selection) -> bool | None:
     verdicts = [
         exercised_in(part, selection.probes(mode))
         for mode in selection.modes
-        if selection.has_tool(mode)
+        if selection.has_tool(mode) and not selection.is_placebo(mode)
         for part in selection.slices(mode)
         if part.trials
     ]

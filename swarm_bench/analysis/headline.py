@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.metrics import of_headline
+from swarm_bench.analysis.placebos import OF_A_PLACEBO, as_good
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.tool_concerns import KINDS
@@ -25,9 +26,10 @@ def headline(selection: Selection) -> Headline:
     standings = [] if nothing else [_standing(selection, mode) for mode in selection.modes]
     no_verdict = nothing or _no_reference(standings)
     barred = {one.mode for one in standings if one.no_verdict}
-    modes = [] if no_verdict else [one for one in selection.modes[1:] if one not in barred]
+    real = [mode for mode in selection.modes if not selection.is_placebo(mode)]
+    modes = [] if no_verdict else [one for one in real[1:] if one not in barred]
     columns = [one for mode in modes for one in _columns(selection, mode)]
-    tools = [Treated(selection, mode) for mode in selection.modes if selection.has_tool(mode)]
+    tools = [Treated(selection, mode) for mode in real if selection.has_tool(mode)]
     return Headline(
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
@@ -141,6 +143,11 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     treated = Treated(selection, mode)
     yield from _left_out(treated)
     yield from _unfinished(treated)
+    if selection.is_placebo(mode):
+        yield OF_A_PLACEBO
+    placebo = selection.controls("placebo").get(mode)
+    if placebo and not barred_by(selection, placebo.name):
+        yield from as_good(treated, Treated(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _untold(treated)
     for kind in KINDS:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from swarm_bench.core.experiment import ControlKind, Mode
 from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Status
 
@@ -129,6 +130,20 @@ class Selection:
         if experiment and mode in {one.name for one in experiment.modes}:
             return bool(experiment.mode(mode).servers)
         return mode != "baseline"
+
+    def is_placebo(self, mode: str) -> bool:
+        """Whether the tools of the mode answer with irrelevant places on purpose."""
+        return mode in {control.name for control in self.controls("placebo").values()}
+
+    def controls(self, kind: ControlKind) -> dict[str, Mode]:
+        """The controls of that kind by the mode that they control."""
+        experiment = self.data.experiment
+        return {
+            mode: control
+            for control in (experiment.modes if experiment else ())
+            for mode in control.control_of
+            if control.control_kind == kind
+        }
 
 
 def is_ours(trial: TrialRecord) -> bool:

@@ -5,7 +5,7 @@ The rules decide how often and how much the agents ask, so the rules decide the 
 
 from dataclasses import replace
 
-from swarm_bench.analysis.controls import splits
+from swarm_bench.analysis.controls import controls
 from swarm_bench.analysis.legend import variation
 from swarm_bench.analysis.metrics import spending
 from swarm_bench.analysis.ratios import in_ratios, ratios
@@ -32,5 +32,5 @@ def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | N
         title=TITLE,
         banner=BANNER,
         ratios=replace(found, legend=(legend,)),
-        splits=splits(selection, headline, metrics),
+        controls=controls(selection, headline, metrics),
     )

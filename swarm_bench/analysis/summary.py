@@ -9,7 +9,7 @@ from swarm_bench.analysis.head import banner, head, notes
 from swarm_bench.analysis.headline import headline
 from swarm_bench.analysis.legend import explained
 from swarm_bench.analysis.measure import Measure
-from swarm_bench.analysis.metrics import TABLES
+from swarm_bench.analysis.metrics import TABLES, of_headline
 from swarm_bench.analysis.overhead import overhead
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.spent import spent_by_rules
@@ -35,7 +35,7 @@ def summarise(data: SessionData) -> Report:
         modes=selection.modes,
         runs=selection.runs,
         headline=found,
-        controls=controls(selection, found),
+        controls=controls(selection, found, of_headline(selection)),
         spent_by_rules=spent_by_rules(selection, found),
         tables=_tables(selection),
         tools=tools(selection),

@@ -17,6 +17,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Settings
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes import render_servers
+from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.variables import PLACEHOLDERS
 
 YAML = (".yaml", ".yml")
@@ -94,7 +95,7 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
         workspace.mkdir()
         home.mkdir()
         variables = {**os.environ, **environment(settings)}
-        servers = render_servers(mode, dict.fromkeys(PLACEHOLDERS, "x"), variables)
+        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), variables)
         config = home / "mcp.json"
         config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         request = AgentRequest(

@@ -12,6 +12,7 @@ from typing import Any
 from swarm_bench.app.agents import check, environment, find_agent, identify
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
+from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.places import work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
@@ -95,7 +96,11 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
-        yield await _asked(ready, settings, continued, emit) if emit else ready
+        if emit:
+            yield await _asked(ready, settings, continued, emit)
+        else:
+            await places_of_placebos(ready)
+            yield ready
 
 
 async def _asked(
@@ -103,11 +108,15 @@ async def _asked(
 ) -> Prepared:
     """With what the tools said of the modes that are to run. Raises `UsageError`."""
     asking, left = _asking(ready, settings), _left(ready.experiment, continued)
-    greetings = await ask_tools(asking, left, ready.snapshot, emit)
+    tools = with_their_tools(left, ready.experiment)
+    greetings = await ask_tools(asking, tools, ready.snapshot, emit)
+    placebos = [mode for mode in left if mode.is_placebo]
+    greetings = {**greetings, **await make_placebos(asking, placebos, ready, greetings)}
+    asked = [*tools, *placebos]
     experiment = with_back_ends(
         ready.experiment,
-        back_ends(asking, left, greetings),
-        {mode.name: purposes(mode, greetings) for mode in left if mode.name in greetings},
+        back_ends(asking, asked, greetings),
+        {mode.name: purposes(mode, greetings) for mode in asked if mode.name in greetings},
     )
     return replace(ready, experiment=experiment, greetings=greetings)
 
@@ -165,7 +174,7 @@ def _choose(
     if benchmark == "calibrate":
         modes = twice(modes)
     elif settings.controls:
-        modes = with_controls(modes)
+        modes = with_controls(modes, settings.controls)
     return _Chosen(
         modes=modes,
         suite=_suite(resolved, old),

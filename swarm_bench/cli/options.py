@@ -156,10 +156,12 @@ Record = Annotated[
     ),
 ]
 Controls = Annotated[
-    bool | None,
+    list[str] | None,
     typer.Option(
         "--controls",
-        help="Add an arm with each tool mode's instructions and without its tool.",
+        help="Add arms to each tool mode: told the same without a tool (instructions, also without "
+        "a word), or with tools that answer with irrelevant places (placebo).",
+        metavar="[instructions] [placebo]",
         show_default=False,
     ),
 ]

@@ -5,12 +5,13 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand
 
-SEVERAL = ("--modes", "--agents")
-OPTIONAL = "--continue"
+SEVERAL = ("--modes", "--agents", "--controls")
+OPTIONAL = {"--continue": "", "--controls": "instructions"}
+"""What stands for the word that a bare option leaves out."""
 
 
 class WordsCommand(TyperCommand):
-    """Reads `--modes a b c` as `--modes a --modes b --modes c`, and a bare `--continue`."""
+    """Reads `--modes a b c` as `--modes a --modes b --modes c`, and the bare options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, spread(args))
@@ -25,11 +26,12 @@ def spread(args: list[str]) -> list[str]:
         if several and not option:
             out += [several, word]
             continue
-        several = word if word in SEVERAL else None
-        if several and not _has_word(args, position):
-            raise BadParameter(f"{several} needs at least one word")
-        if word == OPTIONAL and not _has_word(args, position):
-            out += [word, ""]
+        bare = not _has_word(args, position)
+        several = word if word in SEVERAL and not bare else None
+        if bare and word in OPTIONAL:
+            out += [word, OPTIONAL[word]]
+        elif bare and word in SEVERAL:
+            raise BadParameter(f"{word} needs at least one word")
         elif not several:
             out.append(word)
     return out

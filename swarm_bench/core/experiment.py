@@ -23,6 +23,9 @@ REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
 START_SECONDS = 30.0
 """The limit that Claude Code has for a server's start."""
+ControlKind = Literal["instructions", "placebo"]
+"""`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
+answers."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
 
@@ -49,7 +52,10 @@ class Mode(Stored):
     control: str = ""
     """The instructions as they are worded for an agent without the tool (`--controls`)."""
     control_of: tuple[str, ...] = ()
-    """Modes whose instructions this one has, without their tool. Empty for any other mode."""
+    """Modes that this one is a control of, and whose instructions it has. Empty for any other
+    mode."""
+    control_kind: ControlKind = "instructions"
+    """What a control gives its agents in the place of the tool; nothing in any other mode."""
     prepare: Preparation | None = Field(
         default=None, validation_alias=AliasChoices("prepare", "index")
     )
@@ -72,6 +78,11 @@ class Mode(Stored):
     """Names of the services that must run beside the agents."""
     probes: tuple[str, ...] = ()
     """Names of the counters to read before and after."""
+
+    @property
+    def is_placebo(self) -> bool:
+        """Whether its tools answer with irrelevant places on purpose."""
+        return bool(self.control_of) and self.control_kind == "placebo"
 
     @property
     def can_be_prepared(self) -> bool:

@@ -6,6 +6,7 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from swarm_bench.core.experiment import ControlKind
 from swarm_bench.core.records import TrialRecord
 
 
@@ -206,7 +207,7 @@ class Headline:
 @dataclass(frozen=True, kw_only=True)
 class SplitRow:
     metric: Metric
-    instructions: Ratio | None
+    control: Ratio | None
     """The control against the reference."""
     tool: Ratio | None
     """The mode against the control."""
@@ -215,7 +216,7 @@ class SplitRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """The difference that a mode makes, in two steps: its instructions, then its tool."""
+    """The difference that a mode makes, in two steps: what its control makes, then the rest."""
 
     mode: str
     control: str
@@ -226,10 +227,18 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
+    """The splits by one kind of control."""
+
+    kind: ControlKind
+    title: str
+    steps: tuple[str, str, str]
+    """Headers of the control, the tool, and both together."""
+    about: str
+    """How to read them."""
     reference: str
     splits: tuple[Split, ...]
     notes: tuple[str, ...]
-    """Tool modes that have no control, or no split, and why."""
+    """Tool modes that have no such control, or no split, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +248,7 @@ class SpentByRules:
     title: str
     banner: str
     ratios: Ratios
-    splits: tuple[Split, ...]
+    controls: tuple[Controls, ...]
     """The same in two steps, where there are controls."""
 
 
@@ -266,8 +275,8 @@ class Report:
     """The first one is the reference of the ratios."""
     runs: int
     headline: Headline
-    controls: Controls | None
-    """`None` when no mode is a control."""
+    controls: tuple[Controls, ...]
+    """By kind; empty when no mode is a control."""
     spent_by_rules: SpentByRules | None
     """`None` when a model decided what was spent."""
     tables: tuple[Table, ...]

@@ -19,7 +19,7 @@ from pydantic_settings import (
 
 from swarm_bench.core import written
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.experiment import NOT_STORED, Experiment, Setting
+from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
 from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     inherit_settings: bool = False
     fault: written.Arguments = []
     record: bool = False
-    controls: bool = False
+    controls: Annotated[list[ControlKind], NoDecode, BeforeValidator(written.controls)] = []
     index: Literal["cold", "warm"] = "cold"
     min_connected: float = Field(90, ge=0, le=100)
     """Percent."""

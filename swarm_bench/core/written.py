@@ -8,6 +8,9 @@ from typing import Annotated
 from pydantic import BeforeValidator
 from pydantic_settings import NoDecode
 
+_YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
+_NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
+
 
 def words(value: object) -> object:
     """A text is cut at spaces and commas, the words of a list at commas only."""
@@ -19,6 +22,15 @@ def words(value: object) -> object:
     for word in value:  # the path of a mode file may hold a comma
         words += [word] if _is_file(word) else filter(None, word.split(","))
     return words
+
+
+def controls(value: object) -> object:
+    """Yes is the arm of the instructions, as in a bare `--controls`, and no is none."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    if word in _YES or word in _NO:
+        return ["instructions"] if word in _YES else []
+    names = words(value)
+    return list(dict.fromkeys(names)) if isinstance(names, list) else names
 
 
 def numbers(value: object) -> object:

@@ -27,6 +27,7 @@ from swarm_bench.engine.proof import prove
 from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
+from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
@@ -246,6 +247,7 @@ class SwarmRun:
             "workspace": str(self._kit.workspace),
             "service_url": self._service.url if self._service else "",
             "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
+            PLACEBO: str(self._kit.work / PLACEBO),
         }
 
     def _step(self, step: str) -> None:

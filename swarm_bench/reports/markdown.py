@@ -1,10 +1,11 @@
 """A report as `summary.md`. It computes nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import (
     Column,
+    Controls,
     Headline,
     Indexing,
     Ratios,
@@ -12,7 +13,6 @@ from swarm_bench.core.report import (
     Row,
     Sheet,
     SpentByRules,
-    Split,
     Standing,
     Style,
     Table,
@@ -31,7 +31,7 @@ def render(report: Report) -> str:
         report=report,
         standings=_standings(report.headline),
         ratios=report.headline.ratios and _ratios(report.headline.ratios),
-        splits=report.controls and _splits(report.controls.splits),
+        controls=[(one, _splits(one)) for one in report.controls],
         spent=_spent(report.spent_by_rules),
         sheets=[(one, _sheet(one)) for one in (report.tools, report.overhead) if one],
         tables=[(table, _metrics(report, table)) for table in report.tables],
@@ -82,25 +82,24 @@ def _spent(spent: SpentByRules | None) -> list[str]:
     """The tables of what fixed rules spent."""
     if spent is None:
         return []
-    tables = [_ratios(spent.ratios)]
-    return [*tables, _splits(spent.splits)] if spent.splits else tables
+    return [_ratios(spent.ratios), *(_splits(one) for one in spent.controls if one.splits)]
 
 
 def _column(column: Column) -> str:
     return escaped(column.mode) + (", as used" if column.as_used else "")
 
 
-def _splits(splits: Sequence[Split]) -> str:
+def _splits(controls: Controls) -> str:
     rows = [
         [
             escaped(split.mode),
             row.metric.title,
-            *(ratio(one, split.tasks) for one in (row.instructions, row.tool, row.together)),
+            *(ratio(one, split.tasks) for one in (row.control, row.tool, row.together)),
         ]
-        for split in splits
+        for split in controls.splits
         for row in split.rows
     ]
-    return pipe_table(["Mode", "Metric", "Instructions", "Tool", "Together"], rows, words=2)
+    return pipe_table(["Mode", "Metric", *controls.steps], rows, words=2)
 
 
 def _sheet(sheet: Sheet) -> str:

@@ -1,5 +1,6 @@
 """What would run, for a person to look at before it does."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tabulate import tabulate
@@ -45,6 +46,7 @@ def render_plan(planned: Planned) -> str:
         f"{experiment.concurrency} at the same time{_shared(experiment)}",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
+        *_controls(experiment),
         *_overhead(experiment),
         f"Services:   {experiment.service_url or started}",
         *mode_lines(experiment),
@@ -58,6 +60,20 @@ def render_plan(planned: Planned) -> str:
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     return "\n".join(lines) + table + "\n"
+
+
+def _controls(experiment: Experiment) -> Iterator[str]:
+    """What each arm of `--controls` adds to the price."""
+    label = "Controls:"
+    for mode in experiment.modes:
+        if mode.control_of:
+            each, runs = experiment.trials_per_mode, experiment.runs
+            what = f"{mode.control_kind}, of {', '.join(mode.control_of)}"
+            yield (
+                f"{label:12}{plain(mode.name)} ({plain(what)}) adds {each} trials per run, "
+                f"{each * runs} in all"
+            )
+            label = ""
 
 
 def _overhead(experiment: Experiment) -> list[str]:

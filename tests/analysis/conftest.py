@@ -12,6 +12,11 @@ from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRe
 MODES: dict[str, dict[str, Any]] = {
     "baseline": {},
     "told": {"control_of": ("canopy",)},
+    "placebo": {
+        "control_of": ("canopy",),
+        "control_kind": "placebo",
+        "servers": {"canopy": {}},
+    },
     "canopy": {"servers": {"canopy": {}}, "probes": ("feedback",)},
     "canopy-service": {"servers": {"canopy": {}}, "probes": ("feedback", "service")},
 }

@@ -50,11 +50,10 @@ def test_the_split_by_controls_follows_the_headline(
     changes: dict[str, Any], trial: Trial, session: Session
 ) -> None:
     report = compared(trial, session, **changes)
-    assert report.controls is not None
-    (split,) = report.controls.splits
+    (split,) = report.controls[0].splits
     assert [row.metric.key for row in split.rows] == TIMES
     assert report.spent_by_rules is not None
-    (spent,) = report.spent_by_rules.splits
+    (spent,) = report.spent_by_rules.controls[0].splits
     assert [row.metric.key for row in spent.rows] == keys(report.spent_by_rules.ratios)
 
 

@@ -193,3 +193,35 @@ def test_sizes_of_swarms(given: object, sizes: list[int]) -> None:
 def test_a_size_is_said_once() -> None:
     with pytest.raises(UsageError, match="must be numbers that differ"):
         load({"agents": [2, 2]})
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        (True, ["instructions"]),
+        (False, []),
+        ("true", ["instructions"]),
+        ("0", []),
+        ("placebo", ["placebo"]),
+        ("placebo,instructions", ["placebo", "instructions"]),
+        (["instructions", "placebo", "placebo"], ["instructions", "placebo"]),
+    ],
+)
+def test_controls_are_named_or_only_asked_for(value: object, kinds: list[str]) -> None:
+    assert load({"controls": value}).settings.controls == kinds
+
+
+def test_controls_are_spelt_alike_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("swarm-bench.toml").write_text("controls = true\n")
+    assert load({}).settings.controls == ["instructions"]
+    Path("swarm-bench.toml").write_text('controls = ["placebo"]\n')
+    assert load({}).settings.controls == ["placebo"]
+    monkeypatch.setenv("SWARM_BENCH_CONTROLS", "instructions placebo")
+    assert load({}).settings.controls == ["instructions", "placebo"]
+    stored = {"controls": Setting(value=True, source="command line")}  # of an older session
+    assert load({}, session=stored).settings.controls == ["instructions"]
+
+
+def test_a_control_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="--controls 'placbo': it must be 'instructions' or"):
+        load({"controls": ["placbo"]})

@@ -50,7 +50,7 @@ def test_arms_are_added_to_a_session_as_modes_are(bench: Bench) -> None:
     before = bench.records("out")
     go_on = ("compare", "--continue", "out", "--repo", str(bench.repo))
     plan = bench.call(*go_on, "--controls", "--plan")
-    assert (plan.code, plan.out.count(f" {ARM} ")) == (0, 2), plan.err
+    assert (plan.code, plan.out.count(f"\n    1  {ARM} ")) == (0, 2), plan.out
     assert bench.call(*go_on, "--controls").code == 0
     after = bench.records("out")
     assert after[: len(before)] == before

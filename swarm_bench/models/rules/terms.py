@@ -16,6 +16,8 @@ from swarm_bench.core.ports import ToolSpec
 MAX_TERMS = 5
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
 _FORM = re.compile(r"\s*answer\b", re.IGNORECASE)
 _SUFFIXES = ("ations", "ation", "ings", "ing", "ments", "ment", "ies", "ers", "ed", "es")
@@ -112,6 +114,19 @@ def terms_of(task: str) -> tuple[Term, ...]:
             position += 1
     ranked = sorted(found.values(), key=lambda term: -term.weight)
     return tuple(ranked[:MAX_TERMS])
+
+
+def search_stems(text: str) -> frozenset[str]:
+    """Beginnings, in lower case, of everything in a text that can be looked for in code: its words
+    and the parts of its names, with the other words that code uses for them."""
+    parts = {
+        part.casefold() for word in _LETTERS.findall(text) for part in (word, *_HUMP.findall(word))
+    }
+    vocabulary = _vocabulary()
+    telling = {part for part in parts if len(part) >= 3 and part not in vocabulary.stop_words}
+    ideas = [vocabulary.ideas[part] for part in telling if part in vocabulary.ideas]
+    roots = {root for idea in ideas for root in idea.roots}
+    return frozenset({stem(part) for part in telling} | roots)
 
 
 def stem(word: str) -> str:

@@ -130,7 +130,7 @@ class Server:
 
     def _answer(self, name: str, arguments: Arguments) -> Answer:
         if name == "canopy_agent_readme":
-            return Answer(text=Path(__file__).with_name("agent_readme.md").read_text("utf-8"))
+            return Answer(text=readme())
         tools = {
             "canopy_index": self.tools.index,
             "canopy_query": self.tools.query,
@@ -157,6 +157,11 @@ class Server:
         if not root.is_dir():
             raise ToolError(f"{root} is not a folder; give the root of a repository")
         return root
+
+
+def readme() -> str:
+    """What `canopy_agent_readme` answers."""
+    return Path(__file__).with_name("agent_readme.md").read_text("utf-8")
 
 
 def _request(line: bytes) -> Json | None:

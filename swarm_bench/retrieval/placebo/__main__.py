@@ -1,0 +1,25 @@
+"""`python -m swarm_bench.retrieval.placebo MATERIAL WORKSPACE`: serves until its input ends."""
+
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from swarm_bench.retrieval.placebo.material import read_material
+from swarm_bench.retrieval.placebo.server import Server
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, _end)
+    material, workspace = map(Path, sys.argv[1:])
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        Server(read_material(material), workspace).serve(sys.stdin.buffer, sys.stdout.buffer)
+
+
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    main()

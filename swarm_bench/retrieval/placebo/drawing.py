@@ -1,0 +1,120 @@
+"""Which places a placebo may answer with: drawn by the seed from files of the snapshot that have
+nothing to do with any task.
+
+A file has nothing to do with a task when neither its path nor its content has a search word of it
+anywhere, not even within another word.
+"""
+
+import random
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Task
+from swarm_bench.models.rules.terms import search_stems
+from swarm_bench.retrieval.placebo.material import Place
+from swarm_bench.runtime.git import git
+from swarm_bench.runtime.workspace import Snapshot
+
+FEWEST_FILES = 4
+"""Fewer would be the same answer to every question."""
+MOST_FILES = 64
+PLACES_PER_FILE = 4
+LINES = (8, 40)
+"""Shortest and longest place, of files that are long enough."""
+FEWEST_LINES = 3
+"""With something on them, for a file to be worth showing."""
+LONGEST_LINE = 400
+MOST_BYTES = 200_000
+_BATCH = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    path: str
+    object_id: bytes
+
+
+async def draw_places(snapshot: Snapshot, tasks: Sequence[Task], seed: int) -> tuple[Place, ...]:
+    """The same for the same content, tasks and seed. Raises `UsageError` when too few files have
+    nothing to do with the tasks."""
+    stems = search_stems("\n".join(task.prompt for task in tasks))
+    files = [file for file in await _files(snapshot) if not shares_word(file.path, stems)]
+    random.Random(f"{seed}:files").shuffle(files)
+    texts: dict[str, str] = {}
+    async for path, text in _readable(snapshot, files):
+        if not shares_word(text, stems):
+            texts[path] = text
+        if len(texts) == MOST_FILES:
+            break
+    if len(texts) < FEWEST_FILES:
+        raise UsageError(
+            "--controls placebo answers with places of files that share no search word with any "
+            f"task, and of the {snapshot.repository.files} files of {snapshot.repository.path} "
+            f"{len(texts)} are so ({FEWEST_FILES} are needed); give fewer tasks or a larger "
+            "repository, or omit the placebo"
+        )
+    return tuple(place for path, text in texts.items() for place in places_in(path, text, seed))
+
+
+def shares_word(text: str, stems: Iterable[str]) -> bool:
+    """Whether any of the beginnings of words stands anywhere in the text."""
+    folded = text.casefold()
+    return any(stem in folded for stem in stems)
+
+
+def places_in(path: str, text: str, seed: int) -> list[Place]:
+    """Some ranges of lines of a file, in their order."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines, start=1) if line.strip()]
+    draw = random.Random(f"{seed}:{path}")
+    drawn = set[tuple[int, int]]()
+    for _ in range(PLACES_PER_FILE):
+        first = draw.choice(starts)
+        last = min(first + draw.randint(*LINES) - 1, starts[-1])
+        drawn.add((first, last))
+    return [Place(path=path, first=first, last=last) for first, last in sorted(drawn)]
+
+
+async def _files(snapshot: Snapshot) -> list[_File]:
+    """Those that can be shown, by size and name."""
+    tree = snapshot.repository.tree
+    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=snapshot.path)
+    files = []
+    for entry in filter(None, listed.split(b"\0")):
+        about, _, name = entry.partition(b"\t")
+        mode, _, object_id, size = about.split()
+        path = name.decode("utf-8", "replace")
+        regular = mode.startswith(b"100") and int(size) <= MOST_BYTES
+        if regular and path.isprintable() and "\ufffd" not in path:
+            files.append(_File(path=path, object_id=object_id))
+    return files
+
+
+async def _readable(snapshot: Snapshot, files: Sequence[_File]) -> AsyncIterator[tuple[str, str]]:
+    """Path and text of the files that are worth showing."""
+    for first in range(0, len(files), _BATCH):
+        batch = files[first : first + _BATCH]
+        wanted = b"".join(file.object_id + b"\n" for file in batch)
+        printed = await git("cat-file", "--batch", cwd=snapshot.path, feed=wanted)
+        start = 0
+        for file in batch:
+            begin = printed.index(b"\n", start) + 1
+            end = begin + int(printed[start:begin].split()[2])
+            start = end + 1
+            text = _text(printed[begin:end])
+            if text is not None:
+                yield file.path, text
+
+
+def _text(content: bytes) -> str | None:
+    """The text of a file that is worth showing; `None` of any other."""
+    if b"\0" in content:
+        return None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    lines = text.split("\n")
+    telling = sum(bool(line.strip()) for line in lines)
+    return text if telling >= FEWEST_LINES and max(map(len, lines)) <= LONGEST_LINE else None

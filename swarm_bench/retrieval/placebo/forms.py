@@ -1,0 +1,88 @@
+"""How the placebo of a tool writes its answers: as the tool itself does, as far as that can be told
+without asking it."""
+
+import re
+from collections.abc import Mapping
+
+from swarm_bench.core.experiment import SearchTool
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tool_roles
+from swarm_bench.retrieval.placebo.material import Form, PlaceboTool
+
+GREP_LINE = "{path}:{first}: {text}"
+_LINES = (
+    GREP_LINE,
+    "{path}:{first}:{text}",
+    "{path}:{first}-{last}\n{text}",
+    "`{path}:{first}-{last}`",
+    "{path}:{first}",
+    "{path}",
+)
+"""Ways to write a place in one text with others, the most usual first."""
+_EXAMPLE: Mapping[str, str | int] = {
+    "path": "some/file.py",
+    "first": 12,
+    "last": 19,
+    "text": "value = 1",
+}
+_CANOPY: Mapping[str, Form] = {
+    "canopy_evidence_pack": "pack",
+    "canopy_query": "query",
+    "canopy_expand": "expand",
+    "canopy_status": "status",
+    "canopy_index": "status",
+    "canopy_invalidate": "done",
+    "canopy_agent_readme": "readme",
+}
+_BY_ROLE: Mapping[tool_roles.Role | None, Form] = {
+    "read": "file",
+    "overview": "paths",
+    "change": "done",
+}
+_JSON_PATH = re.compile(r"\$(?P<keys>(?:\.\w+)*)(?:\[\*\])?(?:\.(?P<path>\w+))?")
+
+
+def placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
+    """The placebo of a tool that its server calls so; `search` is the mode's own search."""
+    searches = search is not None and search.tool == tool.name
+    form = _CANOPY.get(tool.name)
+    if form is None and not searches:
+        form = _BY_ROLE.get(tool_roles.role(tool.name, tool))
+    is_json = "json" in tool.description.lower() or bool(searches and search and search.json_path)
+    keys, path_key = _keys(search.json_path if searches and search else None)
+    return PlaceboTool(
+        name=tool.name,
+        description=tool.description,
+        schema=dict(tool.schema),
+        form=form or ("json" if is_json else "lines"),
+        line=line_for(search.pattern if searches and search else None),
+        keys=keys,
+        path_key=path_key,
+    )
+
+
+def line_for(pattern: str | None) -> str:
+    """How a place is written so that a pattern of a mode file reads it; as grep does without one,
+    or when none is known."""
+    if pattern is None:
+        return GREP_LINE
+    import regex  # only for a mode that has one
+
+    places = regex.compile(pattern, regex.MULTILINE)
+    for line in _LINES:
+        match = places.search(line.format(**_EXAMPLE))
+        if match and match["path"] == _EXAMPLE["path"] and _reads_line(match.groupdict()):
+            return line
+    return GREP_LINE
+
+
+def _reads_line(groups: Mapping[str, str | None]) -> bool:
+    return groups.get("line", str(_EXAMPLE["first"])) == str(_EXAMPLE["first"])
+
+
+def _keys(json_path: str | None) -> tuple[tuple[str, ...], str]:
+    """The keys that lead to the places, and the one of a place's path."""
+    match = _JSON_PATH.fullmatch(json_path or "")
+    if match is None:
+        return (), "path"
+    return tuple(match["keys"].split(".")[1:]), match["path"] or "path"

@@ -1,0 +1,92 @@
+"""Which files a placebo draws from, on real repositories."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Task
+from swarm_bench.models.rules.terms import search_stems
+from swarm_bench.retrieval.placebo.drawing import (
+    FEWEST_FILES,
+    LINES,
+    MOST_FILES,
+    draw_places,
+    places_in,
+    shares_word,
+)
+from swarm_bench.retrieval.placebo.material import Place
+from swarm_bench.runtime.workspace import take_snapshot
+
+TASK = Task(id="a", title="A", prompt="Explain how `parseInvoice` authenticates the users.")
+COLOURS = "".join(f"colour_{number} = 'hue {number}'\n" for number in range(60))
+
+
+def draw(folder: Path, files: Mapping[str, str | bytes], seed: int = 0) -> tuple[Place, ...]:
+    repo = folder / "repo"
+    for name, content in files.items():
+        path = repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    async def drawn() -> tuple[Place, ...]:
+        target = folder / f"snapshot-{seed}.git"
+        return await draw_places(await take_snapshot(repo, target, dirty=False), [TASK], seed)
+
+    return anyio.run(drawn)
+
+
+def colours(number: int) -> dict[str, str]:
+    return {f"colours/c{each}.py": COLOURS for each in range(number)}
+
+
+def test_no_place_is_of_a_file_that_has_a_word_of_a_task(tmp_path: Path) -> None:
+    related = {
+        "by_name/users.txt": COLOURS,
+        "Parse.txt": COLOURS,
+        "content.py": f"{COLOURS}# the USER\n",
+        "stem.py": f"{COLOURS}# authenticated\n",
+        "within.py": f"{COLOURS}# reinvoices\n",  # `invoice` is part of a name in the task
+        "other_word.py": f"{COLOURS}# login\n",
+    }
+    unfit: dict[str, str | bytes] = {
+        "empty.py": "\n\n\n",
+        "image.bin": b"\0" * 500,
+        "latin.txt": "gr\xfcn\n".encode("latin-1") * 9,
+        "packed.js": "x" * 5000 + "\n\n",
+    }
+    places = draw(tmp_path, {**related, **unfit, **colours(5)})
+    assert {place.path for place in places} == set(colours(5))
+
+
+def test_places_are_ranges_of_real_lines() -> None:
+    text = "\n\n" + COLOURS + "\n\n"
+    for place in (place for seed in range(20) for place in places_in("a.py", text, seed)):
+        assert 3 <= place.first <= place.last <= 62
+        assert place.last - place.first < LINES[1]
+        assert text.split("\n")[place.first - 1].strip()
+
+
+def test_the_same_seed_draws_the_same_and_another_one_others(tmp_path: Path) -> None:
+    files = colours(MOST_FILES + 10)
+    first = draw(tmp_path, files)
+    (tmp_path / "again").mkdir()
+    assert draw(tmp_path / "again", files) == first
+    assert draw(tmp_path, files, seed=1) != first
+    assert len({place.path for place in first}) == MOST_FILES
+
+
+def test_too_few_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    few = {**colours(FEWEST_FILES - 1), "users.py": COLOURS}
+    with pytest.raises(UsageError) as error:
+        draw(tmp_path, few)
+    assert f"of the {FEWEST_FILES} files" in str(error.value)
+    assert f"{FEWEST_FILES - 1} are so" in str(error.value)
+
+
+def test_words_in_other_alphabets_count_too() -> None:
+    stems = search_stems("Где проверяется Пользователь?")
+    assert shares_word("# имя ПОЛЬЗОВАТЕЛЬ", stems)
+    assert not shares_word("# имя файла", stems)
