@@ -78,7 +78,6 @@ def _of_kind(
         title=text.title,
         steps=(text.control, text.tool, "Together"),
         about=text.about.format(reference=reference) + _MEDIANS,
-        reference=reference,
         splits=tuple(splits),
         notes=tuple(notes),
     )

@@ -96,17 +96,17 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
-        if emit:
-            yield await _asked(ready, settings, continued, emit)
-        else:
-            await places_of_placebos(ready)
-            yield ready
+        yield await _asked(ready, settings, continued, emit)
 
 
 async def _asked(
-    ready: Prepared, settings: Settings, continued: SessionFolder | None, emit: Emit
+    ready: Prepared, settings: Settings, continued: SessionFolder | None, emit: Emit | None
 ) -> Prepared:
-    """With what the tools said of the modes that are to run. Raises `UsageError`."""
+    """With what the tools said of the modes that are to run; without `emit` nobody is asked. Raises
+    `UsageError`."""
+    if emit is None:
+        await places_of_placebos(ready)
+        return ready
     asking, left = _asking(ready, settings), _left(ready.experiment, continued)
     tools = with_their_tools(left, ready.experiment)
     greetings = await ask_tools(asking, tools, ready.snapshot, emit)

@@ -234,8 +234,6 @@ class Controls:
     steps: tuple[str, str, str]
     """Headers of the control, the tool, and both together."""
     about: str
-    """How to read them."""
-    reference: str
     splits: tuple[Split, ...]
     notes: tuple[str, ...]
     """Tool modes that have no such control, or no split, and why."""
@@ -249,7 +247,6 @@ class SpentByRules:
     banner: str
     ratios: Ratios
     controls: tuple[Controls, ...]
-    """The same in two steps, where there are controls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +273,6 @@ class Report:
     runs: int
     headline: Headline
     controls: tuple[Controls, ...]
-    """By kind; empty when no mode is a control."""
     spent_by_rules: SpentByRules | None
     """`None` when a model decided what was spent."""
     tables: tuple[Table, ...]
