@@ -17,7 +17,7 @@ def exercised(selection: Selection) -> bool | None:
     """True when each mode with a tool used it in each of its runs; `None` when no mode has a tool,
     or for one of them nothing can tell."""
     verdicts = [
-        exercised_in(part, selection.probes(mode))
+        exercised_in(part, selection.probes(mode) - _of_others(selection))
         for mode in selection.modes
         if selection.has_tool(mode) and not selection.is_placebo(mode)
         for part in selection.slices(mode)
@@ -26,6 +26,12 @@ def exercised(selection: Selection) -> bool | None:
     if False in verdicts:
         return False
     return None if not verdicts or None in verdicts else True
+
+
+def _of_others(selection: Selection) -> frozenset[str]:
+    """Probes whose counts may be those of others."""
+    experiment = selection.data.experiment
+    return frozenset({"service"} if experiment and experiment.service_url else ())
 
 
 def exercised_in(part: Slice, probes: frozenset[str]) -> bool | None:

@@ -145,6 +145,18 @@ def test_without_counters_the_transcripts_tell(
     assert summarise(data).retrieval_exercised is exercised
 
 
+def test_a_service_that_others_may_ask_shows_no_exercise(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    def exercised(**changes: str) -> bool | None:
+        asked = swarm("canopy-service", difference={"service": {"queries": 3, "expands": 0}})
+        trials = trial("canopy-service", retrieval="unused")
+        return summarise(session(trials, asked, **changes)).retrieval_exercised
+
+    assert exercised() is True
+    assert exercised(service_url="http://127.0.0.1:3000") is False
+
+
 def test_without_a_tool_there_is_nothing_to_exercise(trial: Trial, session: Session) -> None:
     assert summarise(session(trial())).retrieval_exercised is None
 
