@@ -15,6 +15,7 @@ from swarm_bench.core.experiment import (
     Setting,
     Task,
 )
+from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
 from swarm_bench.engine.resume import extend, with_back_ends
 
@@ -138,6 +139,19 @@ def test_a_session_grows_by_runs_modes_and_tasks() -> None:
 def test_records_that_are_not_in_the_plan_are_not_passed_over() -> None:
     with pytest.raises(UsageError, match="not in its plan"):
         extend(experiment(), experiment(runs=3), ids(experiment()) | {"another"})
+
+
+def test_what_tools_are_for_stays_as_it_was() -> None:
+    """So that the trials of a session that is continued have labels of one kind."""
+    old = experiment(tool_purposes={"canopy": {"mcp__canopy__query": "search"}})
+    now: dict[str, dict[str, Purpose | None]] = {
+        "canopy": {"mcp__canopy__query": None},
+        "mine": {"mcp__mine__status": "other"},
+    }
+    grown = with_back_ends(old, {}, now)
+    assert grown.tool_purposes == {**old.tool_purposes, "mine": now["mine"]}
+    read = Experiment.model_validate_json(grown.model_dump_json())
+    assert read.tool_purposes == grown.tool_purposes
 
 
 def test_another_back_end_is_refused() -> None:
