@@ -23,9 +23,11 @@ BY_RULES = (
 def explained(selection: Selection, found: Headline, *, warned: bool) -> Headline:
     """With what must be known beside its ratios, and how they are to be read."""
     if found.ratios is None:
-        return replace(found, remark=_proof(found, warned))
+        beside = ["the warnings below"] if warned else []
+        return replace(found, remark=_proof(found, beside))
     ratios = replace(found.ratios, indexing=_indexing_row(selection, found.ratios.columns))
-    parts = [_proof(found, warned), _NO_KEYS, BY_RULES if selection.fixed_rules else ""]
+    beside = ["that", *(["the warnings below"] if warned else [])]
+    parts = [_NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(found, beside)]
     legend = tuple(_legend(ratios, selection, all_used=found.all_used))
     return replace(
         found, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
@@ -37,11 +39,12 @@ def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRo
     return IndexingRow(metric=INDEXING, cells=cells) if any(cells) else None
 
 
-def _proof(found: Headline, warned: bool) -> str:
-    """That nothing speaks against the use of the tools; empty where something does."""
+def _proof(found: Headline, beside: Sequence[str]) -> str:
+    """That nothing speaks against the use of the tools, beside what is said elsewhere; empty where
+    something does."""
     if not found.standings or found.qualified:
         return ""
-    nothing = "Beside the warnings below, nothing" if warned else "Nothing"
+    nothing = f"Beside {' and '.join(beside)}, nothing" if beside else "Nothing"
     text = f"{nothing} qualifies it: every trial was connected and used the tool, "
     if not found.agreeing:
         return f"{text}as the agents show it (the tool has no counters to compare)."

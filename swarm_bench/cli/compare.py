@@ -13,6 +13,7 @@ Examples:
   swarm-bench compare
   swarm-bench compare --modes baseline canopy --agents 2 --runs 5
   swarm-bench compare --modes baseline ./my-server.json --tasks my-tasks.yaml --all-tasks
+  swarm-bench compare --modes baseline canopy --controls instructions placebo
   swarm-bench compare --plan
   swarm-bench compare --continue --runs 10
 
