@@ -13,7 +13,7 @@ from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Column, Headline, Indexing, IndexingRow, Metric, Ratios
 
-_NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
+NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
 BY_RULES = (
     "What the agents spent (tokens, cost, turns, output) is not part of this headline: fixed rules "
     "decided it, not a model."
@@ -27,7 +27,7 @@ def explained(selection: Selection, found: Headline, *, warned: bool) -> Headlin
         return replace(found, remark=_proof(found, beside))
     ratios = replace(found.ratios, indexing=_indexing_row(selection, found.ratios.columns))
     beside = ["that", *(["the warnings below"] if warned else [])]
-    parts = [_NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(found, beside)]
+    parts = [NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(found, beside)]
     legend = tuple(_legend(ratios, selection, all_used=found.all_used))
     return replace(
         found, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
@@ -129,7 +129,7 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
             (steady if all(len(set(cell)) == 1 for cell in cells) else moving).append(metric.title)
     text = "Nothing here is tested."
     if not moving and not steady:
-        return f"{text} No task was repeated, so nothing shows how the figures vary by themselves."
+        return f"{text} No task was repeated, so nothing shows how far the figures vary by chance."
     if moving:
         text += (
             f" {in_a_row(moving)} varied between repetitions of a task. How far apart two "

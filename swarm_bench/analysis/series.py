@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from swarm_bench.analysis.aggregates import finite
+from swarm_bench.analysis.legend import NO_KEYS
 from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.series_verdicts import Verdicts, left_out
-from swarm_bench.analysis.series_words import facts, sentence, warnings
+from swarm_bench.analysis.series_words import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.spent import BANNER, TITLE
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
@@ -35,6 +36,7 @@ def series(sessions: Mapping[int, SessionData]) -> Series:
         sizes=sizes,
         no_verdict=verdicts.nothing(),
         modes=tuple(_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
+        remark=f"{DESCRIPTIVE} {NO_KEYS}",
         title_of_spent=TITLE,
         banner_of_spent=BANNER,
     )

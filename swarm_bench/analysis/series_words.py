@@ -14,6 +14,10 @@ _COSTS = {
     "index_seconds": ("indexing takes", "as long"),
     "effective_tokens": ("an agent spends", "the tokens"),
 }
+DESCRIPTIVE = (
+    "This is descriptive: nothing is tested, and the sizes ran one after the other, so whatever "
+    "changed meanwhile (a busier machine, a slower provider) is in it too."
+)
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 

@@ -62,6 +62,8 @@ class Series:
     no_verdict: Mapping[str, Sizes]
     """Why nothing at all can be said of these sizes."""
     modes: tuple[ModeSeries, ...]
+    remark: str
+    """What must be known beside the sentences on what sharing costs or brings."""
     banner_of_spent: str
     """What must be known of the rows that fixed rules decided."""
     title_of_spent: str

@@ -174,3 +174,4 @@ def test_what_a_model_spent_is_with_the_rest(grown: Callable[..., Series]) -> No
     assert cells(found, "effective_tokens") == (Cell(value=10), Cell(value=20, ratio=2))
     assert found.modes[0].spent_by_rules == ()
     assert found.title_of_spent not in render_series(found)
+    assert "Correctness was not measured" in render_series(found)
