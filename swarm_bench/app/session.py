@@ -20,7 +20,6 @@ from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
 from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Report
 from swarm_bench.core.settings import Member, Resolved, Settings
@@ -35,6 +34,7 @@ from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import Planned, render_plan
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
@@ -142,7 +142,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             try:
-                async with _rehearsing(ready.experiment, folder, emit) as rehearsal:
+                async with _rehearsing(ready, folder, emit) as rehearsal:
                     kit = _kit(ready, folder, emit, resolved.settings, rehearsal)
                     interrupted = await _run_in(kit)
                 report, summary = write_summary(folder)
@@ -208,17 +208,20 @@ async def _opened(
 
 @asynccontextmanager
 async def _rehearsing(
-    experiment: Experiment, folder: SessionFolder, emit: Emit
+    ready: Prepared, folder: SessionFolder, emit: Emit
 ) -> AsyncIterator[Rehearsal | None]:
     """The server that answers in the place of a model, when the experiment is a rehearsal."""
+    experiment = ready.experiment
     if not experiment.rehearsal or experiment.replayed is not None:
         yield None
         return
     emit(Preparing(step="the rehearsal server"))
-    env, log = small_environment(os.environ), folder.path / "rehearsal.log"
+    log = folder.path / "rehearsal.log"
     instructions = sorted({mode.instructions for mode in experiment.modes})
-    async with started_rehearsal(env, experiment.faults, log, instructions) as rehearsal:
-        yield rehearsal
+    async with Homes(work=ready.work).opened("home-rehearsal") as home:
+        env = {**small_environment(os.environ), **home}
+        async with started_rehearsal(env, experiment.faults, log, instructions) as rehearsal:
+            yield rehearsal
 
 
 def _kit(
