@@ -21,6 +21,8 @@ INNER = {
 }
 """Folders below a home, by the variables that name them."""
 TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+CACHE, BETWEEN = "caches", "between-swarms"
+"""Folders of a session for all its homes, and for what waits for the next one."""
 CACHES = {
     "npm_config_cache": "npm",
     "YARN_CACHE_FOLDER": "yarn",
@@ -115,7 +117,7 @@ class Homes:
 
         Homes of one name, or with folders to keep for the same `of`, are not open at the same time.
         """
-        home, store = Home(path=self.work / name), _Store(self.work / "between" / of, keep)
+        home, store = Home(path=self.work / name), _Store(self.work / BETWEEN / of, keep)
         await anyio.to_thread.run_sync(self._make, home, store)
         try:
             yield self._variables(home)
@@ -126,8 +128,9 @@ class Homes:
     def _make(self, home: Home, store: "_Store") -> None:
         home.make()
         with store_errors(home.path):
-            for folder in self._caches.values():
-                Path(folder).mkdir(parents=True, exist_ok=True)
+            if not (self.work / CACHE).is_dir():
+                for folder in self._caches.values():
+                    Path(folder).mkdir(parents=True, exist_ok=True)
             store.bring(home.path)
 
     def _remove(self, home: Home, store: "_Store") -> None:
@@ -143,7 +146,7 @@ class Homes:
 
     @property
     def _caches(self) -> dict[str, str]:
-        return {name: str(self.work / "caches" / folder) for name, folder in CACHES.items()}
+        return {name: str(self.work / CACHE / folder) for name, folder in CACHES.items()}
 
 
 class _Store:

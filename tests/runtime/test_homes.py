@@ -96,3 +96,8 @@ def test_a_temporary_folder_is_short_enough_for_sockets(tmp_path: Path) -> None:
     owner.write_text(json.dumps({"owner": GONE}), encoding="utf-8")
     sweep(tmp_path, SHORT)
     assert not home.temporary.parent.exists()
+
+
+def test_the_caches_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "modes.md").read_text(encoding="utf-8")
+    assert [name for name in CACHES if f"`{name}`" not in page] == []
