@@ -233,7 +233,7 @@ def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
-        return f"no answer within {seconds:g} seconds"
+        return f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
     if isinstance(error, ValidationError):
         first = first_error(error)
         return f"what it answered is not MCP: {place_of(first)} {words_of(first)}"
