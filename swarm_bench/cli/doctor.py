@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
+    repo: o.Repo = None,
     modes: o.Modes = None,
     agents: o.Agents = None,
     agent: o.Agent = None,

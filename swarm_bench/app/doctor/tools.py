@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from swarm_bench.app.agents import environment
 from swarm_bench.app.asking import Asking, greet_alone
+from swarm_bench.app.doctor.searching import check_search, make_question
 from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
@@ -39,8 +40,19 @@ async def check_tools(settings: Settings) -> AsyncIterator[Check]:
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, found=str(error))
             return
+        question = None
         for mode in modes:
-            yield await _check_mode(asking, mode)
+            check = await _check_mode(asking, mode)
+            yield check
+            if not mode.servers or check.state is State.PROBLEM:
+                continue
+            try:
+                question = question or await make_question(settings, work)
+            except SwarmBenchError as error:
+                found = f"not asked: {error}"
+                yield Check(about=f"search {mode.name}", state=State.WARNING, found=found)
+            else:
+                yield await check_search(asking, mode, question)
         if any(mode.services for mode in modes):
             yield await _check_service(asking)
 

@@ -36,7 +36,8 @@ def mode(folder: Path, name: str, code: str, **more: object) -> Path:
 @pytest.mark.anyio
 async def test_the_shipped_modes_work() -> None:
     found = await checks("baseline", "canopy-service")
-    assert [one.state for one in found.values()] == [State.OK] * 3
+    assert [one.state for one in found.values()] == [State.OK] * 4
+    assert " exist, in " in found["search canopy-service"].found
     assert "7 tools" in found["mode canopy-service"].found
     assert "counters moved" in found["service"].found
 
@@ -86,7 +87,7 @@ async def test_what_a_server_says_is_said_without_secrets(
 ) -> None:
     monkeypatch.setenv("GIVEN", 'sesame-"of-mine"')
     more = {"args": ["-c", TELLTALE, "${GIVEN}", ending], "env": {"KEY": "sesame-literal"}}
-    [found] = (await checks(mode(tmp_path, "telltale", TELLTALE, **more))).values()
-    assert found.state is state
-    assert "(not stored)" in found.found
+    found = await checks(mode(tmp_path, "telltale", TELLTALE, **more))
+    assert found["mode telltale"].state is state
+    assert "(not stored)" in found["mode telltale"].found
     assert "sesame" not in repr(found)

@@ -1,0 +1,47 @@
+"""A name that a repository defines and often uses, to ask a search tool for."""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+
+MOST_FILES = 3000
+LARGEST_FILE = 200_000
+"""Bytes; what is larger is seldom written by hand."""
+SHORTEST = 6
+"""Letters of a name that says something."""
+_DEFINED = re.compile(
+    r"\b(?:class|def|fn|func|function|struct|interface|trait|type|enum|module)\s+([A-Za-z_]\w*)"
+)
+_PARTS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
+"""Between two words of a name, which no sentence has."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def frequent_name(root: Path, files: Collection[str]) -> str | None:
+    """The name that is defined once and used in the most files, of several words if there is such
+    a one; without any the stem of a file. `None` for a repository without any name."""
+    texts = [text for path in sorted(files)[:MOST_FILES] if (text := _text(root / path))]
+    defined: Counter[str] = Counter(name for text in texts for name in _DEFINED.findall(text))
+    once = {name for name, times in defined.items() if times == 1 and _says_something(name)}
+    once = set(filter(_PARTS.search, once)) or once
+    used: Counter[str] = Counter(name for text in texts for name in once & set(_NAME.findall(text)))
+    if used:
+        return min(used, key=lambda name: (-used[name], name))
+    stems = sorted(stem for path in files if _says_something(stem := PurePosixPath(path).stem))
+    return stems[0] if stems else None
+
+
+def _says_something(name: str) -> bool:
+    return len(name) >= SHORTEST and not name.startswith("_")
+
+
+def _text(path: Path) -> str:
+    """The text of a file; empty for what is no file, too large, or no text."""
+    try:
+        if path.is_symlink() or path.stat().st_size > LARGEST_FILE:
+            return ""
+        content = path.read_bytes()
+    except OSError:
+        return ""
+    return "" if b"\0" in content else content.decode("utf-8", "replace")

@@ -1,0 +1,119 @@
+"""Which files of the repository the answer of a search names: as its mode file says, or whatever
+looks like one."""
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.experiment import SearchTool
+from swarm_bench.models.rules import results
+
+PATTERN_SECONDS = 2.0
+"""For all matches of a pattern in an answer."""
+MOST = results.MAX_PLACES
+"""Places of one answer that are looked at."""
+
+
+class Unreadable(Exception):
+    """Why an answer could not be read as its mode file says: a clause."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A file that an answer names, perhaps with lines of it."""
+
+    path: str
+    """Below the workspace, or as the answer has it where it is outside."""
+    line: int | None = None
+    last: int | None = None
+    exists: bool
+    """Whether the repository has the file."""
+
+
+def read_places(
+    answer: str, search: SearchTool | None, workspace: str, files: Collection[str]
+) -> list[Place]:
+    """The places that an answer names, in its order, each once. `files` are those of the
+    repository. Raises `Unreadable`."""
+    if search is not None and search.pattern is not None:
+        named = _by_pattern(answer, search.pattern)
+    elif search is not None and search.json_path is not None:
+        named = _by_json_path(answer, search.json_path, workspace)
+    else:
+        named = _general(answer, workspace)
+    found: dict[Place, None] = {}
+    for path, line, last in named:
+        below = results.below(path, workspace) or path
+        found[Place(path=below, line=line, last=last, exists=below in files)] = None
+        if len(found) == MOST:
+            break
+    return list(found)
+
+
+def files_of(places: Collection[Place]) -> list[str]:
+    """The files of the repository that are named, each once, in their order."""
+    return list(dict.fromkeys(place.path for place in places if place.exists))
+
+
+_Named = tuple[str, int | None, int | None]
+"""Path, first and last line."""
+
+
+def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
+    import regex  # only for a mode that has one
+
+    compiled = regex.compile(pattern, regex.MULTILINE)
+    try:
+        for match in compiled.finditer(answer, timeout=PATTERN_SECONDS):
+            groups = match.groupdict()
+            if groups["path"]:
+                yield groups["path"], _number(groups.get("line")), _number(groups.get("last"))
+    except TimeoutError as error:
+        raise Unreadable(
+            f"its pattern took longer than {PATTERN_SECONDS:g} s for {len(answer)} characters"
+        ) from error
+
+
+def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Named]:
+    from jsonpath import JSONPathError, findall  # only for a mode that has one
+
+    documents = list(_documents(answer))
+    if not documents:
+        raise Unreadable("it is not JSON, and its mode file has a json_path for it")
+    for document in documents:
+        try:
+            values = findall(json_path, document)
+        except (JSONPathError, RecursionError) as error:
+            raise Unreadable(f"its json_path cannot be followed: {error}") from error
+        for value in values:
+            if isinstance(value, str):
+                yield value, None, None
+            else:
+                yield from _general(json.dumps(value), workspace)
+
+
+def _documents(answer: str) -> Iterator[Any]:
+    """The JSON documents of a text: one, or several one after the other."""
+    decoder, at = json.JSONDecoder(), 0
+    while (at := _next(answer, at)) < len(answer):
+        try:
+            document, at = decoder.raw_decode(answer, at)
+        except (ValueError, RecursionError):
+            return
+        yield document
+
+
+def _next(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _general(answer: str, workspace: str) -> Iterator[_Named]:
+    for place in results.places(answer, workspace):
+        yield place.path, place.line, None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None

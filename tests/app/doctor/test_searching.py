@@ -1,0 +1,174 @@
+"""One real question to the tool of each mode: real servers, and the embedded canopy."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from swarm_bench.app.asking import Asking
+from swarm_bench.app.doctor.naming import frequent_name
+from swarm_bench.app.doctor.searching import check_search, make_question
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.settings import load
+from swarm_bench.retrieval.backends import find_program
+from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.runtime.homes import Homes
+from swarm_bench.runtime.ownership import OWNER, this_owner
+
+pytestmark = pytest.mark.anyio
+FILES = {
+    "shop/auth.py": "class AuthMiddleware:\n    pass\n\n\ndef authenticate(token):\n    pass\n",
+    "shop/views.py": "from shop.auth import AuthMiddleware\n\nguard = AuthMiddleware()\n",
+    "README.md": "AuthMiddleware checks tokens.\n",
+}
+FOREIGN = ["-I", "-m", "swarm_bench.testing.misbehaving_mcp"]
+INDEXED = ["-I", "-m", "swarm_bench.testing.indexed_mcp"]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    script = "git init -q && git add -A && git -c user.name=n -c user.email=e@x commit -qm one"
+    subprocess.run(["sh", "-c", script], cwd=tmp_path / "repo", check=True)
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Asking:
+    (tmp_path / "work").mkdir()
+    return Asking(
+        programs={name: find_program(name, None) for name in ("canopy-mcp", "canopy-service")},
+        user_environment={"PATH": "/usr/bin:/bin", "KEY": "sesame-of-mine"},
+        agent_env={},
+        service_url=None,
+        homes=Homes(work=tmp_path / "work"),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    yield
+    ours = [child for child in psutil.Process().children(recursive=True) if _is_started(child)]
+    assert ours == []
+
+
+def _is_started(process: psutil.Process) -> bool:
+    try:
+        return process.environ().get(OWNER) == this_owner()
+    except psutil.Error:
+        return False
+
+
+def write_mode(folder: Path, args: list[str], **own: Any) -> str:
+    content = {
+        "mcpServers": {"tool": {"command": sys.executable, "args": args}},
+        "swarmBench": own,
+    }
+    path = folder / "mine.json"
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+async def asked(asking: Asking, repo: Path, mode: str, **limits: Any) -> Check:
+    question = await make_question(load({"repo": repo}).settings, asking.homes.work)
+    assert question.query == "AuthMiddleware"
+    (found,) = find_modes([mode])
+    return await check_search(asking, found, replace(question, **limits))
+
+
+@pytest.mark.parametrize("mode", ["canopy", "canopy-service"])
+async def test_the_shipped_modes_answer_with_places_that_exist(
+    asking: Asking, repo: Path, mode: str
+) -> None:
+    check = await asked(asking, repo, mode)
+    assert check.state is State.OK, check
+    assert "canopy_evidence_pack, asked for 'AuthMiddleware'," in check.found
+    assert "of 3 places in the answer 3 exist, in 3 files" in check.found
+
+
+async def test_a_tool_is_known_by_its_role_and_prepared_first(
+    asking: Asking, repo: Path, tmp_path: Path
+) -> None:
+    stopped = tmp_path / "stopped"
+    mode = write_mode(
+        tmp_path,
+        [*INDEXED, "serve"],
+        prepare=[sys.executable, *INDEXED, "build"],
+        teardown=[sys.executable, *INDEXED, "stop", str(stopped)],
+    )
+    check = await asked(asking, repo, mode)
+    assert check.state is State.OK, check
+    assert "search_code" in check.found
+    assert "of 3 places in the answer 3 exist, in 2 files" in check.found
+    assert stopped.read_text() == "True\n"
+    assert not (repo / ".indexed").exists()
+
+
+SEARCH = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["{{ query }}"]}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "search", "expected"),
+    [
+        ("fine", SEARCH, (State.OK, "of 3 places in the answer 3 exist, in 3 files")),
+        ("same-answer", SEARCH, (State.OK, "of 1 place in the answer 1 exist, in 1 file")),
+        ("every-call-fails", SEARCH, (State.PROBLEM, "failed: the index is broken")),
+        ("dies-after:0", SEARCH, (State.PROBLEM, "the server 'tool' could not be asked")),
+        ("never-answers-calls", SEARCH, (State.WARNING, "did not answer within 1 s")),
+        ("empty-answers", SEARCH, (State.WARNING, "names no file of the repository: {")),
+        ("errors-as-text", SEARCH, (State.WARNING, "no file of the repository: Index not found")),
+        ("errors-as-text", {**SEARCH, "json_path": "$"}, (State.WARNING, "it is not JSON")),
+        ("fine", {**SEARCH, "tool": "find"}, (State.WARNING, "no tool of it is known to search")),
+    ],
+)
+async def test_what_is_wrong_with_an_answer_is_told(
+    asking: Asking, repo: Path, fault: str, search: Any, expected: tuple[State, str]
+) -> None:
+    mode = write_mode(repo.parent, [*FOREIGN, fault], search=search)
+    check = await asked(asking, repo, mode, answer_seconds=1)
+    state, words = expected
+    assert (check.about, check.state) == ("search mine", state)
+    assert words in check.found
+
+
+async def test_who_takes_long_to_prepare_is_not_asked(
+    asking: Asking, repo: Path, tmp_path: Path
+) -> None:
+    mode = write_mode(tmp_path, [*FOREIGN, "fine"], prepare=["sleep", "60"], search=SEARCH)
+    check = await asked(asking, repo, mode, prepare_seconds=0.5)
+    assert check.state is State.WARNING
+    assert check.found == "not asked: its preparation takes more than 0.5 s here"
+
+
+async def test_a_folder_that_nobody_named_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="name a repository with --repo"):
+        await make_question(load({}).settings, tmp_path / "work")
+
+
+def test_the_name_is_a_defined_one_that_many_files_use(tmp_path: Path) -> None:
+    files = {
+        "a.py": "class LoginForm:\n    def setUp(self): ...\nclass Rare_Thing: ...\n"
+        "class agents: ...",
+        "b.py": "def setUp(): ...\nLoginForm() or agents",
+        "c.ts": "new LoginForm(agents)",
+        "d.md": "agents agents",
+        "e.bin": "\0 LoginForm",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert frequent_name(tmp_path, files) == "LoginForm"
+    assert frequent_name(tmp_path, ["d.md"]) is None
+    assert frequent_name(tmp_path, ["x/settings.toml"]) == "settings"

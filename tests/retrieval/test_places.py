@@ -1,0 +1,62 @@
+"""Answers as real servers give them, and what is read from them."""
+
+import json
+
+import pytest
+
+from swarm_bench.core.experiment import SearchTool
+from swarm_bench.retrieval.places import Place, Unreadable, files_of, read_places
+
+FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md"}
+
+
+def search(**reading: str) -> SearchTool:
+    return SearchTool(tool="find", arguments={"q": "{{ query }}"}, **reading)
+
+
+def test_a_pattern_says_where_paths_and_lines_stand() -> None:
+    answer = (
+        '<file path="/w/shop/auth.py" lines="3-9">\n<file path="docs/my page.md" lines="1-1">\n'
+        '<file path="/etc/passwd" lines="1-2">\n<file path="shop/old.py" lines="">\n'
+    )
+    how = search(pattern=r'<file path="(?P<path>[^"]+)" lines="(?:(?P<line>\d+)-(?P<last>\d+))?"')
+    assert read_places(answer, how, "/w", FILES) == [
+        Place(path="shop/auth.py", line=3, last=9, exists=True),
+        Place(path="docs/my page.md", line=1, last=1, exists=True),
+        Place(path="/etc/passwd", line=1, last=2, exists=False),
+        Place(path="shop/old.py", exists=False),
+    ]
+
+
+def test_a_pattern_has_limited_time() -> None:
+    with pytest.raises(Unreadable, match="longer than 2 s"):
+        read_places("a" * 5000 + "!", search(pattern=r"(?P<path>(a|a)*)$"), "/w", FILES)
+
+
+def test_a_json_path_selects_paths_or_what_names_them() -> None:
+    hits = [{"file_path": "shop/auth.py", "line": 7}, {"file_path": "shop/auth.py", "line": 7}]
+    answer = json.dumps({"hits": hits, "other": {"file": "shop/models.py"}})
+    found = [Place(path="shop/auth.py", line=7, exists=True)]
+    assert read_places(answer, search(json_path="$.hits[*]"), "/w", FILES) == found
+    paths = read_places(answer, search(json_path="$.hits[*].file_path"), "/w", FILES)
+    assert files_of(paths) == ["shop/auth.py"]
+    several = f"{answer}\n{answer.replace('auth', 'models')}"
+    found = read_places(several, search(json_path="$.hits[*].file_path"), "/w", FILES)
+    assert files_of(found) == ["shop/auth.py", "shop/models.py"]
+    assert read_places(answer, search(json_path="$.none"), "/w", FILES) == []
+
+
+def test_what_is_not_json_cannot_be_read_as_json() -> None:
+    with pytest.raises(Unreadable, match="not JSON"):
+        read_places("no index", search(json_path="$.hits"), "/w", FILES)
+
+
+def test_without_either_whatever_looks_like_a_file_is_read() -> None:
+    answer = "shop/auth.py:3: def login\n/w/shop/models.py:1: class User\nshop/gone.py:1: x\n"
+    found = read_places(answer, search(), "/w", FILES)
+    assert [(place.path, place.line, place.exists) for place in found] == [
+        ("shop/auth.py", 3, True),
+        ("shop/models.py", 1, True),
+        ("shop/gone.py", 1, False),
+    ]
+    assert read_places(answer, None, "/w", FILES) == found
