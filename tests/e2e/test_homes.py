@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.testing.remembering_mcp import KEPT
+from swarm_bench.testing.remembering_mcp import FILE, KEPT
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -77,13 +77,16 @@ def test_every_swarm_begins_without_a_memory_and_keeps_what_its_mode_names(
     assert left_in(user) == []
 
 
-def test_a_mode_file_may_lead_a_server_into_the_users_home(
-    bench: Bench, user: dict[str, str]
+@pytest.mark.parametrize(
+    ("env", "option"), [({"HOME": "${HOME}"}, "--agents=1"), ({}, "--inherit-settings")]
+)
+def test_a_server_is_led_into_the_users_home_when_they_say_so(
+    bench: Bench, user: dict[str, str], env: dict[str, str], option: str
 ) -> None:
-    log = write_mode(bench, keep=[], HOME="${HOME}")
+    log = write_mode(bench, keep=[], **env)
     for number in range(2):
-        bench.call("doctor", "--modes", "./remembering.json", env=user)
+        bench.call("doctor", "--modes", "./remembering.json", option, env=user)
         (start,) = starts(log)
         assert start["variables"]["HOME"] == user["HOME"]
-        assert start["variables"]["XDG_CACHE_HOME"] == f"{user['HOME']}/.cache"
         assert seen([start], *PLACES) == [[number, number, 0]]
+    assert (Path(user["HOME"]) / ".cache" / FILE).exists()
