@@ -21,6 +21,19 @@ def littered(treated: Treated) -> Iterator[Concern]:
         )
 
 
+def brought(treated: Treated) -> Iterator[Concern]:
+    """An index that is committed reaches the clone of a mode whose index is said to be cold."""
+    folders = sorted({folder for swarm in treated.swarms for folder in swarm.brought})
+    if folders:
+        what = f"the repository itself has {listed(folders)}"
+        yield Concern(
+            qualification=f"{what}, so its tool did not begin without an index",
+            warning=f"{treated.mode}: {what}, which its tool makes for itself (may_create): it may "
+            "have begun with the index in there. To measure it without, compare on a copy of the "
+            "repository that does not have it.",
+        )
+
+
 def not_torn_down(treated: Treated) -> Iterator[Concern]:
     """What runs on takes time from the agents of other modes."""
     failed = [swarm for swarm in treated.swarms if swarm.teardown_failure]

@@ -32,6 +32,11 @@ SWARM = (
     ),
     ("warm_up_seconds", "seconds", "What the mode's warm_up took before the agents started."),
     (
+        "brought",
+        "paths",
+        "Folders that the mode's may_create names and the repository itself has; at most 20.",
+    ),
+    (
         "unexpected",
         "paths",
         "What appeared, changed or went in the clone before the agents started, and the mode's "

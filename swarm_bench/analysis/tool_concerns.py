@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.answer_concerns import hollow_answers
-from swarm_bench.analysis.clone_concerns import littered, not_torn_down
+from swarm_bench.analysis.clone_concerns import brought, littered, not_torn_down
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
@@ -187,6 +187,7 @@ KINDS: tuple[Kind, ...] = (
     unheard,
     shared,
     counted_twice,
+    brought,
     littered,
     not_torn_down,
 )

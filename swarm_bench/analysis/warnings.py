@@ -29,6 +29,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
+        *warned(selection, clone_concerns.brought),
         *warned(selection, clone_concerns.littered),
         *warned(selection, use_concerns.labels),
         *warned(selection, use_concerns.unclear),

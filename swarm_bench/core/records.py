@@ -233,6 +233,8 @@ class SwarmRecord(Stored):
     """True when the preparation was copied from an earlier clone; its seconds are those of then."""
     warm_up_seconds: float | None = None
     """What the mode's first call took, outside of its agents' time."""
+    brought: tuple[str, ...] = ()
+    """Folders that the mode's tool makes for itself (`may_create`) and that the repository has."""
     unexpected: tuple[str, ...] = ()
     """Paths that appeared, changed or went in the clone before the agents started, and that the
     mode does not say (`may_create`). The first ones."""

@@ -14,7 +14,14 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.preparing import Site, call, prepare, tear_down
 from swarm_bench.engine.trial import Surroundings
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.inventory import Changes, Inventory, changes, copy_below, inventory
+from swarm_bench.runtime.inventory import (
+    Changes,
+    Inventory,
+    changes,
+    copy_below,
+    folders_like,
+    inventory,
+)
 
 MOST_PATHS = 20
 """Unexpected paths that are stored."""
@@ -60,6 +67,7 @@ class Groundwork:
             "index_bytes": change.bytes + self._home_bytes if change and indexed else None,
             "index_copied": self._copied,
             "warm_up_seconds": self._warm_up_seconds,
+            "brought": folders_like(self._before or (), self._mode.may_create)[:MOST_PATHS],
             "unexpected": unexpected[:MOST_PATHS],
             "unexpected_count": len(unexpected) if change else None,
             "teardown_failure": self._teardown_failure,

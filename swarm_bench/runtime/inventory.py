@@ -93,6 +93,20 @@ def changes(before: Inventory, after: Inventory) -> Changes:
     )
 
 
+def folders_like(paths: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
+    """The folders above the paths that patterns of folders (lines of a `.gitignore` with `/` at the
+    end) name, each with `/` at its end."""
+    lines = [pattern for pattern in patterns if pattern.endswith("/")]
+    if not lines:
+        return ()
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec.from_lines(lines)
+    named = (f"{folder}/" for folder in sorted(_folders(paths)) if folder != ".")
+    found = [folder for folder in named if spec.match_file(folder)]
+    return tuple(one for one in found if not one.startswith(tuple(set(found) - {one}) or ("\0",)))
+
+
 def copy_below(source: Path, target: Path, paths: Iterable[str]) -> None:
     """Copy files and links from one folder to another, over what is there. What is neither, or
     has gone, is left out. Raises `StoreError`."""

@@ -40,6 +40,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "shared": lambda: make_session(
         make_trial(), make_trial("canopy-service"), service_url="http://127.0.0.1:3000"
     ),
+    "brought": lambda: canopy(make_swarm("canopy", brought=[".canopy/"])),
     "littered": lambda: canopy(make_swarm("canopy", unexpected=["CLAUDE.md"], unexpected_count=1)),
     "not_torn_down": lambda: canopy(make_swarm("canopy", teardown_failure="it ended with 1")),
     "counted_twice": lambda: canopy(make_swarm("canopy"), attempt=2),

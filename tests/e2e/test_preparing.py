@@ -1,6 +1,7 @@
 """A tool that does not start without its index: all that its mode file says, in one session."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,22 @@ def test_a_tool_is_prepared_warmed_up_and_torn_down(bench: Bench) -> None:
     [line] = [one for one in map(json.loads, overhead) if one["mode"] == "indexed"]
     assert line["problem"] is None
     assert line["prompt_tokens"] > line["tool_tokens"]
+
+
+def test_an_index_that_is_committed_is_told(bench: Bench) -> None:
+    for name in (".indexed/map.json", ".canopy/index.db"):
+        (bench.repo / name).parent.mkdir()
+        (bench.repo / name).write_text("{}")
+    commit = "git -c user.name=me -c user.email=me@example.org commit -qm index"
+    subprocess.run(["sh", "-c", f"git add -fA; {commit}"], cwd=bench.repo, check=True)
+    write_mode(bench, prepare=[*PROGRAM, "build"], may_create=[".indexed/", "CLAUDE.md"])
+    done = compare(bench, "--runs", "1")
+    assert done.code == 0, done.err
+    assert [swarm["brought"] for swarm in swarms(bench)] == [[".indexed/"]]
+    head = done.out.partition("## Headline")[2].partition("## Warnings")
+    assert "the repository itself has .indexed/" in head[0]
+    assert "the repository itself has .indexed/" in head[2]
+    assert ".canopy" not in head[2]
 
 
 @pytest.mark.parametrize(

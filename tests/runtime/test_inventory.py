@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from swarm_bench.runtime.inventory import changes, copy_below, inventory
+from swarm_bench.runtime.inventory import changes, copy_below, folders_like, inventory
 
 
 def write(root: Path, *paths: str) -> None:
@@ -54,3 +54,14 @@ def test_what_was_made_is_copied_with_its_times(tmp_path: Path) -> None:
     assert (target / ".index/db").stat().st_mtime == 1
     assert (target / "link").is_symlink()
     assert not (target / "pipe").exists()
+
+
+def test_folders_that_patterns_name_are_told_from_files() -> None:
+    paths = [".index/db/1", "a/.index/2", "docs/.index.md", ".gitignore", ".claude/skills/x.md"]
+    assert folders_like(paths, [".index/", ".gitignore", ".claude/skills/"]) == (
+        ".claude/skills/",
+        ".index/",
+        "a/.index/",
+    )
+    assert folders_like(paths, [".gitignore", "*"]) == ()
+    assert folders_like(paths, ["/.index/"]) == (".index/",)
