@@ -1,0 +1,63 @@
+"""What the witnesses of a trial say about the retrieval tool, and the label that follows."""
+
+from enum import StrEnum
+from typing import Literal
+
+from swarm_bench.core.stored import Stored
+
+
+class Treatment(StrEnum):
+    """What became of the retrieval tool in one trial."""
+
+    USED = "used"
+    """A call of a tool of the mode that retrieves was answered, without an error."""
+    UNUSED = "unused"
+    """The tool was there, and no such call was answered."""
+    NOT_CONNECTED = "not-connected"
+    CONTAMINATED = "contaminated"
+    """A tool that the mode does not give was offered or called."""
+    NOT_GIVEN = "not-given"
+    """The mode gives no tool, and none was seen."""
+    UNKNOWN = "unknown"
+    """The agent shows none of it."""
+
+
+Verdict = Literal["agree", "explained", "contradict"]
+"""Whether two witnesses say the same; `explained` when a known rule of the tool's counters makes
+the difference."""
+
+
+class Evidence(Stored):
+    """What the witnesses of one trial say about the tool of its mode; the label follows from it.
+
+    1. the agent's start event, 2. its transcript, 3. the tool's own counters.
+    """
+
+    connected: tuple[str, ...] | None = None
+    """Servers of the mode that the start event shows connected; `None` when it shows no server."""
+    offered: int | None = None
+    """Tools of the mode's servers that were offered at the start."""
+    foreign: tuple[str, ...] = ()
+    """Servers and tools that were seen and that the mode does not give."""
+    calls: int | None = None
+    """Calls of the mode's tools in the transcript; `None` when it shows no calls."""
+    failed: int | None = None
+    """Of those calls, the ones that came back with an error."""
+    unanswered: int | None = None
+    """Of those calls, the ones without a result; `None` when the transcript cannot show them."""
+    retrieved: int | None = None
+    """Of those calls, the answered ones of tools that search or read; `None` when the transcript
+    shows no calls, or nobody knew what the tools are for."""
+    unclear: tuple[str, ...] = ()
+    """Tools of the mode that answered and of which it cannot be told what they are for."""
+    others: tuple[str, ...] = ()
+    """Tools of the mode that answered and do not retrieve: they tell the state of the tool, keep
+    its index, or change something."""
+    start: Verdict | None = None
+    """How the start event fits the answered calls of the transcript; `None` when one of the two
+    shows nothing."""
+    counters: Verdict | None = None
+    """How the counters of the trial's swarm fit its transcripts; `None` when there are none, or
+    they were not read. Counters cannot be told apart by agent."""
+    why: tuple[str, ...] = ()
+    """A sentence for each contradiction, and for each difference that is explained."""
