@@ -50,11 +50,9 @@ def controls(
     selection: Selection, headline: Headline, metrics: Iterable[Metric]
 ) -> tuple[Controls, ...]:
     """By kind, those of which there are any."""
-    return tuple(
-        _of_kind(selection, headline, kind, tuple(metrics))
-        for kind in _TEXTS
-        if selection.controls(kind)
-    )
+    metrics = tuple(metrics)
+    each = (_of_kind(selection, headline, kind, metrics) for kind in _TEXTS)
+    return tuple(one for one in each if one.splits or one.notes)
 
 
 def _of_kind(
@@ -64,6 +62,7 @@ def _of_kind(
     barred = {one.mode for one in headline.standings if one.no_verdict}
     reference, *modes = selection.modes
     tools = [one for one in modes if selection.has_tool(one) and not selection.is_placebo(one)]
+    tools = tools if control_of else []
     text, splits, notes = _TEXTS[kind], [], []
     for mode in tools:
         control = control_of.get(mode)

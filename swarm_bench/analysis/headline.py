@@ -27,7 +27,8 @@ def headline(selection: Selection) -> Headline:
     no_verdict = nothing or _no_reference(standings)
     barred = {one.mode for one in standings if one.no_verdict}
     real = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    modes = [] if no_verdict else [one for one in real[1:] if one not in barred]
+    compared = [] if no_verdict else [one for one in selection.modes[1:] if one in real]
+    modes = [one for one in compared if one not in barred]
     columns = [one for mode in modes for one in _columns(selection, mode)]
     tools = [Treated(selection, mode) for mode in real if selection.has_tool(mode)]
     return Headline(

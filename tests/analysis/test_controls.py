@@ -108,3 +108,11 @@ def test_a_placebo_that_was_not_connected_is_compared_with_nothing(
     assert standings["canopy"].qualifications == ()
     (controls,) = report.controls
     assert (controls.splits, len(controls.notes)) == ((), 1)
+
+
+def test_a_placebo_can_be_what_others_are_compared_with(trial: Trial, session: Session) -> None:
+    """As in a replay of some modes only."""
+    report = summarise(session(trial("placebo"), trial("canopy")))
+    assert report.headline.ratios
+    assert [column.mode for column in report.headline.ratios.columns] == ["canopy"]
+    assert summarise(session(trial(), trial("placebo"))).controls == ()
