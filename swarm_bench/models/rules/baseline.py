@@ -1,33 +1,25 @@
-"""The policy with the built-in tools only: survey, locate, read, follow.
+"""The searches with the built-in tools only: survey, locate, follow.
 
-Each function gives the calls of one turn; an empty list means that there is nothing to do.
+Each function gives the calls of one turn; an empty list means that there is nothing to do. What is
+read of the files found, and when that is enough, is said in `reading`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from swarm_bench.models.rules import evidence, patterns
-from swarm_bench.models.rules.evidence import Seen, Step
+from swarm_bench.models.rules.evidence import Call, Seen, Step
 from swarm_bench.models.rules.ranking import RELATED, rank
+from swarm_bench.models.rules.reading import BUDGET, Candidate, Reading
 from swarm_bench.models.rules.terms import Term
 
-Call = tuple[str, Mapping[str, object]]
-
-SURVEY_FILES = 60
-"""Files shown per term in the survey."""
-TOP_FILES = 6
-LINES_PER_FILE = 12
-DEFINITIONS = 60
-WINDOW = 60
-"""Lines of one Read."""
-MAX_READS = 6
-READS_PER_FILE = 2
 MAX_FOLLOWED = 4
 CALLED_OFTEN = 2
 """Lines that call a name before its definition is worth a turn."""
 
-_COUNTED = {"output_mode": "count", "head_limit": SURVEY_FILES}
+_COUNTED = {"output_mode": "count", "head_limit": BUDGET.results}
+_CONTENT: dict[str, object] = {"output_mode": "content", "head_limit": BUDGET.results}
 _CALLED = re.compile(r"\b([A-Za-z_]\w{3,})\s*\(")
 
 
@@ -46,72 +38,67 @@ def survey(terms: Sequence[Term]) -> list[Call]:
 
 def locate(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
     """What the best files say about the terms, and where something is defined that bears one."""
-    best = ranked(terms, taken)[:TOP_FILES]
+    best = ranked(terms, taken)[: BUDGET.files]
     if not best:
         return []
-    calls: list[Call] = [
-        (
-            "Grep",
-            {
-                "pattern": patterns.definitions(terms),
-                "output_mode": "content",
-                "head_limit": DEFINITIONS,
-            },
-        )
-    ]
+    calls: list[Call] = [("Grep", {**_CONTENT, "pattern": patterns.definitions(terms)})]
     everything = patterns.mentions(terms)
-    calls += [
-        (
-            "Grep",
-            {
-                "pattern": everything,
-                "path": path,
-                "output_mode": "content",
-                "head_limit": LINES_PER_FILE,
-            },
-        )
-        for path in best
-    ]
+    calls += [("Grep", {**_CONTENT, "pattern": everything, "path": path}) for path in best]
     return calls
 
 
-def read(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
-    """Windows around the lines that say most, in the order of the files' rank."""
-    lines = evidence.seen(taken).lines
-    order = [path for path in ranked(terms, taken) if path in lines]
+def candidates(terms: Sequence[Term], taken: Sequence[Step]) -> list[Candidate]:
+    """The files that the searches have named, in the order of their rank."""
+    followed = [step for step in taken if is_following(step, terms)]
+    lines = evidence.matched_lines([step for step in taken if step not in followed])
+    best = ranked(terms, taken)
+    order = [path for path in best if path in lines]
     order += [path for path in sorted(lines) if path not in order]
     named = {path for step in taken for path in evidence.listed(step)}
-    order += [path for path in ranked(terms, taken)[:TOP_FILES] if path in named - set(lines)]
-    windows: list[tuple[str, int]] = []
-    for path in order:
-        first_lines = _windows(lines[path], terms) if path in lines else [1]
-        windows += [(path, first) for first in first_lines]
-    return [_read(path, first) for path, first in windows[:MAX_READS]]
+    order += [path for path in best[: BUDGET.files] if path in named - set(lines)]
+    for path, found in evidence.matched_lines(followed).items():
+        if path not in order:
+            order.append(path)
+            lines[path] = found
+    return [Candidate(path=path, lines=lines.get(path, {})) for path in order]
 
 
-def follow(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
+def is_locating(step: Step, terms: Sequence[Term]) -> bool:
+    """Whether a call looks for lines that bear or mention the terms, as `locate` does."""
+    return _shows_lines(step) and _is_usual(step, terms) and not step.argument("tool")
+
+
+def is_following(step: Step, terms: Sequence[Term]) -> bool:
+    """Whether a call looks for the definitions of names, as `follow` does."""
+    return _shows_lines(step) and not _is_usual(step, terms)
+
+
+def _shows_lines(step: Step) -> bool:
+    return step.call.name == "Grep" and step.argument("output_mode") == "content"
+
+
+def _is_usual(step: Step, terms: Sequence[Term]) -> bool:
+    usual = (patterns.definitions(terms), patterns.mentions(terms))
+    return step.argument("pattern") in usual
+
+
+def follow(terms: Sequence[Term], seen: Seen) -> list[Call]:
     """Where the names are defined that several lines call, that bear a term, and of which no
     definition was seen."""
-    names = _unknown_names(terms, evidence.seen(taken))
-    if not names:
-        return []
-    arguments = {
-        "pattern": patterns.definition_of(names),
-        "output_mode": "content",
-        "head_limit": 2 * MAX_FOLLOWED,
-    }
-    return [("Grep", arguments)]
+    names = _unknown_names(terms, seen)
+    return [("Grep", {**_CONTENT, "pattern": patterns.definition_of(names)})] if names else []
 
 
-def read_followed(taken: Sequence[Step]) -> list[Call]:
-    """The definitions found by `follow` in files of which nothing was read yet."""
-    known = evidence.seen(taken).read
-    found = evidence.hits(taken[-1])
-    first: dict[str, int] = {}
-    for path, number, _ in found:
-        if path not in known:
-            first.setdefault(path, number)
-    return [_read(path, number) for path, number in list(first.items())[:2]]
+def attempted(taken: Sequence[Step]) -> set[tuple[str, int]]:
+    """Where the readings begin that were asked of the built-in tool."""
+    starts = [step.call.arguments for step in taken if step.call.name == "Read"]
+    return {(str(asked["file_path"]), asked.get("offset", 1)) for asked in starts}
+
+
+def read(reading: Reading) -> Call:
+    """The call that reads some lines of a file."""
+    limit = len(reading.lines)
+    return "Read", {"file_path": reading.path, "offset": reading.first, "limit": limit}
 
 
 def ranked(terms: Sequence[Term], taken: Sequence[Step]) -> list[str]:
@@ -127,31 +114,6 @@ def ranked(terms: Sequence[Term], taken: Sequence[Step]) -> list[str]:
         for path in evidence.listed(step):
             by_term[terms[0].word].setdefault(path, 0)
     return [path for path, _ in rank(terms, by_term)]
-
-
-def _read(path: str, first: int) -> Call:
-    return "Read", {"file_path": path, "offset": first, "limit": WINDOW}
-
-
-def _windows(lines: Mapping[int, str], terms: Sequence[Term]) -> list[int]:
-    """First lines of up to two windows that cover the most telling lines of a file."""
-    expressions = [patterns.in_text(term) for term in terms]
-    worth = {
-        number: sum(1 for expression in expressions if expression.search(text))
-        + (2 if patterns.DEFINITION.match(text) else 0)
-        for number, text in lines.items()
-    }
-    chosen: list[int] = []
-    while worth and len(chosen) < READS_PER_FILE:
-        first = max(worth, key=lambda number: (_covered(worth, number), -number))
-        chosen.append(max(1, first - 3))
-        covered = range(chosen[-1], chosen[-1] + WINDOW)
-        worth = {number: value for number, value in worth.items() if number not in covered}
-    return chosen
-
-
-def _covered(worth: Mapping[int, int], first: int) -> int:
-    return sum(value for number, value in worth.items() if first <= number < first + WINDOW - 3)
 
 
 def _unknown_names(terms: Sequence[Term], seen: Seen) -> list[str]:

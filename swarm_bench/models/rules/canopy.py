@@ -1,7 +1,8 @@
-"""The policy with canopy's tools: ask for an evidence pack, do as its guidance says, expand.
+"""The search with canopy's tools: ask for an evidence pack, once more if its guidance says so, and
+expand what `reading` chooses of its handles.
 
-Each function gives the calls of one turn; an empty list means that canopy has nothing to give,
-and the built-in tools have to do.
+An empty list of calls means that canopy has nothing (more) to give, and the built-in tools have to
+do.
 """
 
 import json
@@ -11,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.rules.baseline import Call
-from swarm_bench.models.rules.evidence import Seen, Step
+from swarm_bench.models.rules import baseline, reading
+from swarm_bench.models.rules.evidence import Call, Seen, Step
+from swarm_bench.models.rules.reading import BUDGET, Candidate
 from swarm_bench.models.rules.terms import Term
 
 MAX_WORDS = 8
-MAX_HANDLES = 8
 MAX_PACKS = 2
 
 _HEADER = re.compile(r"^// h?([0-9a-f]{24})$")
@@ -40,10 +41,15 @@ class Handle:
     first: int
     last: int
 
+    @property
+    def lines(self) -> range:
+        """Numbers of its lines."""
+        return range(self.first, self.last + 1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pack:
-    """An evidence pack: its handles, which to expand, and whether to ask again."""
+    """An evidence pack: its handles, which of them come first, and whether to ask again."""
 
     handles: tuple[Handle, ...]
     suggested: tuple[str, ...]
@@ -59,24 +65,61 @@ def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
     return Tools(pack=pack, expand=expand) if pack and expand else None
 
 
-def next_calls(terms: Sequence[Term], taken: Sequence[Step], tools: Tools) -> list[Call]:
-    """The next call to canopy; none when it is done or has failed."""
+def next_calls(
+    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen
+) -> list[Call]:
+    """The next question to canopy, or what is read next of its answers; nothing when it is done or
+    has failed."""
     asked = [step for step in taken if step.call.name == tools.pack]
-    expanded = [step for step in taken if step.call.name == tools.expand]
-    if expanded or not terms:
-        return []
     if not asked:
         return [(tools.pack, _query(_words(terms)))]
-    if asked[-1].result.is_error:
+    expanded = [step for step in taken if step.call.name == tools.expand]
+    if any(step.result.is_error for step in (asked[-1], *expanded)):
         return []
-    packs = [pack_of(step) for step in asked]
-    last = packs[-1]
+    last = pack_of(asked[-1])
     wants_more = not last.handles or (last.refine and last.more_queries > 0)
     other_words = _other_words(terms)
-    if wants_more and len(packs) < MAX_PACKS and other_words:
+    if wants_more and len(asked) < MAX_PACKS and other_words:
         return [(tools.pack, _query(other_words))]
-    ids = list(dict.fromkeys(id for pack in reversed(packs) for id in pack.suggested))
-    return [(tools.expand, {"handle_ids": ids})] if ids else []
+    return _reads(terms, taken, tools, seen)
+
+
+def _reads(terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen) -> list[Call]:
+    """One expansion of the handles that are read next. What is too long to be read whole is begun
+    with the built-in tool, because an expansion has no limit."""
+    ranked = ranked_handles(taken, tools)
+    attempted = {(handle.path, handle.first) for handle in _expanded(taken, tools)}
+    attempted |= baseline.attempted(taken)
+    planned = reading.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
+    chosen = reading.next_of(planned, attempted, seen, BUDGET)
+    ids_by_place = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
+    ids = [ids_by_place[each.place] for each in chosen if each.place in ids_by_place]
+    calls: list[Call] = [(tools.expand, {"handle_ids": ids})] if ids else []
+    return calls + [baseline.read(each) for each in chosen if each.place not in ids_by_place]
+
+
+def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+    """The handles of all packs, the last pack first and in each what it suggests to expand."""
+    packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
+    by_id = handles_of(taken, tools)
+    ids = [_bare(id) for pack in reversed(packs) for id in pack.suggested]
+    ids += [_bare(handle.id) for pack in reversed(packs) for handle in pack.handles]
+    return [by_id[id] for id in dict.fromkeys(ids)]
+
+
+def _expanded(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+    """The handles that canopy was asked to expand."""
+    by_id = handles_of(taken, tools)
+    ids = [id for step in taken if step.call.name == tools.expand for id in _ids_in(step)]
+    return [by_id[_bare(id)] for id in ids]
+
+
+def _ids_in(step: Step) -> list[str]:
+    return [id for id in _list(step.call.arguments.get("handle_ids")) if isinstance(id, str)]
+
+
+def _candidate(handle: Handle) -> Candidate:
+    return Candidate(path=handle.path, part=handle.lines)
 
 
 def handles_of(taken: Sequence[Step], tools: Tools) -> dict[str, Handle]:
@@ -93,8 +136,7 @@ def add_expanded(seen: Seen, taken: Sequence[Step], tools: Tools) -> None:
         if step.call.name == tools.expand and not step.result.is_error:
             for id, lines in _sections(step.result.text, set(handles)):
                 handle = handles[id]
-                length = handle.last - handle.first + 1
-                seen.add_window(handle.path, handle.first, lines[:length])
+                seen.add_window(handle.path, handle.first, lines[: len(handle.lines)])
 
 
 def pack_of(step: Step) -> Pack:
@@ -106,7 +148,6 @@ def pack_of(step: Step) -> Pack:
     if not isinstance(data, dict) or step.result.is_error:
         return Pack(handles=(), suggested=(), refine=True, more_queries=1)
     guidance = _object(data.get("guidance"))
-    count = guidance.get("suggested_expand_count")
     suggested = [id for id in _list(data.get("expand_suggestion")) if isinstance(id, str)]
     handles = tuple(_handles(data))
     known = {_bare(handle.id) for handle in handles}
@@ -114,7 +155,7 @@ def pack_of(step: Step) -> Pack:
     more = guidance.get("max_additional_queries")
     return Pack(
         handles=handles,
-        suggested=tuple(suggested[: max(1, count)] if isinstance(count, int) else suggested),
+        suggested=tuple(suggested),
         refine=guidance.get("recommended_action") == "refine_query",
         more_queries=more if isinstance(more, int) else 0,
     )
@@ -153,7 +194,7 @@ def _without_blank_end(lines: list[str]) -> list[str]:
 
 
 def _query(words: Sequence[str]) -> dict[str, object]:
-    return {"patterns": list(words), "match": "any", "max_handles": MAX_HANDLES}
+    return {"patterns": list(words), "match": "any", "max_handles": BUDGET.results}
 
 
 def _words(terms: Sequence[Term]) -> list[str]:

@@ -5,13 +5,16 @@ time, as any chat model does.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
 
 _COUNT = re.compile(r"^(.+):(\d+)$")
 _HIT = re.compile(r"^(.+?):(\d+):(.*)$")
+Call = tuple[str, Mapping[str, object]]
+"""Name and arguments of a call to be made."""
+
 _NUMBERED = re.compile(r"^(\d+)\t(.*)$")
 
 
@@ -91,14 +94,21 @@ def window(step: Step) -> tuple[str, int, list[str]] | None:
     return step.argument("file_path"), int(found[0][1]), [match[2] for match in found]
 
 
-def seen(taken: Sequence[Step]) -> Seen:
-    """Everything that the built-in tools have shown."""
+def matched_lines(taken: Sequence[Step]) -> dict[str, dict[int, str]]:
+    """Single lines that searches have shown, by path and number."""
     result = Seen()
     for step in taken:
         if step.call.name == "Grep" and step.argument("output_mode") == "content":
             for path, number, text in hits(step):
                 result.add_line(path, number, text)
-        elif step.call.name == "Read" and (read := window(step)):
+    return result.lines
+
+
+def seen(taken: Sequence[Step]) -> Seen:
+    """Everything that the built-in tools have shown."""
+    result = Seen(lines=matched_lines(taken))
+    for step in taken:
+        if step.call.name == "Read" and (read := window(step)):
             result.add_window(*read)
     return result
 

@@ -1,26 +1,25 @@
-"""The policy with tools that nobody here has heard of: search, read what was found.
+"""The search with tools that nobody here has heard of, and the reading with theirs.
 
-A server's tool that searches is asked for the words of the task, and one that reads is given the
-files that come first. Of a server without a search its overview is looked at.
+A server's tool that searches is asked for the words of the task; of a server without a search its
+overview is looked at. What is read of the files that were named, and when that is enough, is said
+in `reading`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
-from swarm_bench.models.rules import canopy, patterns, results
-from swarm_bench.models.rules.baseline import WINDOW, Call
-from swarm_bench.models.rules.evidence import Seen, Step
+from swarm_bench.models.rules import baseline, canopy, patterns, reading, results
+from swarm_bench.models.rules.evidence import Call, Seen, Step
 from swarm_bench.models.rules.ranking import rank
+from swarm_bench.models.rules.readers import Reader
+from swarm_bench.models.rules.reading import BUDGET, Candidate, Reading
 from swarm_bench.models.rules.results import Place
 from swarm_bench.models.rules.terms import Term
-
-MAX_READS = 4
-_FIRST = ("offset", "start_line")
 
 _TOLD = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
 
@@ -31,7 +30,7 @@ class Others:
 
     first: tuple[ToolSpec, ...]
     """One of each server, to begin with."""
-    reader: ToolSpec | None
+    reader: Reader | None
     workspace: str
 
 
@@ -73,14 +72,26 @@ def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
                 best[role] = tool
     if not by_server:
         return None
-    first = (best.get("search") or best.get("overview") for best in by_server.values())
-    readers = (best["read"] for best in by_server.values() if "read" in best)
     where = _TOLD.search(prompt)
+    workspace = where[1] if where else "."
+    first = (best.get("search") or best.get("overview") for best in by_server.values())
     return Others(
         first=tuple(tool for tool in first if tool),
-        reader=next(readers, None),
-        workspace=where[1] if where else ".",
+        reader=_reader(by_server.values(), workspace),
+        workspace=workspace,
     )
+
+
+def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader | None:
+    """The first reader that can be asked for some lines of a file. One that gives whole files is
+    of use only where its server has nothing else: they are more than the budget allows."""
+    readers = [
+        (Reader(tool=best["read"], workspace=workspace), "search" in best)
+        for best in servers
+        if "read" in best
+    ]
+    usable = (reader for reader, searches in readers if reader.takes_lines or not searches)
+    return next(usable, None)
 
 
 def first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
@@ -96,41 +107,44 @@ def first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
     ]
 
 
-def next_calls(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Call]:
-    """The calls of the next turn; none when there is nothing (more) to be had from the servers."""
-    if not terms:
-        return []
+def next_calls(
+    terms: Sequence[Term], taken: Sequence[Step], others: Others, seen: Seen
+) -> list[Call]:
+    """The first calls to the servers, then what is read next of the places that they have named;
+    nothing when there is no more to be had from them."""
     if not taken and others.first:
         return first_calls(terms, others)
-    if any(step.call.name not in {tool.name for tool in others.first} for step in taken):
-        return []
-    lines = _lines_by_path(taken, others)
-    return [
-        _read(path, _window(lines[path]), others)
-        for path in ranked(terms, taken, others)[:MAX_READS]
-    ]
+    planned = reading.plan(candidates(terms, taken, others), terms, BUDGET)
+    chosen = reading.next_of(planned, attempted(taken, others), seen, BUDGET)
+    return [read(wanted, taken, others) for wanted in chosen]
 
 
-def through_reader(
-    calls: Sequence[Call], taken: Sequence[Step], others: Others
-) -> list[Call] | None:
-    """The same reading with the reader of a server; `None` when there is none, or it was asked."""
-    reads = [arguments for name, arguments in calls if name == "Read"]
-    if not reads or others.reader is None or _readings(taken, others):
-        return None
-    first: dict[str, int] = {}
-    for arguments in reads:
-        path, line = str(arguments["file_path"]), arguments["offset"]
-        first.setdefault(path, line if isinstance(line, int) else 1)
-    return [_read(path, line, others) for path, line in list(first.items())[:MAX_READS]]
+def candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
+    """The files that the servers have named, best first, with the lines that they have shown."""
+    lines: dict[str, dict[int, str]] = {}
+    for place in (place for step in taken for place in _places(step, others)):
+        if place.line:
+            lines.setdefault(place.path, {}).setdefault(place.line, place.text)
+    order = ranked(terms, taken, others)
+    return [Candidate(path=path, lines=lines.get(path, {})) for path in order]
 
 
-def is_read(taken: Sequence[Step], others: Others) -> bool:
-    """Whether files that a server found, or its reader gave, have been read."""
-    if any(_window_of(step, others) for step in _readings(taken, others)):
-        return True
-    own = [step for step in taken if not step.call.name.startswith("mcp__")]
-    return bool(own) and {step.call.name for step in own} == {"Read"}
+def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
+    """Where the readings begin that were asked for. What a reader could not give may be asked for
+    once more, of the built-in tool."""
+    starts = baseline.attempted(taken)
+    reader = others.reader
+    if reader and not reader.has_failed(taken):
+        starts |= {start for step in taken if (start := reader.start(step))}
+    return starts
+
+
+def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
+    """The call that reads some lines, with the reader of a server if there is one that works."""
+    reader = others.reader
+    if reader is None or reader.has_failed(taken):
+        return baseline.read(wanted)
+    return reader.call(wanted)
 
 
 def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
@@ -159,73 +173,17 @@ def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list
 def add_found(seen: Seen, taken: Sequence[Step], others: Others) -> None:
     """Adds what the servers have shown to what was seen."""
     for step in taken:
-        if window := _window_of(step, others):
+        if window := others.reader and others.reader.window(step):
             seen.add_window(*window)
-        elif step.call.name in {tool.name for tool in others.first}:
-            for place in _places(step, others):
-                if place.line and place.text.strip():
-                    seen.add_line(place.path, place.line, place.text)
+        for place in _places(step, others):
+            if place.line and place.text.strip():
+                seen.add_line(place.path, place.line, place.text)
 
 
 def _places(step: Step, others: Others) -> list[Place]:
-    return [] if step.result.is_error else results.places(step.result.text, others.workspace)
-
-
-def _read(path: str, first: int, others: Others) -> Call:
-    """A reading with the reader of a server, else with the built-in tool."""
-    tool = others.reader
-    if tool is None:
-        return "Read", {"file_path": path, "offset": first, "limit": WINDOW}
-    name = tool_roles.argument(tool, tool_roles.FILE) or "path"
-    said = name + tool_roles.said_of(tool, name)
-    given: dict[str, object] = {name: path if "relative" in said else f"{others.workspace}/{path}"}
-    known = tool_roles.properties(tool)
-    if {"offset", "limit"} <= set(known):
-        given |= {"offset": first - _zero(tool), "limit": WINDOW}
-    elif {"start_line", "end_line"} <= set(known):
-        start = first - _zero(tool)
-        given |= {"start_line": start, "end_line": start + WINDOW - 1}
-    return tool.name, tool_roles.placed(tool, given, others.workspace)
-
-
-def _readings(taken: Sequence[Step], others: Others) -> list[Step]:
-    return [step for step in taken if others.reader and step.call.name == others.reader.name]
-
-
-def _window_of(step: Step, others: Others) -> tuple[str, int, list[str]] | None:
-    """Path, first line and lines of what a reader gave; `None` when it gave none."""
-    tool = others.reader
-    if tool is None or step.call.name != tool.name or step.result.is_error:
-        return None
-    name = tool_roles.argument(tool, tool_roles.FILE) or "path"
-    path = results.below(step.argument(name), others.workspace)
-    asked = [step.call.arguments[key] for key in _FIRST if key in step.call.arguments]
-    first = asked[0] + _zero(tool) if asked else 1
-    found = results.content(step.result.text, first)
-    return (path, *found) if path and found else None
-
-
-def _zero(tool: ToolSpec) -> int:
-    """1 when the tool counts lines from 0."""
-    said = "".join(tool_roles.said_of(tool, name) for name in _FIRST)
-    return int("0-based" in said or "zero-based" in said)
-
-
-def _lines_by_path(taken: Sequence[Step], others: Others) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for place in (place for step in taken for place in _places(step, others)):
-        found.setdefault(place.path, []).extend([place.line] if place.line else [])
-    return found
-
-
-def _window(lines: Sequence[int]) -> int:
-    """The first line of the window with most of the lines in it."""
-    best = max(
-        sorted(set(lines)),
-        key=lambda line: sum(line <= other < line + WINDOW - 3 for other in lines),
-        default=1,
-    )
-    return max(1, best - 3)
+    if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
+        return []
+    return results.places(step.result.text, others.workspace)
 
 
 def _role(tool: ToolSpec) -> tool_roles.Role | None:

@@ -1,14 +1,15 @@
 """`rules`: a fixed policy in the place of a model."""
 
-from collections.abc import Sequence
-from itertools import dropwhile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
-from swarm_bench.models.rules import answer, baseline, canopy, evidence, foreign
-from swarm_bench.models.rules.baseline import Call
+from swarm_bench.models.rules import answer, baseline, canopy, evidence, foreign, reading
 from swarm_bench.models.rules.canopy import Tools
-from swarm_bench.models.rules.evidence import Step
+from swarm_bench.models.rules.evidence import Call, Seen, Step
 from swarm_bench.models.rules.foreign import Others
+from swarm_bench.models.rules.reading import BUDGET
 from swarm_bench.models.rules.terms import Term, task_of, terms_of
 
 OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
@@ -31,74 +32,85 @@ class Rules:
         terms = terms_of(task_of(prompt, tools, [self._instructions]))
         taken = list(evidence.steps(messages))
         offered = canopy.tools_of(tools)
-        calls = _asked_of_servers(terms, taken, offered, others)
         seen = evidence.seen(taken)
         if offered:
             canopy.add_expanded(seen, taken, offered)
         if others:
             foreign.add_found(seen, taken, others)
-        if not calls and not (seen.read and _is_enough(taken, offered, others)):
-            calls = _next_own(terms, messages)
-            calls = (others and foreign.through_reader(calls, taken, others)) or calls
-        calls = [call for call in calls if call[0] in {tool.name for tool in tools}]
-        if calls:
-            return Message(role="assistant", calls=_numbered(calls, len(messages)))
-        order = baseline.ranked(terms, taken)
-        if others:
-            order = list(dict.fromkeys([*foreign.ranked(terms, taken, others), *order]))
-        if offered:
-            handles = canopy.handles_of(taken, offered).values()
-            order = list(dict.fromkeys([handle.path for handle in handles] + order))
-        return Message(role="assistant", text=answer.write(terms, seen, order))
+        work = _Work(terms=terms, taken=taken, seen=seen, canopy=offered, others=others)
+        if terms and not reading.is_enough(terms, seen):
+            names = {tool.name for tool in tools}
+            for calls in work.next_calls(messages):
+                if usable := [call for call in calls if call[0] in names]:
+                    return Message(role="assistant", calls=_numbered(usable, len(messages)))
+        return Message(role="assistant", text=answer.write(terms, seen, work.ranked()))
 
 
-def _asked_of_servers(
-    terms: Sequence[Term], taken: Sequence[Step], offered: Tools | None, others: Others | None
-) -> list[Call]:
-    """Canopy leads where it is offered; other servers are asked in its first turn."""
-    calls = canopy.next_calls(terms, taken, offered) if offered else []
-    if others and (not offered or not taken):
-        calls = calls + foreign.next_calls(terms, taken, others)
-    return calls
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What was asked and what came back."""
+
+    terms: Sequence[Term]
+    taken: Sequence[Step]
+    seen: Seen
+    canopy: Tools | None
+    others: Others | None
+
+    def next_calls(self, messages: Sequence[Message]) -> Iterator[list[Call]]:
+        """What may be done next, in the order of preference: servers before the built-in tools,
+        each within the same budget."""
+        requests = [message for message in messages if message.calls]
+        of_servers = len(list(takewhile(lambda each: not _surveys(each), requests)))
+        if of_servers < BUDGET.requests:
+            yield self._of_servers()
+        if len(requests) - of_servers < BUDGET.requests:
+            yield from self._own()
+
+    def ranked(self) -> list[str]:
+        """Every file that was named, best first."""
+        order = [candidate.path for candidate in self._candidates()]
+        if self.others:
+            order = foreign.ranked(self.terms, self.taken, self.others) + order
+        if self.canopy:
+            handles = canopy.ranked_handles(self.taken, self.canopy)
+            order = [handle.path for handle in handles] + order
+        return list(dict.fromkeys(order))
+
+    def _of_servers(self) -> list[Call]:
+        """Canopy leads where it is offered; other servers are asked in its first turn."""
+        calls: list[Call] = []
+        if self.canopy:
+            calls = canopy.next_calls(self.terms, self.taken, self.canopy, self.seen)
+        if self.others and not (self.canopy and self.taken):
+            calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.seen)
+        return calls
+
+    def _own(self) -> Iterator[list[Call]]:
+        """What the built-in tools do, step by step. Each is done once, whatever came of it."""
+        searches = [step for step in self.taken if step.call.name in ("Glob", "Grep")]
+        if not searches:
+            yield baseline.survey(self.terms)
+        if not any(baseline.is_locating(step, self.terms) for step in searches):
+            yield baseline.locate(self.terms, self.taken)
+        planned = reading.plan(self._candidates(), self.terms, BUDGET)
+        attempted = baseline.attempted(self.taken)
+        if self.others:
+            attempted |= foreign.attempted(self.taken, self.others)
+        yield [
+            foreign.read(wanted, self.taken, self.others) if self.others else baseline.read(wanted)
+            for wanted in reading.next_of(planned, attempted, self.seen, BUDGET)
+        ]
+        followed = any(baseline.is_following(step, self.terms) for step in searches)
+        if not followed and reading.has_room(planned, BUDGET):
+            yield baseline.follow(self.terms, self.seen)
+
+    def _candidates(self) -> list[reading.Candidate]:
+        return baseline.candidates(self.terms, self.taken)
 
 
-def _is_enough(taken: Sequence[Step], offered: Tools | None, others: Others | None) -> bool:
-    """Whether what was read came by way of a server, so that it is time to answer."""
-    if others and foreign.is_read(taken, others):
-        return True
-    return offered is not None and not _own(taken)
-
-
-def _next_own(terms: Sequence[Term], messages: Sequence[Message]) -> list[Call]:
-    """The next turn with the built-in tools; empty when it is time to answer."""
-    taken = _own(list(evidence.steps(messages)))
-    made = [message for message in messages if _own_calls(message)]
-    # Reading comes first where a server has named the files.
-    turns = len(list(dropwhile(_only_reads, made)))
-    match turns:
-        case 0:
-            return baseline.survey(terms) if terms else []
-        case 1:
-            return baseline.locate(terms, taken)
-        case 2:
-            return baseline.read(terms, taken)
-        case 3:
-            return baseline.follow(terms, taken)
-        case 4:
-            return baseline.read_followed(taken)
-    return []
-
-
-def _only_reads(message: Message) -> bool:
-    return {call.name for call in message.calls} == {"Read"}
-
-
-def _own_calls(message: Message) -> bool:
-    return any(call.name in OWN_TOOLS for call in message.calls)
-
-
-def _own(taken: Sequence[Step]) -> list[Step]:
-    return [step for step in taken if step.call.name in OWN_TOOLS]
+def _surveys(message: Message) -> bool:
+    """Whether the built-in tools have begun to search."""
+    return any(call.name in ("Glob", "Grep") for call in message.calls)
 
 
 def _numbered(calls: Sequence[Call], messages: int) -> tuple[ToolCall, ...]:

@@ -1,4 +1,4 @@
-"""A small MCP server over stdio with canopy's two main tools, on a fixed index of one file.
+"""A small MCP server over stdio with canopy's two main tools, on a fixed index of two files.
 
 `--fail NAME` makes a tool fail, `--empty` makes every evidence pack empty.
 """
@@ -12,6 +12,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 HANDLE = "h0123456789abcdef01234567"
 OTHER = "h89abcdef0123456789abcdef"
+CONTENT = {
+    HANDLE: "class AuthMiddleware:\n    def __call__(self, request):\n        check(request)\n",
+    OTHER: "class JobQueue:\n    jobs = []\n",
+}
 server = MCPServer("canopy")
 
 
@@ -37,8 +41,7 @@ def canopy_evidence_pack(patterns: list[str], match: str = "any", max_handles: i
 def canopy_expand(handle_ids: list[str]) -> str:
     """The text of handles."""
     fail("canopy_expand")
-    content = "class AuthMiddleware:\n    def __call__(self, request):\n        check(request)\n"
-    return "\n\n".join(f"// {id}\n{content}" for id in handle_ids)
+    return "\n\n".join(f"// {id}\n{CONTENT[id]}" for id in handle_ids)
 
 
 def fail(tool: str) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.rules.canopy import Tools, add_expanded, pack_of, tools_of
+from swarm_bench.models.rules.canopy import Tools, add_expanded, next_calls, tools_of
 from swarm_bench.models.rules.evidence import Seen, Step
 from swarm_bench.models.rules.model import Rules
+from swarm_bench.models.rules.terms import terms_of
 
 TOOLS = Tools(pack="mcp__canopy__canopy_evidence_pack", expand="mcp__canopy__canopy_expand")
 SPECS = [ToolSpec(name=name, description="") for name in (TOOLS.pack, TOOLS.expand, "Grep")]
@@ -28,10 +29,18 @@ def pack(**more: Any) -> str:
     return json.dumps({"handles": handles, "expand_suggestion": [A, B], **more})
 
 
-def test_the_guidance_says_how_many_to_expand() -> None:
-    asked = pack_of(step(TOOLS.pack, pack(guidance={"suggested_expand_count": 1})))
-    assert asked.suggested == (A,)
-    assert not asked.refine
+def test_what_a_pack_suggests_is_expanded_first_and_by_the_budget() -> None:
+    text = pack(expand_suggestion=[B], guidance={"suggested_expand_count": 1})
+    taken = [step(TOOLS.pack, text)]
+    ((name, arguments),) = next_calls(terms_of("Find the login."), taken, TOOLS, Seen())
+    assert (name, arguments) == (TOOLS.expand, {"handle_ids": [B, A]})
+
+
+def test_a_handle_too_long_for_the_budget_is_begun_with_the_built_in_tool() -> None:
+    handles = [{"id": A, "file_path": "a.py", "line_range": [10, 900]}]
+    taken = [step(TOOLS.pack, json.dumps({"handles": handles}))]
+    calls = next_calls(terms_of("Find the login."), taken, TOOLS, Seen())
+    assert calls == [("Read", {"file_path": "a.py", "offset": 10, "limit": 60})]
 
 
 def test_expanded_lines_have_the_place_that_the_pack_named() -> None:

@@ -1,0 +1,120 @@
+"""A stdio MCP server that answers every question with the same places, whatever was asked.
+
+    python -I -m swarm_bench.testing.same_places_mcp [--tools search|canopy] PATH:FIRST-LAST ...
+
+    search    one tool, `search_code(query)`, that answers with lines `path:number:text`
+    canopy    canopy's two tools: a pack whose guidance asks for no more, and its expansion
+
+It is a placebo: a comparison in which it does better than no tool at all measures something else
+than retrieval.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_TOOLS: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
+    "search": {"search_code": ("Searches the code for words.", {"query": _TEXT})},
+    "canopy": {
+        "canopy_evidence_pack": ("Finds places in the code by words.", {"patterns": _TEXTS}),
+        "canopy_expand": ("Gives the text of the places.", {"handle_ids": _TEXTS}),
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Lines of a file below the current folder."""
+
+    path: str
+    first: int
+    last: int
+
+    @property
+    def handle(self) -> str:
+        """An id of canopy's shape."""
+        text = f"{self.path}:{self.first}-{self.last}"
+        return "h" + hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def lines(self) -> list[str]:
+        """The text, as it is in the file now."""
+        text = Path(self.path).read_text(encoding="utf-8", errors="replace")
+        return text.split("\n")[self.first - 1 : self.last]
+
+
+def main() -> None:
+    """Serves until its input ends."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tools", choices=sorted(_TOOLS), default="search")
+    parser.add_argument("spans", metavar="PATH:FIRST-LAST", type=_span, nargs="+")
+    options = parser.parse_args()
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" not in request:
+            continue
+        result = _answer(request["method"], request.get("params") or {}, options)
+        answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _answer(method: str, params: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    if method == "initialize":
+        return {
+            "protocolVersion": params.get("protocolVersion", "2024-11-05"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "same-places", "version": "1"},
+        }
+    if method == "tools/list":
+        tools = _TOOLS[options.tools].items()
+        return {"tools": [_tool(name, *described) for name, described in tools]}
+    if method != "tools/call":
+        return {}
+    if params["name"] == "canopy_evidence_pack":
+        return _text(_pack(options.spans))
+    if params["name"] == "canopy_expand":
+        wanted = params.get("arguments", {}).get("handle_ids", [])
+        spans = [span for span in options.spans if span.handle in wanted]
+        return _text("\n\n".join("\n".join([f"// {s.handle}", *s.lines()]) for s in spans))
+    return _text("\n".join(f"{s.path}:{s.first}:{s.lines()[0]}" for s in options.spans))
+
+
+def _tool(name: str, description: str, properties: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"name": name, "description": description, "inputSchema": schema}
+
+
+def _pack(spans: Sequence[Span]) -> str:
+    handles = [
+        {"id": span.handle, "file_path": span.path, "line_range": [span.first, span.last]}
+        for span in spans
+    ]
+    guidance = {
+        "recommended_action": "expand_then_answer",
+        "suggested_expand_count": len(spans),
+        "max_additional_queries": 0,
+    }
+    suggested = [span.handle for span in spans]
+    return json.dumps({"handles": handles, "expand_suggestion": suggested, "guidance": guidance})
+
+
+def _span(word: str) -> Span:
+    """`path:first-last`. Raises `ValueError`."""
+    path, _, lines = word.rpartition(":")
+    first, last = map(int, lines.split("-"))
+    return Span(path=path, first=first, last=last)
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+if __name__ == "__main__":
+    main()
