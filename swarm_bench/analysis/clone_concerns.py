@@ -10,14 +10,17 @@ from swarm_bench.analysis.wording import amount, listed
 def littered(treated: Treated) -> Iterator[Concern]:
     """Agents read a changed CLAUDE.md, and git runs a new hook: part of the treatment that nobody
     meant to measure."""
-    changed = [swarm for swarm in treated.swarms if swarm.unexpected]
-    paths = sorted({path for swarm in changed for path in swarm.unexpected})
+    lines = (line for line in treated.selection.data.overhead if line.mode == treated.mode)
+    looks = [line.unexpected or () for line in lines]
+    looks += [swarm.unexpected for swarm in treated.swarms]
+    paths = sorted({path for look in looks for path in look})
     if paths:
+        most = max(len(paths), *(swarm.unexpected_count or 0 for swarm in treated.swarms), 0)
         yield Concern(
             qualification=f"its tool changed the clone: {listed(paths)}",
-            warning=f"{treated.mode}: before the agents started, its tool changed "
-            f"{_paths(max(swarm.unexpected_count or 0 for swarm in changed))} in the clone that "
-            f"its may_create does not name: {listed(paths)}. Agents may read or run what is there.",
+            warning=f"{treated.mode}: before the agents started, its tool changed {_paths(most)} "
+            f"in the clone that its may_create does not name: {listed(paths)}. Agents may read or "
+            "run what is there.",
         )
 
 

@@ -220,6 +220,12 @@ _OVERHEAD = (
         "All input of the one request that an empty task makes, as the agent reports it.",
     ),
     ("prompt_cost", "US dollars", "What this request cost."),
+    (
+        "unexpected",
+        "paths",
+        "What its servers changed in the clone where they were greeted, and the mode's may_create "
+        "does not say; at most 20.",
+    ),
     ("problem", "text", "What could not be measured, and why."),
 )
 

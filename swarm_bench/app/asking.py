@@ -1,95 +1,21 @@
 """Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
 repository, and a service is started once. What would fail in every trial is refused here."""
 
-import json
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from pathlib import Path
-from uuid import uuid4
+from collections.abc import Sequence
 
 import anyio
 
-from swarm_bench.core.errors import ConfigError, IndexFailed, ServiceFailed, UsageError
+from swarm_bench.app.handshake import Asking as Asking
+from swarm_bench.app.handshake import greet_all
+from swarm_bench.core.errors import ConfigError, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import START_SECONDS, Mode, Program
-from swarm_bench.engine.preparing import Site, prepare, tear_down, version
-from swarm_bench.engine.secrets import secrets
+from swarm_bench.core.experiment import Mode, Program
 from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.canopy_service import started_service
 from swarm_bench.retrieval.embedded.settings import title
-from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, Greetings, greet
-from swarm_bench.retrieval.modes import check_filling, render_servers, uses
-from swarm_bench.retrieval.service_exercise import FILES, make_repository
-from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.files import remove
-from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.process import Command
-from swarm_bench.runtime.workspace import Snapshot, clone
-
-NOBODY = "http://127.0.0.1:9"
-"""Where no service is: a server is to say what it offers without asking for one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """What it takes to ask."""
-
-    programs: Mapping[str, Path]
-    user_environment: Mapping[str, str]
-    agent_env: Mapping[str, str]
-    """Variables that the user gives the agents, and an agent hands on to its servers."""
-    service_url: str | None
-    """Of a service that somebody else runs; it is not started then."""
-    homes: Homes
-    """Of the servers, while they are asked."""
-    index_timeout: float = 600.0
-    """Seconds that a preparation may take."""
-
-    @property
-    def env(self) -> dict[str, str]:
-        """The environment of the servers."""
-        return {**small_environment(self.user_environment), **self.agent_env}
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """What mode files may name."""
-        return {**self.user_environment, **self.agent_env}
-
-    def secrets(self, mode: Mode) -> tuple[str, ...]:
-        """What nobody may read of what the mode's servers say."""
-        return secrets({}, self.agent_env, mode, self.variables)
-
-    def values(self, workspace: Path) -> dict[str, str]:
-        """Of the placeholders."""
-        return {
-            "workspace": str(workspace),
-            "service_url": self.service_url or NOBODY,
-            "canopy_mcp": str(self.programs["canopy-mcp"]),
-        }
-
-    def site(self, mode: Mode, workspace: Path, home: Mapping[str, str]) -> Site:
-        """Where the mode's tool is made ready before it is greeted."""
-        return Site(
-            mode=mode,
-            workspace=workspace,
-            env=self.env,
-            home=home,
-            values=self.values(workspace),
-            variables=self.variables,
-            secrets=self.secrets(mode),
-            tag=f"{TAG_BEGIN}-prepare-{uuid4().hex}",
-            timeout=self.index_timeout,
-        )
-
-    def service_command(self, cwd: Path, home: Mapping[str, str]) -> Command:
-        """Starts a service that no agent will ask; `home` are variables that lead into its own."""
-        return Command(
-            argv=(str(self.programs["canopy-service"]),),
-            cwd=cwd,
-            env={**small_environment(self.user_environment), **home},
-            tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
-        )
+from swarm_bench.retrieval.greeting import Greeting, Greetings
+from swarm_bench.retrieval.modes import uses
+from swarm_bench.runtime.workspace import Snapshot
 
 
 async def ask_tools(
@@ -106,7 +32,7 @@ async def ask_tools(
         async with anyio.create_task_group() as group:
             if asking.service_url is None and any(mode.services for mode in with_tool):
                 group.start_soon(_try_service, asking, trouble)
-            greetings = await _greet_all(asking, with_tool, snapshot)
+            greetings = await greet_all(asking, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     for mode in with_tool:
@@ -123,86 +49,6 @@ async def ask_tools(
                 f"mend {mode.source}, or leave the mode away with --modes"
             )
     return greetings
-
-
-async def _greet_all(
-    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot
-) -> dict[str, dict[str, Greeting]]:
-    """In a clone of the repository; those that may not start without what prepares them, in a small
-    one where that takes no time. Raises `UsageError` for what cannot be prepared."""
-    work = asking.homes.work / TAG_BEGIN
-    plain = [mode for mode in modes if not needs_preparation(mode)]
-    found: dict[str, dict[str, Greeting]] = {}
-    if plain:
-        place = work / (Path(snapshot.repository.path).name or "repository")
-        async with clone(snapshot, place, keep=None) as workspace:
-            found = await greet_modes(asking, plain, workspace)
-    for mode in filter(needs_preparation, modes):
-        try:
-            found[mode.name] = await greet_alone(asking, mode, work / "small")
-        except IndexFailed as error:
-            raise UsageError(
-                f"The mode {mode.name} cannot be prepared, tried in {FILES} files: {error}"
-            ) from error
-    return found
-
-
-def needs_preparation(mode: Mode) -> bool:
-    """Whether its servers may not start in a repository as it is."""
-    step = mode.prepare
-    return step is not None and step.when == "always" and not mode.services
-
-
-async def greet_alone(asking: Asking, mode: Mode, place: Path) -> dict[str, Greeting]:
-    """Its servers, greeted in a repository of ten files that is made at `place` for a moment.
-    Raises `IndexFailed`."""
-    place.mkdir(parents=True)
-    try:
-        await make_repository(place)
-        return (await greet_modes(asking, [mode], place))[mode.name]
-    finally:
-        remove(place)
-
-
-async def greet_modes(
-    asking: Asking, modes: Sequence[Mode], workspace: Path
-) -> dict[str, dict[str, Greeting]]:
-    """All servers of the modes, greeted in `workspace`, which is prepared first for those that need
-    it; one that fails says so in its greeting. Their problems and programs are without secrets.
-    Raises `IndexFailed` and `ConfigError`."""
-    values = asking.values(workspace)
-    written = {mode.name: render_servers(mode, values, None) for mode in modes}
-    hidden = {one for mode in modes for one in asking.secrets(mode)}
-    seconds = max((mode.start_seconds for mode in modes), default=START_SECONDS)
-    async with AsyncExitStack() as stack:
-        homes: dict[str, Mapping[str, str]] = {}
-        sites: dict[str, Site] = {}
-        for mode in modes:
-            check_filling(mode, asking.variables)
-            # Modes with the same servers have them greeted once, in one home.
-            key = json.dumps([written[mode.name], mode.name if mode.keep else ""], sort_keys=True)
-            if key not in homes:
-                home = asking.homes.opened(f"home-{len(homes)}", keep=mode.keep, of=mode.name)
-                homes[key] = await stack.enter_async_context(home)
-            sites[mode.name] = site = asking.site(mode, workspace, homes[key])
-            if needs_preparation(mode):
-                stack.push_async_callback(tear_down, site)
-                await prepare(site)
-        servers = {name: site.servers for name, site in sites.items()}
-        found = await greet(
-            servers, written=written, cwd=workspace, env=asking.env, secrets=hidden, seconds=seconds
-        )
-        for name, site in sites.items():
-            if site.mode.version and found[name]:
-                found[name] = _with_version(found[name], await version(site))
-        return found
-
-
-def _with_version(greetings: Mapping[str, Greeting], number: str | None) -> dict[str, Greeting]:
-    """Of several servers the first is the mode's tool."""
-    (name, first), *others = greetings.items()
-    program = first.program.model_copy(update={"version": number})
-    return {name: replace(first, program=program), **dict(others)}
 
 
 async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:

@@ -181,8 +181,7 @@ class SwarmRecord(Stored):
     brought: tuple[str, ...] = ()
     """Folders that the mode's tool makes for itself (`may_create`) and that the repository has."""
     unexpected: tuple[str, ...] = ()
-    """Paths that appeared, changed or went in the clone before the agents started, and that the
-    mode does not say (`may_create`). The first ones."""
+    """The first paths that changed in the clone before the agents started, beyond `may_create`."""
     unexpected_count: int | None = None
     """How many of them there are; `None` when nobody looked."""
     teardown_failure: str | None = None
@@ -225,6 +224,8 @@ class Overhead(Stored):
     it cannot, or its provider did not answer."""
     prompt_cost: float | None = None
     """US dollars that this request cost."""
+    unexpected: tuple[str, ...] | None = None
+    """Paths that its servers changed where they were greeted, beyond the mode's `may_create`."""
     problem: str | None = None
     """One sentence on what could not be measured."""
 

@@ -121,6 +121,7 @@ def _greeted(experiment: Experiment, mode: Mode, greetings: list[Greeting]) -> O
         tool_tokens=sum(one.tool_tokens for one in greetings),
         server_instruction_tokens=sum(one.instruction_tokens for one in greetings),
         mode_instruction_tokens=tokens.count(mode.instructions),
+        unexpected=next((one.unexpected for one in greetings), ()),
     )
 
 

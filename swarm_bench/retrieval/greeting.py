@@ -50,6 +50,8 @@ class Greeting:
     """Under the names that the server gives them."""
     seconds: float | None = None
     """From its start until it had answered `initialize` and `tools/list`."""
+    unexpected: tuple[str, ...] = ()
+    """Paths that the mode's servers changed where they were greeted, beyond its `may_create`."""
     problem: str | None = None
     """Why it did not, as a clause with its last words; `None` when it did."""
 

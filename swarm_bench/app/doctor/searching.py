@@ -11,8 +11,8 @@ from uuid import uuid4
 import anyio
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.asking import Asking, needs_preparation
 from swarm_bench.app.doctor.naming import frequent_name
+from swarm_bench.app.handshake import Asking, needs_preparation
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
 from swarm_bench.core.experiment import Mode

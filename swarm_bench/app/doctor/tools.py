@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from swarm_bench.app.agents import environment
-from swarm_bench.app.asking import Asking, greet_alone
 from swarm_bench.app.doctor.searching import check_search, make_question
+from swarm_bench.app.handshake import Asking, greet_alone
 from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
@@ -101,6 +101,10 @@ def _of_greetings(about: str, mode: Mode, greetings: Mapping[str, Greeting]) -> 
     if not any(one.tools for one in greetings.values()):
         advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
         return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+    if changed := next((one.unexpected for one in greetings.values() if one.unexpected), ()):
+        found += f"; changed in the clone: {', '.join(changed)}"
+        advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
+        return Check(about=about, state=State.WARNING, found=found, advice=advice)
     if slow:
         advice = "its agents wait for it in every trial: have it installed, and not fetched"
         return Check(about=about, state=State.WARNING, found=found, advice=advice)
