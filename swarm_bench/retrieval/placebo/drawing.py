@@ -64,16 +64,17 @@ def shares_word(text: str, stems: Iterable[str]) -> bool:
 
 
 def places_in(path: str, text: str, seed: int) -> list[Place]:
-    """Some ranges of lines of a file, in their order."""
+    """Some ranges of lines of a file in their order, of which none overlap."""
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines, start=1) if line.strip()]
     draw = random.Random(f"{seed}:{path}")
-    drawn = set[tuple[int, int]]()
+    places: list[Place] = []
     for _ in range(PLACES_PER_FILE):
         first = draw.choice(starts)
         last = min(first + draw.randint(*LINES) - 1, starts[-1])
-        drawn.add((first, last))
-    return [Place(path=path, first=first, last=last) for first, last in sorted(drawn)]
+        if all(last < place.first or place.last < first for place in places):
+            places.append(Place(path=path, first=first, last=last))
+    return sorted(places, key=lambda place: place.first)
 
 
 async def _files(snapshot: Snapshot) -> list[_File]:
