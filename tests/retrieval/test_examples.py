@@ -6,9 +6,20 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.retrieval.modes import read_mode, search_arguments
+from swarm_bench.retrieval.places import read_places
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.json"))
 VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
+
+
+ANSWERS = {
+    "codegraph": "- `a` (o.py:3) - 1 caller in `b.py`\n\n**`a/b.py`** - x(calls)\n```\n1 x\n",
+    "vibgrate": '{"mode":"lexical","matches":[{"name":"A.b","file":"a/b.py","line":191}]}',
+    "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py",\n  "line": 9\n}',
+    "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
+    "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
+}
+"""The begin of what each answered, as far as it matters here."""
 
 
 @pytest.fixture
@@ -45,5 +56,8 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
     assert mode.description
     if mode.search is not None:
         assert "words" in json.dumps(search_arguments(mode, "words", VALUES, {}))
+    if path.stem in ANSWERS:
+        found = read_places(ANSWERS[path.stem], mode.search, "/w", {"a/b.py"})
+        assert {(place.path, place.exists) for place in found} == {("a/b.py", True)}
     if mode.prepare is not None and mode.prepare.command:
         assert mode.may_create or mode.keep
