@@ -15,7 +15,7 @@ VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
 ANSWERS = {
     "codegraph": "- `a` (o.py:3) - 1 caller in `b.py`\n\n**`a/b.py`** - x(calls)\n```\n1 x\n",
     "vibgrate": '{"mode":"lexical","matches":[{"name":"A.b","file":"a/b.py","line":191}]}',
-    "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py",\n  "line": 9\n}',
+    "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
     "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
     "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
 }
