@@ -74,7 +74,7 @@ def _answer(result: Json) -> str | None:
 
 
 def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
-    """What the program says of itself, most of it at its start."""
+    """What the program says of itself, most of it at its start, and what its calls name."""
     init = transcript.init or {}
     ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
     return {
@@ -87,6 +87,7 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "program_version": clause_of(init.get("claude_code_version")),
         "servers": servers_of(init),
         "tools_offered": tools_of(init),
+        **transcript.commands.known(transcript.known),
     }
 
 

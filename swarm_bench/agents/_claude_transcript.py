@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from swarm_bench.agents._commands import Commands
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
@@ -50,6 +51,7 @@ class Transcript:
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     """Of a call's last result; `None` when it is not text alone."""
     answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
     retries: int = 0
     retrying: Json | None = None
     """The last event, when it says that a request will be made again."""
@@ -132,6 +134,7 @@ class Transcript:
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
             self.calls[key] = text_of(block.get("name")) or "unknown"
             self.answers.ask(key, self.calls[key], block.get("input"))
+            self.commands.ask(self.calls[key], block.get("input"))
             self._begun.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:

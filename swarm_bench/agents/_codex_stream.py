@@ -13,6 +13,7 @@ from swarm_bench.agents._codex_log import (
     read_log,
     split,
 )
+from swarm_bench.agents._commands import Commands
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
@@ -48,6 +49,7 @@ class Transcript:
     unanswered: dict[str, str] = field(default_factory=dict)
     denials: dict[str, str] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
     reconnects: int = 0
     error: str | None = None
     """The last error of the conversation, in the program's words."""
@@ -89,6 +91,7 @@ class Transcript:
         if _was_denied(item):
             self.denials[key] = name
         self.answers.ask(key, name, item.get("arguments"))
+        self.commands.ask(name, item.get("arguments") or item)
         if key not in self.unanswered:
             content = object_of(item.get("result")).get("content")
             self.answers.answer(key, content, failed=key in self.failures)
@@ -134,6 +137,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         retries=transcript.reconnects + log.asked_again if known and log.events else None,
         servers=_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
+        **transcript.commands.known(known),
     )
 
 

@@ -19,6 +19,7 @@ from swarm_bench.agents._command_places import (
     first_text,
     first_texts,
 )
+from swarm_bench.agents._commands import some
 from swarm_bench.agents._endings import STOPPED, ending
 from swarm_bench.agents._json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
@@ -50,6 +51,8 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),
         tool_answers=_answers(output.tools, material),
+        commands=_some(output.tools.commands, material),
+        paths=_some(output.tools.paths, material),
         retries=first_count(output.retries, material),
         compactions=first_count(output.compactions, material),
         subagents=first_count(output.subagents, material),
@@ -134,6 +137,11 @@ def _missing(material: Material) -> str:
 def _tools(tools: Tools, places: Places, material: Material) -> dict[str, int] | None:
     names = _names(tools, places, material)
     return None if names is None else dict(Counter(names))
+
+
+def _some(places: Places, material: Material) -> tuple[str, ...] | None:
+    found = first_texts(places, material) if material.readable else None
+    return None if found is None else some(found)
 
 
 def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:

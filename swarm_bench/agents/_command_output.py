@@ -90,6 +90,10 @@ class Tools(Strict):
     servers: Places = ()
     """Names of the MCP servers that are connected."""
     answers: Answers | None = None
+    commands: Places = ()
+    """Command lines that its shell was given."""
+    paths: Places = ()
+    """Files and folders that its tools read or searched."""
     mcp: Pattern | None = None
     """Recognises the program's name of an MCP tool; has the groups `server` and `tool`."""
 

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from swarm_bench.agents._commands import Commands
 from swarm_bench.agents._endings import tail
 from swarm_bench.agents._gemini_causes import cause_of
 from swarm_bench.agents._gemini_home import Left, left_in, usage_of
@@ -56,6 +57,7 @@ class _Transcript:
     """Tool name by call id."""
     failures: dict[str, str] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
     answered: list[str] = field(default_factory=list)
     """Ids of the calls whose results were printed."""
     spans: dict[str, Span] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class _Transcript:
                 key = text_of(event.get("tool_id")) or f"call {len(self.calls)}"
                 self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
                 self.answers.ask(key, self.calls[key], event.get("parameters"))
+                self.commands.ask(self.calls[key], event.get("parameters"))
                 self._open[key] = moment_of(event.get("timestamp"))
             case "tool_result":
                 self._tool_result(event)
@@ -147,6 +150,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         retries=len(_RETRY.findall(stderr)) if begun else None,
         servers=left.servers,
         payload=transcript.result.raw if transcript.result else None,
+        **transcript.commands.known(begun),
     )
 
 

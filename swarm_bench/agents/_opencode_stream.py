@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from swarm_bench.agents._commands import Commands
 from swarm_bench.agents._json_lines import (
     Found,
     Json,
@@ -43,6 +44,7 @@ class Transcript:
     """By the place of the call among the calls."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
     failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
@@ -87,6 +89,7 @@ class Transcript:
         result = None if state.get("attachments") else state.get("error" if failed else "output")
         self.result_tokens[key] = tokens_of(result)
         self.answers.ask(key, name, state.get("input"))
+        self.commands.ask(name, state.get("input"))
         self.answers.answer(key, result, failed=failed)
 
 
@@ -127,6 +130,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         subagents=log.subagents if log.known else None,
         servers=_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
+        **transcript.commands.known(known),
     )
 
 

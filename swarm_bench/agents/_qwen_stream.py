@@ -79,6 +79,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         servers=servers_of(init),
         tools_offered=tools_of(init),
         payload=transcript.last.raw if transcript.last else None,
+        **transcript.commands.known(known),
     )
 
 

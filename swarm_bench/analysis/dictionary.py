@@ -190,6 +190,12 @@ _EVIDENCE = (
         "agree, explained or contradict: how the tool's counters fit the transcripts of the "
         "trial's swarm; null when there are none, or they were not read.",
     ),
+    (
+        "outside",
+        "sentences",
+        "One for each way in which the agent seems to have reached a tool that its mode does not "
+        "give; at most 20.",
+    ),
     ("why", "sentences", "One for each contradiction, and for each difference with a known rule."),
 )
 

@@ -8,6 +8,7 @@ from swarm_bench.analysis.clone_concerns import brought, littered, not_torn_down
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.outside_concerns import reached_outside
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.analysis.use_concerns import LABELS, labels, unclear
@@ -177,6 +178,7 @@ def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
 
 KINDS: tuple[Kind, ...] = (
     contaminated,
+    reached_outside,
     contradicted,
     not_exercised,
     labels,

@@ -3,7 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from swarm_bench.analysis import answer_concerns, clone_concerns, tool_concerns, use_concerns
+from swarm_bench.analysis import (
+    answer_concerns,
+    clone_concerns,
+    outside_concerns,
+    tool_concerns,
+    use_concerns,
+)
 from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
@@ -23,6 +29,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
         *warned(selection, tool_concerns.contaminated),
+        *warned(selection, outside_concerns.reached_outside),
         *_unasked(selection),
         *warned(selection, tool_concerns.contradicted),
         *warned(selection, tool_concerns.not_exercised),

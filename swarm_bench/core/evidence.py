@@ -27,10 +27,17 @@ Verdict = Literal["agree", "explained", "contradict"]
 the difference."""
 
 
+MOST_OUTSIDE = 20
+"""Sentences on what one agent reached beside its servers that are kept."""
+LONGEST_OUTSIDE = 300
+"""Characters of each."""
+
+
 class Evidence(Stored):
     """What the witnesses of one trial say about the tool of its mode; the label follows from it.
 
-    1. the agent's start event, 2. its transcript, 3. the tool's own counters.
+    1. the agent's start event, 2. its transcript, 3. the tool's own counters, 4. what was started,
+    asked and read beside the servers of the mode, which leaves the label as it is.
     """
 
     connected: tuple[str, ...] | None = None
@@ -59,5 +66,8 @@ class Evidence(Stored):
     counters: Verdict | None = None
     """How the counters of the trial's swarm fit its transcripts; `None` when there are none, or
     they were not read. Counters cannot be told apart by agent."""
+    outside: tuple[str, ...] = ()
+    """A sentence for each way in which the agent seems to have reached a tool that its mode does
+    not give: a program, an address, an index, a bare name."""
     why: tuple[str, ...] = ()
     """A sentence for each contradiction, and for each difference that is explained."""

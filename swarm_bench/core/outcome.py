@@ -211,6 +211,10 @@ class Outcome:
     tool_answers: tuple[ToolAnswer, ...] | None = None
     """Of calls of MCP tools that came back without an error; `None` when the program does not show
     its results."""
+    commands: tuple[str, ...] | None = None
+    """Command lines that shells were given, as far as they are looked at; not stored."""
+    paths: tuple[str, ...] | None = None
+    """Files and folders that tools read or searched, in the same way."""
     unusable_tools: tuple[str, ...] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
     permission_denials: Mapping[str, int] | None = None

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field, field_validator, model_validator
 
+from swarm_bench.core.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode, Stored
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
@@ -39,6 +40,7 @@ SESSION = re.compile(r"[\w.-]{1,64}")
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Amount = Annotated[float, Field(ge=0, le=2**53)]
+Sentence = Annotated[str, Field(max_length=LONGEST_OUTSIDE)]
 
 
 class Recording(Stored):
@@ -134,6 +136,8 @@ class RecordedTrial(Stored):
     wall_seconds: Amount | None = None
     cpu_seconds: Amount | None = None
     peak_memory_bytes: Count | None = None
+    outside: tuple[Sentence, ...] = Field(default=(), max_length=MOST_OUTSIDE)
+    """What the agent reached beside the servers of its mode."""
     rehearsal: bool | None = None
     rehearsal_requests: Count | None = None
     rehearsal_faults: Count | None = None

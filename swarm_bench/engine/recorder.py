@@ -135,6 +135,7 @@ def recorded_trial(
             "prompt_sha256": hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest(),
             "workspace": workspace,
             "program_version": program.version,
+            "outside": record.evidence.outside if record.evidence else (),
             "ran": launch is not None,
             "returncode": ended.returncode if ended else None,
             "stopped": ended.stopped if ended else None,

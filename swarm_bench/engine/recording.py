@@ -39,12 +39,14 @@ def make_record(
     outcome: Outcome,
     measured: Measured,
     extra: Mapping[str, Any],
+    outside: tuple[str, ...] = (),
 ) -> TrialRecord:
-    """The record of a trial: `extra` has its scores, and what a rehearsal server saw. What the
-    agent did not say stays `None`."""
+    """The record of a trial: `extra` has its scores, and what a rehearsal server saw; `outside`
+    says what else than its servers the agent reached. What the agent did not say stays `None`."""
     values: dict[str, Any] = {
         **_figures(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
+        **_treated(experiment, trial, outcome, outside),
         **(_rehearsed_figures(experiment, outcome) if experiment.rehearsal else {}),
         **vars(measured),
         **extra,
@@ -126,8 +128,6 @@ def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
 
 
 def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
-    purposes = experiment.tool_purposes.get(trial.mode, {})
-    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
     backend = experiment.retrieval.get(trial.mode)
     return {
         "session": experiment.session,
@@ -153,7 +153,13 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, 
         "unusable_tools": outcome.unusable_tools,
         "mcp_calls": mcp_calls(outcome),
         "mcp_servers": outcome.servers,
-        "retrieval": label,
-        "evidence": evidence,
         "backend": backend.label if backend else None,
     }
+
+
+def _treated(
+    experiment: Experiment, trial: Trial, outcome: Outcome, outside: tuple[str, ...]
+) -> dict[str, Any]:
+    purposes = experiment.tool_purposes.get(trial.mode, {})
+    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
+    return {"retrieval": label, "evidence": evidence.model_copy(update={"outside": outside})}

@@ -20,6 +20,7 @@ from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.engine.proof import prove
 from swarm_bench.engine.recording import Measured
 from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.retrieval.reaching import reach_of
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 
@@ -38,7 +39,12 @@ async def replay_swarm(
     with store_errors(place):
         place.mkdir(exist_ok=True)
     around = Surroundings(
-        workspace=place, placeholders={}, monitor=TreeMonitor(), attempts=attempts, home={}
+        workspace=place,
+        placeholders={},
+        monitor=TreeMonitor(),
+        attempts=attempts,
+        home={},
+        reach=reach_of(kit.experiment, swarm.mode, kit.snapshot.files, {}, {}),
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
     trials = [ReplayedTrial(kit, recorded, around, trial) for trial in swarm.trials]
@@ -176,6 +182,11 @@ class ReplayedTrial(TrialRun):
         seen = {name: getattr(then, name) for name in names}
         version = outcome.program_version or then.program_version
         return {**replayed, **seen, "program_version": version}
+
+    def _outside(self, outcome: Outcome) -> tuple[str, ...]:
+        """What was seen then: of the process tree there is nothing now."""
+        then = self._recorded.outside if self._recorded else ()
+        return then or super()._outside(outcome)
 
     def _workspace_seen(self) -> str:
         return self._recorded.workspace if self._recorded else super()._workspace_seen()

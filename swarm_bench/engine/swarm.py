@@ -28,6 +28,7 @@ from swarm_bench.engine.trial import Surroundings, TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
 from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.retrieval.reaching import reach_of
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
@@ -76,6 +77,8 @@ class SwarmRun:
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
         tag = f"{kit.experiment.session}/index/{swarm.id}"
+        files, values = kit.snapshot.files, self._placeholders()
+        self._reach = reach_of(kit.experiment, swarm.mode, files, values, kit.variables)
         self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
 
     async def run(self) -> None:
@@ -240,6 +243,7 @@ class SwarmRun:
             attempts=self._attempts,
             home=self._home,
             made=self._ground.made,
+            reach=self._reach,
         )
 
     def _placeholders(self) -> dict[str, str]:

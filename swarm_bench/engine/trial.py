@@ -30,6 +30,7 @@ from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
 from swarm_bench.engine.recording import Measured, make_record, rehearsed
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
+from swarm_bench.retrieval.outside import Reach
 from swarm_bench.runtime.files import store_errors, write_whole
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.monitor import TreeMonitor
@@ -50,6 +51,8 @@ class Surroundings:
     """Variables that lead the servers into the home that they share."""
     made: tuple[str, ...] = ()
     """Paths in the workspace that the preparation of the mode's tool left there."""
+    reach: Reach = Reach()
+    """What other modes give."""
 
 
 class TrialRun:
@@ -67,6 +70,7 @@ class TrialRun:
         self._result: ProcessResult | None = None
         self._rehearsed: dict[str, Any] = {}
         self._defect: str | None = None
+        self._reached: tuple[str, ...] = ()
         self._home = Home(path=kit.work / "homes" / trial.id)
         self._secrets: tuple[str, ...] = ()
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
@@ -115,7 +119,8 @@ class TrialRun:
         """Write the artefacts and the line. Called once."""
         kit, trial = self._kit, self.trial
         extra = {**self._found(outcome), **self._scores(outcome)}
-        record = make_record(kit.experiment, trial, outcome, self._measured(exit_code), extra)
+        measured = self._measured(exit_code)
+        record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
         if kit.recorder is not None:
             kit.recorder.keep(self._to_be_recorded(record), self._printed())
         if outcome.payload is not None:
@@ -125,6 +130,11 @@ class TrialRun:
         kit.folder.append_trial(record)
         self.written = record
         kit.emit(TrialEnded(record=record))
+
+    def _outside(self, outcome: Outcome) -> tuple[str, ...]:
+        """What the agent reached beside the servers of its mode, as sentences."""
+        around = self._around
+        return around.reach.findings(outcome, around.monitor.commands(self._tag))
 
     def _measured(self, exit_code: int | None) -> Measured:
         launched = self._launched
@@ -248,7 +258,9 @@ class TrialRun:
             secrets=self._secrets,
             servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )
-        return await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
+        outcome = await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
+        self._reached = await anyio.to_thread.run_sync(self._outside, outcome)
+        return outcome
 
     async def _so_far(self, lost: str | None) -> Outcome:
         """What a stopped agent had spent, under the cause that stopped it."""

@@ -12,6 +12,20 @@ EMBEDDED = {
 }
 
 
+FAMILY = frozenset(
+    {
+        *("canopy", *EMBEDDED, *EMBEDDED.values()),
+        "swarm-bench.retrieval.embedded.mcp-server",
+        "swarm-bench.retrieval.embedded.service",
+    }
+)
+"""What canopy's programs are called, whichever of them runs: names as they are compared."""
+ROUTES = ("/repos/add", "/reindex", "/evidence_pack")
+"""Paths of requests to a service of canopy, which others hardly have."""
+QUERIES = ("/query", "/expand")
+"""Those that others may have too; canopy's name a repository."""
+
+
 def find_program(name: str, override: str | None) -> Path:
     """The path of `canopy-mcp` or `canopy-service`.
 

@@ -27,6 +27,7 @@ def same(question: str, answer: str) -> dict[str, Any]:
 
 CASES: dict[str, Callable[[], SessionData]] = {
     "contaminated": lambda: canopy(make_trial("canopy", agent=2, retrieval="contaminated")),
+    "reached_outside": lambda: canopy(evidence={"outside": ["It started codegraph."]}),
     "contradicted": lambda: canopy(
         make_swarm("canopy", counters="contradict", counters_why=["So."])
     ),

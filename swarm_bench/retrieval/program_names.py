@@ -1,0 +1,192 @@
+"""The names by which a program that somebody starts is known again: its own script, module, package
+or binary. What only runs it (an interpreter, a launcher of packages) is no name of it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from swarm_bench.retrieval.command_lines import INTERPRETER, Command, commands_in
+
+COMMON = frozenset(
+    {
+        *("ag", "ack", "awk", "base64", "basename", "bat", "bc", "cargo", "cat", "cd", "chmod"),
+        *("clang", "cmake", "cmp", "column", "comm", "cp", "ctags", "curl", "cut", "date", "dd"),
+        *("df", "diff", "dirname", "docker", "du", "echo", "egrep", "export", "fd", "fdfind"),
+        *(
+            "fgrep",
+            "file",
+            "find",
+            "fzf",
+            "gawk",
+            "gcc",
+            "gh",
+            "git",
+            "go",
+            "gradle",
+            "grep",
+            "gzip",
+        ),
+        *("head", "hexdump", "id", "install", "jq", "kill", "less", "ln", "ls", "lsof", "make"),
+        *("mkdir", "mktemp", "more", "mv", "mvn", "mypy", "nc", "nl", "npm", "od", "paste"),
+        *("patch", "pip", "pip3", "pnpm", "podman", "poetry", "printf", "ps", "pwd", "pytest"),
+        *("readlink", "realpath", "rg", "ripgrep", "rm", "rmdir", "rsync", "ruff", "rustc", "sed"),
+        *("seq", "set", "sleep", "sort", "source", "sqlite3", "ssh", "stat", "strings", "tail"),
+        *("tar", "tee", "test", "touch", "tr", "trap", "tree", "true", "tsc", "type", "uname"),
+        *("uniq", "unzip", "uv", "wait", "wc", "wget", "which", "xxd", "yarn", "yq", "zip", "["),
+        *("[[", ":", ".", "false", "kubectl", "psql", "redis-cli", "cloc", "tokei", "scc"),
+    }
+)
+"""Programs that an agent without the tool uses as well: to start one of them shows nothing."""
+_GENERIC = frozenset(
+    {
+        *("app", "bin", "cli", "client", "core", "dist", "index", "main", "mcp", "mcp-server"),
+        *("run", "script", "serve", "server", "start", "stdio", "tool", "tools", "wrapper"),
+    }
+)
+"""Names that many programs have; one of them alone is nobody's."""
+_LAUNCHERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
+_LAUNCHING = {
+    "npm": ("exec", "x"),
+    "pnpm": ("dlx", "exec"),
+    "yarn": ("dlx", "exec"),
+    "bun": ("x",),
+    "uv": ("tool", "run"),
+    "pipx": ("run",),
+    "poetry": ("run",),
+    "pdm": ("run",),
+    "hatch": ("run",),
+    "pipenv": ("run",),
+    "cargo": ("run",),
+    "docker": ("run",),
+    "podman": ("run",),
+}
+"""By program: words after which the name of what is started follows."""
+_WITH_VALUE = frozenset(
+    {
+        *("-p", "--package", "--from", "--with", "--python", "--directory", "--project", "--env"),
+        *("-e", "-v", "--volume", "--mount", "--name", "--network", "-w", "--workdir", "--user"),
+        *("-u", "--platform", "--extra", "--group", "--env-file", "--index-url", "--spec"),
+        *("--with-editable", "--prefix", "--bin"),
+    }
+)
+"""Options of launchers that take the next word."""
+_LOADING = frozenset({"-r", "--require", "--import", "--loader", "-X", "-W", "-cp"})
+"""Those of interpreters."""
+_NAMING = ("-p", "--package", "--from", "--spec", "--bin")
+"""Those whose word names a package."""
+_SOURCE = re.compile(r"\.(?:py|pyz|js|mjs|cjs|ts|mts|rb|pl|php|jar|sh|lua|r)$", re.IGNORECASE)
+_VERSION = re.compile(r"(?<=.)(?:[@:][^/@:]+|\[[^\]]*\].*|[=<>~!]=?.*)$")
+_PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?(?!\.bin/)[^/]+)/")
+
+
+def names_of(command: Command, folder: str | None = None) -> frozenset[str]:
+    """The names of what a command starts; none for interpreters without a program, and for what
+    every agent uses. `folder` is where relative paths of scripts begin."""
+    return frozenset(filter(_is_telling, _names(command, folder)))
+
+
+def _is_telling(name: str) -> bool:
+    if name in COMMON or name in _GENERIC or INTERPRETER.fullmatch(name):
+        return False
+    return name.startswith("/") or not _SOURCE.search(name)
+
+
+def plain(name: str) -> str:
+    """A name as it is compared: programs and their packages differ in `-`, `_` and case."""
+    return name.casefold().replace("_", "-")
+
+
+def _names(command: Command, folder: str | None) -> Iterator[str]:
+    program, words = command.program, command.words
+    if not words:
+        return
+    if program in _LAUNCHERS or (program in _LAUNCHING and _is_launch(program, words)):
+        yield from _launched(program, words, folder)
+    elif INTERPRETER.fullmatch(program):
+        yield from _interpreted(words, folder)
+    elif _SOURCE.search(program):
+        yield from _script(words[0], folder)
+    else:
+        yield plain(program)
+        yield from _packages(words[0])
+
+
+def _is_launch(program: str, words: Sequence[str]) -> bool:
+    return any(word in _LAUNCHING[program] for word in _positional(words[1:])[:1])
+
+
+def _launched(program: str, words: Sequence[str], folder: str | None) -> Iterator[str]:
+    """Names of the package and the program that a launcher is told."""
+    for option, value in zip(words[1:], (*words[2:], ""), strict=False):
+        name, _, joined = option.partition("=")
+        if name in _NAMING and (joined or value) and not (program == "uvx" and name == "-p"):
+            yield from _package(joined or value)
+    rest = _positional(words[1:])
+    while rest and rest[0] in _LAUNCHING.get(program, ()):
+        rest = _positional(rest[1:])
+    if not rest:
+        return
+    if "/" not in rest[0] or rest[0].startswith("@") or program in ("docker", "podman"):
+        yield from _package(rest[0])
+    inner = Command(words=tuple(rest))
+    if inner.program not in _LAUNCHING and inner.program not in _LAUNCHERS:
+        yield from _names(inner, folder)
+    for option, line in zip(words, words[1:], strict=False):
+        if option in ("-c", "--call"):
+            for told in commands_in(line):
+                yield from _names(told, folder)
+
+
+def _positional(words: Sequence[str]) -> list[str]:
+    """What follows the options at the beginning."""
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        if option in _WITH_VALUE and rest:
+            rest.pop(0)
+    return rest
+
+
+def _package(written: str) -> Iterator[str]:
+    name = plain(_VERSION.sub("", written))
+    yield name
+    yield name.rpartition("/")[2]
+
+
+def _interpreted(words: Sequence[str], folder: str | None) -> Iterator[str]:
+    rest = list(words[1:])
+    while rest:
+        word = rest.pop(0)
+        if word in ("-m", "-jar") and rest:
+            yield from _module(rest[0]) if word == "-m" else _script(rest[0], folder)
+            return
+        if re.fullmatch(r"-\w*[ce]|--eval|--print|-", word):
+            return  # a program that has no name
+        if word == "run":
+            continue
+        if not word.startswith("-"):
+            yield from _script(word, folder)
+            return
+        if word in _LOADING and rest:
+            rest.pop(0)
+
+
+def _module(name: str) -> Iterator[str]:
+    yield plain(name.removesuffix(".__main__"))
+
+
+def _script(path: str, folder: str | None) -> Iterator[str]:
+    """By its whole path; one that was installed as a program, by its name too."""
+    yield from _packages(path)
+    if path.startswith("/"):
+        yield str(PurePosixPath(path))
+    elif folder is not None:
+        yield str(PurePosixPath(folder, path))
+    if not _SOURCE.search(path):
+        yield plain(PurePosixPath(path).name)
+
+
+def _packages(path: str) -> Iterator[str]:
+    """The package of npm that a file belongs to."""
+    if found := _PACKAGE.findall(path):
+        yield plain(found[-1])
