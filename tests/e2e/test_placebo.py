@@ -61,10 +61,18 @@ def trials(found: Report) -> dict[str, TrialRecord]:
 
 
 def answered(bench: Bench, run: int, mode: str) -> set[str]:
-    """Files of the repository that the agent's results and answer name."""
-    folder = bench.folder / "out" / f"run-{run}" / mode
-    text = (folder / "agent-1.stream.jsonl").read_text()
-    return {name for name in [*PAINTS, "shop/auth.py"] if name in text}
+    """Files of the repository that the mode's own tools named to its agent."""
+    stream = bench.folder / "out" / f"run-{run}" / mode / "agent-1.stream.jsonl"
+    events = [json.loads(line) for line in stream.read_text().splitlines()]
+    blocks = [block for event in events for block in event.get("message", {}).get("content", [])]
+    calls = {
+        block["id"]
+        for block in blocks
+        if block["type"] == "tool_use" and block["name"].startswith("mcp__")
+    }
+    texts = [block["content"] for block in blocks if block.get("tool_use_id") in calls]
+    assert texts
+    return {name for name in [*PAINTS, "shop/auth.py"] if any(name in text for text in texts)}
 
 
 def test_a_placebo_runs_beside_its_mode_and_the_same_one_when_continued(painted: Bench) -> None:
