@@ -16,6 +16,7 @@ ANSWERS = {
     "codegraph": "- `a` (o.py:3) - 1 caller in `b.py`\n\n**`a/b.py`** - x(calls)\n```\n1 x\n",
     "vibgrate": '{"mode":"lexical","matches":[{"name":"A.b","file":"a/b.py","line":191}]}',
     "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
+    "code-index": '{"results": [{"file": "./a/b.py", "line": 4, "text": "x"}], "total": 1}',
     "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
     "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
 }
