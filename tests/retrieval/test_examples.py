@@ -17,6 +17,7 @@ ANSWERS = {
     "vibgrate": '{"mode":"lexical","matches":[{"name":"A.b","file":"a/b.py","line":191}]}',
     "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
     "code-index": '{"results": [{"file": "./a/b.py", "line": 4, "text": "x"}], "total": 1}',
+    "code-search-graph": "## x\n\n### [1] `a/b.py:81-83` - `A`\n- x\n```code\n```\n",
     "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
     "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
 }
