@@ -51,7 +51,8 @@ def controls(
 ) -> tuple[Controls, ...]:
     """By kind, those of which there are any."""
     metrics = tuple(metrics)
-    each = (_of_kind(selection, headline, kind, metrics) for kind in _TEXTS)
+    kinds = _TEXTS if selection.modes else ()
+    each = (_of_kind(selection, headline, kind, metrics) for kind in kinds)
     return tuple(one for one in each if one.splits or one.notes)
 
 
