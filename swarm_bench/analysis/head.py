@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from swarm_bench.analysis.audit_concerns import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.experiment import Experiment, Program, Repository
@@ -178,6 +179,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
         tables = sorted({trial.price_table for trial in trials if trial.price_table})
         source = f" with the price table {', '.join(tables)}" if tables else ""
         found.append(f"Cost is an estimate{source}: nobody was billed.")
+    found += about_audit(selection)
     if selection.data.experiment is None:
         found.append(
             "These results were written by canopy's own script, which makes one run and keeps no "

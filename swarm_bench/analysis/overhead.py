@@ -5,7 +5,7 @@ from dataclasses import replace
 from swarm_bench.analysis.measure import metric
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sheets import sheet
-from swarm_bench.core.records import Overhead
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.report import Figure, Line, Sheet, Style
 
 COLUMNS = (

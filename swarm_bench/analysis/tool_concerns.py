@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.answer_concerns import hollow_answers
+from swarm_bench.analysis.audit_concerns import changed, contradicted_by_streams
 from swarm_bench.analysis.clone_concerns import brought, littered, not_torn_down
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
@@ -177,6 +178,8 @@ def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
 
 
 KINDS: tuple[Kind, ...] = (
+    changed,
+    contradicted_by_streams,
     contaminated,
     reached_outside,
     contradicted,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis import (
     answer_concerns,
+    audit_concerns,
     clone_concerns,
     outside_concerns,
     tool_concerns,
@@ -28,6 +29,8 @@ _EFFECT = {
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
+        *warned(selection, audit_concerns.changed),
+        *warned(selection, audit_concerns.contradicted_by_streams),
         *warned(selection, tool_concerns.contaminated),
         *warned(selection, outside_concerns.reached_outside),
         *_unasked(selection),

@@ -6,7 +6,9 @@ from swarm_bench.analysis.calibration import calibration
 from swarm_bench.analysis.script_folder import is_script_folder, read_script_folder
 from swarm_bench.analysis.series import series
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.app.audit import with_streams
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.records import SessionData
 from swarm_bench.core.report import Report
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import series_sessions
@@ -26,9 +28,9 @@ def report(path: Path) -> str:
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
     folder = SessionFolder(path)
     if series_sessions(path):
-        return write_series_summary(path)
+        return write_series_summary(path, audited=True)
     if folder.holds_session():
-        return write_summary(folder)[1]
+        return write_summary(folder, audited=True)[1]
     if folder.is_ours():
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
@@ -39,9 +41,10 @@ def report(path: Path) -> str:
     )
 
 
-def write_summary(folder: SessionFolder) -> tuple[Report, str]:
-    """The report of a session as it stands, and its `summary.md`, which is written."""
-    data = folder.read()
+def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, str]:
+    """The report of a session as it stands, and its `summary.md`, which is written. It can be
+    audited: held against the streams that the agents left."""
+    data = _read(folder, audited=audited)
     report = summarise(data)
     calibrated = data.experiment is not None and data.experiment.benchmark == "calibrate"
     summary = render_calibration(report, calibration(data)) if calibrated else render(report)
@@ -49,9 +52,16 @@ def write_summary(folder: SessionFolder) -> tuple[Report, str]:
     return report, summary
 
 
-def write_series_summary(path: Path) -> str:
+def write_series_summary(path: Path, *, audited: bool = False) -> str:
     """The `summary.md` of a series as it stands, which is written."""
-    sessions = {size: folder.read() for size, folder in series_sessions(path).items()}
+    sessions = {
+        size: _read(folder, audited=audited) for size, folder in series_sessions(path).items()
+    }
     summary = render_series(series(sessions))
     write_whole(SessionFolder(path).summary, summary)
     return summary
+
+
+def _read(folder: SessionFolder, *, audited: bool) -> SessionData:
+    data = folder.read()
+    return with_streams(folder, data) if audited else data

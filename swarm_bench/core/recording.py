@@ -23,8 +23,9 @@ from pydantic import Field, field_validator, model_validator
 from swarm_bench.core.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode, Stored
 from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.records import Overhead, SwarmRecord
+from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 FORMAT = 1

@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from swarm_bench.core.answers import ToolAnswers
+from swarm_bench.core.audit import Audit, Key
 from swarm_bench.core.evidence import Evidence as Evidence
 from swarm_bench.core.evidence import Treatment as Treatment
 from swarm_bench.core.evidence import Verdict as Verdict
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _RULES = "rules"
@@ -134,6 +136,11 @@ class TrialRecord(Stored):
     structured: bool | None = None
 
     @property
+    def key(self) -> Key:
+        """What tells its line from others."""
+        return self.trial, self.attempt
+
+    @property
     def task_key(self) -> str:
         """What tells its task from others: the id, and the prompt where there is none."""
         return self.task_id or self.task
@@ -202,34 +209,6 @@ class SwarmRecord(Stored):
     """Why the swarm could not run or broke off."""
 
 
-class Overhead(Stored):
-    """One line of `overhead.jsonl`: what it costs to have a mode's tool at all, measured once per
-    mode. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
-
-    schema_version: int = SCHEMA_VERSION
-    session: str
-    mode: str
-    server_seconds: dict[str, float] = {}
-    """By server: from its start until it had answered `initialize` and `tools/list`."""
-    tools: int | None = None
-    """Tools of all servers of the mode."""
-    tool_tokens: int | None = None
-    """Names, descriptions and schemas of these tools."""
-    server_instruction_tokens: int | None = None
-    """What the servers tell a model about themselves when they are greeted."""
-    mode_instruction_tokens: int | None = None
-    """The mode's instructions, which stand before every task."""
-    prompt_tokens: int | None = None
-    """All input of the one request that an empty task makes, as the agent reports it; `None` when
-    it cannot, or its provider did not answer."""
-    prompt_cost: float | None = None
-    """US dollars that this request cost."""
-    unexpected: tuple[str, ...] | None = None
-    """Paths that its servers changed where they were greeted, beyond the mode's `may_create`."""
-    problem: str | None = None
-    """One sentence on what could not be measured."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class SessionData:
     """A session as the analysis reads it."""
@@ -243,5 +222,6 @@ class SessionData:
     """Trials that the plan has, by mode; empty when there is no plan."""
     head: Mapping[str, str] = field(default_factory=dict)
     """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
+    audit: Audit | None = None
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, invalid bytes."""

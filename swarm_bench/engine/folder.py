@@ -10,10 +10,13 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from swarm_bench.core.audit import Audit
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
-from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
+from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.retrieval.modes import without_secrets
 from swarm_bench.runtime.files import append_line, remove, store_errors, write_whole
 from swarm_bench.runtime.workspace import SESSION_MARK
@@ -117,19 +120,27 @@ class SessionFolder:
         folder = self.mode_folder(experiment, trial.run, trial.mode)
         return folder / f"agent-{trial.agent}.{suffix}"
 
+    def left_of(self, experiment: Experiment, record: TrialRecord, suffix: str) -> Path | None:
+        """An artefact of a trial that is recorded, if it is a file in this folder; `None` when it
+        is not there, or leads elsewhere."""
+        if record.mode not in {mode.name for mode in experiment.modes}:
+            return None
+        folder = self.mode_folder(experiment, record.run, record.mode)
+        file = folder / f"agent-{record.agent}.{suffix}"
+        return file if file.is_file() and file.resolve() == file else None
+
     def append_trial(self, record: TrialRecord) -> None:
-        append_line(self._metrics, record.model_dump_json())
+        append_line(self._metrics, sealed(record.model_dump_json()))
 
     def amend(self, records: Sequence[TrialRecord]) -> None:
         """Put the records in the places of the lines that they had; all other lines stay as they
         are. Nothing is written when nothing changes."""
-        new = {(record.trial, record.attempt): record.model_dump_json() for record in records}
+        new = {record.key: sealed(record.model_dump_json()) for record in records}
         content = self._metrics.read_bytes() if self._metrics.exists() else b""
         lines = content.split(b"\n")
         for number, _, record in _read(self._metrics, TrialRecord):
-            key = (record.trial, record.attempt) if record is not None else None
-            if key in new:
-                lines[number - 1] = new[key].encode("utf-8", "replace")
+            if record is not None and record.key in new:
+                lines[number - 1] = new[record.key]
         if (amended := b"\n".join(lines)) != content:
             write_whole(self._metrics, amended)
 
@@ -199,6 +210,7 @@ class SessionFolder:
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
+            audit=_audit(trials),
             warnings=(
                 *_torn(self._metrics, trials),
                 *_torn(self._retrieval, swarms),
@@ -221,6 +233,16 @@ def _read(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
     content = path.read_bytes() if path.exists() else b""
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     return [(number, line, _parse(line, kind)) for number, line in lines]
+
+
+def _audit(lines: Sequence[tuple[int, bytes, TrialRecord | None]]) -> Audit:
+    """What the checksums say of the lines that can be read."""
+    whole = [(record.key, is_whole(line)) for _, line, record in lines if record is not None]
+    return Audit(
+        sealed=sum(state is not None for _, state in whole),
+        edited=frozenset(key for key, state in whole if state is False),
+        bare=frozenset(key for key, state in whole if state is None),
+    )
 
 
 def _parse(line: bytes, kind: type[Line]) -> Line | None:

@@ -16,7 +16,8 @@ import anyio
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Task, stable_id
-from swarm_bench.core.records import Overhead, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.recording import (
     OVERHEAD,
     RECORDING,
@@ -24,7 +25,7 @@ from swarm_bench.core.recording import (
     Recording,
     stream_path,
 )
-from swarm_bench.core.records import Overhead, SwarmRecord, TrialRecord
+from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.runtime.files import append_line, store_errors, write_whole
 from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult

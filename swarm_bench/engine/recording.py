@@ -44,7 +44,7 @@ def make_record(
     """The record of a trial: `extra` has its scores, and what a rehearsal server saw; `outside`
     says what else than its servers the agent reached. What the agent did not say stays `None`."""
     values: dict[str, Any] = {
-        **_figures(outcome, experiment.limits.max_turns),
+        **figures_of(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
         **_treated(experiment, trial, outcome, outside),
         **(_rehearsed_figures(experiment, outcome) if experiment.rehearsal else {}),
@@ -54,7 +54,8 @@ def make_record(
     return TrialRecord.model_validate(values)
 
 
-def _figures(outcome: Outcome, max_turns: int) -> dict[str, Any]:
+def figures_of(outcome: Outcome, max_turns: int) -> dict[str, Any]:
+    """What the agent reported, as keys of the record."""
     usage, milliseconds = outcome.usage, outcome.duration_ms
     requests = outcome.requests
     if requests is None and outcome.turns_are_requests:

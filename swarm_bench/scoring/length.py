@@ -14,6 +14,9 @@ class Length:
     version = 1
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
-        if not context.text:
-            return {"result_lines": None}
-        return {"result_lines": context.text.rstrip("\n").count("\n") + 1}
+        return {"result_lines": lines_of(context.text)}
+
+
+def lines_of(text: str | None) -> int | None:
+    """Lines of an answer."""
+    return text.rstrip("\n").count("\n") + 1 if text else None

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 
 MODES: dict[str, dict[str, Any]] = {
     "baseline": {},

@@ -1,6 +1,7 @@
 """Whatever a warning says of a mode's treatment, the headline says too."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from swarm_bench.analysis import tool_concerns
 from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.audit import Audit
 from swarm_bench.core.records import SessionData
 from tests.analysis.conftest import make_session, make_swarm, make_trial
 
@@ -25,7 +27,13 @@ def same(question: str, answer: str) -> dict[str, Any]:
     return {FIND: {"answers": 1, "questions": [question], "different": [answer]}}
 
 
+def audited(**audit: Any) -> SessionData:
+    return replace(canopy(trial="x"), audit=Audit(sealed=2, **audit))
+
+
 CASES: dict[str, Callable[[], SessionData]] = {
+    "changed": lambda: audited(edited=frozenset({("x", 1)})),
+    "contradicted_by_streams": lambda: audited(differing={("x", 1): ("total_tokens",)}),
     "contaminated": lambda: canopy(make_trial("canopy", agent=2, retrieval="contaminated")),
     "reached_outside": lambda: canopy(evidence={"outside": ["It started codegraph."]}),
     "contradicted": lambda: canopy(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.experiment import Limits
-from swarm_bench.core.records import Overhead
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.engine.overhead import longest_seconds
 from tests.e2e.conftest import Bench
 

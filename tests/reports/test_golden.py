@@ -11,7 +11,8 @@ import pytest
 from swarm_bench.analysis.script_folder import read_script_folder
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.reports.markdown import render
 
 TESTS = Path(__file__).parents[1]

@@ -8,7 +8,8 @@ from markdown_it.token import Token
 
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.experiment import Mode
-from swarm_bench.core.records import Overhead, SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Report
 from swarm_bench.reports.markdown import render
 from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial

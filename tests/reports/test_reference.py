@@ -20,7 +20,8 @@ from swarm_bench.analysis.dictionary import (
 from swarm_bench.analysis.metrics import INDEXING, RATIOS, TABLES
 from swarm_bench.analysis.overhead import COLUMNS as OVERHEAD
 from swarm_bench.analysis.tools import COLUMNS as TOOLS
-from swarm_bench.core.records import Evidence, Overhead, SwarmRecord, TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.reports.reference import cause_table, key_table, metric_table
 

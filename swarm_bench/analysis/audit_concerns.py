@@ -1,0 +1,85 @@
+"""Records that are not what was recorded: changed since, or other than the agents' own streams."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.concerns import Concern
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.audit import Audit
+from swarm_bench.core.records import TrialRecord
+
+
+def changed(treated: Treated) -> Iterator[Concern]:
+    """Lines whose checksum is of another content, or is the only one that is missing."""
+    audit, trials = treated.selection.data.audit or Audit(), treated.all
+    edited = [trial for trial in trials if trial.key in audit.edited]
+    if edited:
+        some = f"{len(edited)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} changed after the session wrote them",
+            warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
+            f"{places(edited, treated.selection)}: somebody or something changed them since.",
+        )
+    bare = [trial for trial in trials if trial.key in audit.bare]
+    if bare and audit.sealed:
+        some = f"{len(bare)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} without a checksum",
+            warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and others have "
+            f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
+            "taken away.",
+        )
+
+
+def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
+    """Figures that the stored output of the agents gives otherwise."""
+    audit, trials = treated.selection.data.audit or Audit(), treated.all
+    so = [trial for trial in trials if trial.key in audit.differing]
+    if so:
+        some = f"{len(so)} of {amount(len(trials), 'trial')}"
+        keys = dict.fromkeys(key for trial in so for key in audit.differing[trial.key])
+        yield Concern(
+            qualification=f"the figures of {some} are not those of their stored streams",
+            warning=f"{treated.mode}: the streams of {some} give other figures than metrics.jsonl "
+            f"{places(so, treated.selection)}, for {listed(list(keys))}: "
+            f"{_why(audit, so)}.",
+        )
+
+
+def _why(audit: Audit, trials: list[TrialRecord]) -> str:
+    if audit.versions is None or any(trial.key in audit.edited for trial in trials):
+        return "one of the two was changed"
+    then, now = audit.versions
+    return (
+        f"one of the two was changed, or swarm-bench {then}, which recorded them, read the streams "
+        f"otherwise than {now}"
+    )
+
+
+def about_audit(selection: Selection) -> Iterator[str]:
+    """What could not be held against anything, where nothing speaks of a change."""
+    audit = selection.data.audit
+    if audit is None or not selection.trials:
+        return
+    if audit.bare and not audit.sealed:
+        yield (
+            "The records have no checksums, since an older swarm-bench wrote them: whether they "
+            "were changed later is not recorded, and shows only where a stream contradicts them."
+        )
+    if not audit.adapter:
+        yield (
+            "The streams were not held against the records: the agent is no registered one, and "
+            "nothing is loaded because a session names it."
+        )
+    elif audit.unread:
+        there = audit.streams + audit.unread
+        yield (
+            f"{audit.streams} of {amount(there, 'stream')} were held against their records: all "
+            "together are too large to be read again for every report."
+        )
+    if audit.lost:
+        yield (
+            f"The streams of {amount(audit.lost, 'trial')} are not in the session's folder, so "
+            "nothing bears out what their records say."
+        )

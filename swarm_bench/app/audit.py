@@ -1,0 +1,152 @@
+"""Reads the stored streams of a session again, to see whether its records say what they say."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+from swarm_bench.app.agents import agent_names, needs_argument
+from swarm_bench.core import registry
+from swarm_bench.core.audit import Audit
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.outcome import AgentExit, StopReason
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.recording import figures_of
+from swarm_bench.scoring.length import lines_of
+
+MOST_BYTES = 32 * 1024 * 1024
+"""Of all streams together; about 10 MB are read in a second."""
+_COMPARED = (
+    "duration_ms",
+    "duration_s",
+    "num_turns",
+    "requests",
+    "input_tokens",
+    "cache_read",
+    "cache_create",
+    "output_tokens",
+    "total_tokens",
+    "effective_tokens",
+    "all_in_tokens",
+    "cost",
+    "retries",
+    "compactions",
+    "subagents",
+    "result_lines",
+)
+_STOPPED: dict[Cause, StopReason] = {
+    Cause.TIMEOUT: "timeout",
+    Cause.OUTPUT_LIMIT: "output-limit",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stream:
+    """What a trial left."""
+
+    trial: TrialRecord
+    stdout: Path
+    stderr: Path
+    size: int
+
+
+def with_streams(
+    folder: SessionFolder, data: SessionData, most_bytes: int = MOST_BYTES
+) -> SessionData:
+    """The session with what its streams say, as far as they are read: those of lines that nothing
+    vouches for first, and no more than so many bytes. Starts nothing, and loads nothing that a
+    session names but a registered agent."""
+    experiment, audit = data.experiment, data.audit or Audit()
+    if experiment is None:
+        return data
+    ran = [trial for trial in data.trials if trial.wall_seconds is not None]
+    streams = [stream for trial in ran if (stream := _stream(folder, experiment, trial))]
+    audit = replace(audit, lost=len(ran) - len(streams), versions=_versions(experiment))
+    agent = _adapter(experiment)
+    if agent is None:
+        return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
+    chosen = list(_chosen(streams, audit, most_bytes))
+    found = {one.trial.key: _differing(agent, experiment, one) for one in chosen}
+    return replace(
+        data,
+        audit=replace(
+            audit,
+            differing={key: figures for key, figures in found.items() if figures},
+            streams=len(chosen),
+            unread=len(streams) - len(chosen),
+        ),
+    )
+
+
+def _adapter(experiment: Experiment) -> Agent | None:
+    """The registered agent that was measured; `None` for one of the user's own, whose code a
+    session must not get loaded."""
+    name = experiment.agent.name
+    if name not in agent_names() or needs_argument(name):
+        return None
+    found: Agent = registry.load("agents", name)()
+    return found
+
+
+def _versions(experiment: Experiment) -> tuple[str, str] | None:
+    then, now = experiment.versions.get("swarm-bench"), version("swarm-bench")
+    return None if then in {None, now} else (str(then), now)
+
+
+def _stream(folder: SessionFolder, experiment: Experiment, trial: TrialRecord) -> _Stream | None:
+    stdout = folder.left_of(experiment, trial, "stream.jsonl")
+    stderr = folder.left_of(experiment, trial, "stderr.log")
+    if stdout is None or stderr is None:
+        return None
+    size = stdout.stat().st_size + stderr.stat().st_size
+    return _Stream(trial=trial, stdout=stdout, stderr=stderr, size=size)
+
+
+def _chosen(streams: list[_Stream], audit: Audit, room: int) -> Iterator[_Stream]:
+    """Those of lines that are changed or have no checksum come first; of the others, whichever a
+    hash puts there, the same ones in every report."""
+    doubtful = audit.edited | audit.bare
+
+    def place(stream: _Stream) -> tuple[bool, bytes]:
+        return stream.trial.key not in doubtful, sha256(repr(stream.trial.key).encode()).digest()
+
+    for stream in sorted(streams, key=place):
+        if stream.size <= room:
+            room -= stream.size
+            yield stream
+
+
+def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[str, ...]:
+    """Keys of figures that both the record and the stream have, and that are not the same."""
+    trial = stream.trial
+    exit = AgentExit(
+        returncode=trial.exit_code,
+        stopped=_stopped(trial),
+        stdout=stream.stdout,
+        stderr=stream.stderr,
+        servers=tuple(experiment.mode(trial.mode).servers),
+    )
+    try:
+        outcome = agent.outcome(exit)
+    except Exception:  # noqa: BLE001  # an adapter may raise anything; then nothing is known
+        return ()
+    again = figures_of(outcome, experiment.limits.max_turns)
+    again["result_lines"] = lines_of(outcome.text)
+    return tuple(key for key in _COMPARED if _differs(getattr(trial, key), again[key]))
+
+
+def _stopped(trial: TrialRecord) -> StopReason | None:
+    if trial.cause is Cause.MAX_TURNS and trial.turns_counted:
+        return "turn-limit"
+    return _STOPPED.get(trial.cause) if trial.cause else None
+
+
+def _differs(stored: float | None, again: float | None) -> bool:
+    if stored is None or again is None:
+        return False
+    return not math.isclose(stored, again, rel_tol=1e-9)

@@ -1,0 +1,34 @@
+"""The checksum at the end of each line of `metrics.jsonl`: it tells a line that was changed later.
+
+It is no signature: who changes a line on purpose can make a new one.
+"""
+
+import hashlib
+import json
+import re
+
+_KEY = "sha256"
+_SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}$')
+
+
+def sealed(line: str) -> bytes:
+    """The line, a JSON object, with the checksum of its bytes as its last key."""
+    content = line.encode("utf-8", "replace")
+    return content[:-1] + f',"{_KEY}":"{_digest(content)}"}}'.encode()
+
+
+def is_whole(line: bytes) -> bool | None:
+    """Whether a line is as it was sealed; `None` when it has no checksum."""
+    line = line.strip()
+    found = _SEAL.search(line)
+    if found is not None:
+        return _digest(line[: found.start()] + b"}") == found[1].decode()
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return False if isinstance(content, dict) and _KEY in content else None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

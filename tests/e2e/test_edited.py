@@ -1,0 +1,86 @@
+"""`report` on a session whose records were changed, in each way in which that can be done."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.report import report
+from swarm_bench.engine.seal import sealed
+from tests.e2e.conftest import Bench
+
+TOKENS = ("input_tokens", "cache_create", "output_tokens", "total_tokens", "effective_tokens")
+
+
+def cheaper(record: dict[str, Any]) -> dict[str, Any]:
+    """A hundredth of all tokens."""
+    return {key: value // 100 if key in TOKENS else value for key, value in record.items()}
+
+
+def edit(
+    folder: Path,
+    copy: Path,
+    write: Callable[[dict[str, Any]], bytes],
+    modes: tuple[str, ...] = ("canopy",),
+) -> None:
+    """A copy of the session in which the lines of these modes are written anew."""
+    shutil.copytree(folder, copy)
+    metrics = copy / "metrics.jsonl"
+    lines = metrics.read_bytes().splitlines()
+    new = [write(one) if (one := json.loads(line))["mode"] in modes else line for line in lines]
+    metrics.write_bytes(b"".join(line + b"\n" for line in new))
+
+
+def plain(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode()
+
+
+def unsealed(record: dict[str, Any]) -> bytes:
+    return plain({key: value for key, value in record.items() if key != "sha256"})
+
+
+def resealed(record: dict[str, Any]) -> bytes:
+    """As somebody writes it who knows about checksums."""
+    return sealed(unsealed(record).decode())
+
+
+def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Bench) -> None:
+    made = bench.call(
+        *("compare", "--repo", str(bench.repo), "--modes", "baseline", "canopy"),
+        *("--agents", "2", "--runs", "1", "--output", "whole"),
+    )
+    assert made.code == 0, made.err
+    whole = bench.folder / "whole"
+    summary = (whole / "summary.md").read_text()
+
+    def qualified(text: str) -> str:
+        return next((line for line in text.splitlines() if line.startswith("- **canopy**:")), "")
+
+    report(whole)
+    assert (whole / "summary.md").read_text() == summary, "nothing to be said of it"
+
+    edit(whole, bench.folder / "edited", lambda record: plain(cheaper(record)))
+    text = bench.call("report", "edited").out
+    assert "2 of 2 records changed after the session wrote them" in qualified(text)
+    assert "the figures of 2 of 2 trials are not those of their stored streams" in qualified(text)
+    assert (
+        "canopy: 2 of 2 records in metrics.jsonl are not as they were appended (agent 1, 2)" in text
+    )
+    assert "baseline: 2 of 2 records" not in text
+
+    edit(whole, bench.folder / "resealed", lambda record: resealed(cheaper(record)))
+    text = report(bench.folder / "resealed")
+    assert "changed after the session" not in text
+    assert "the figures of 2 of 2 trials are not those of their stored streams" in qualified(text)
+    (found,) = [line for line in text.splitlines() if line.startswith("- canopy: the streams of")]
+    assert all(key in found for key in ("(agent 1, 2)", "total_tokens", "effective_tokens"))
+
+    edit(whole, bench.folder / "stripped", unsealed)
+    text = report(bench.folder / "stripped")
+    assert "2 of 2 records without a checksum" in qualified(text)
+
+    edit(whole, bench.folder / "old", unsealed, modes=("baseline", "canopy"))
+    text = report(bench.folder / "old")
+    (note,) = set(text.splitlines()) - set(summary.splitlines())
+    assert note.startswith("- The records have no checksums")

@@ -1,0 +1,78 @@
+"""A line that was changed after it was sealed is told; one that nobody sealed is no alarm."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.folder import METRICS, SessionFolder
+from swarm_bench.engine.seal import is_whole, sealed
+from tests.analysis.conftest import make_experiment
+
+LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'
+
+
+def test_a_sealed_line_is_the_same_object_with_one_key_more() -> None:
+    line = sealed(LINE)
+    assert is_whole(line) is True
+    assert is_whole(line + b"\r") is True
+    assert {**json.loads(LINE), "sha256": json.loads(line)["sha256"]} == json.loads(line)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: line.replace(b"5600", b"56"),
+        lambda line: line.replace(b'"canopy"', b'"canopY"'),
+        lambda line: line.replace(b',"total', b', "total'),
+        lambda line: json.dumps(json.loads(line)).encode(),
+        lambda line: line.replace(b'"sha256":"', b'"sha256":"0', 1)[:-1],
+        lambda line: line[:-3] + b'0"}',
+    ],
+)
+def test_a_changed_line_is_told(change: Callable[[bytes], bytes]) -> None:
+    line = change(sealed(LINE))
+    assert line != sealed(LINE)
+    assert is_whole(line) is False
+
+
+def test_a_line_without_a_checksum_says_nothing() -> None:
+    assert is_whole(LINE.encode()) is None
+
+
+def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.write_experiment(make_experiment(("canopy",)))
+    mine = TrialRecord(mode="canopy", agent=1, task="t", trial="x", cause=Cause.FINISHED)
+    again = TrialRecord(mode="canopy", agent=2, task="t", trial="y", cause=Cause.RATE_LIMITED)
+    folder.append_trial(mine)
+    folder.append_trial(again)
+    folder.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+    folder.set_aside_reruns()
+    audit = folder.read().audit
+    assert audit is not None
+    assert (audit.sealed, audit.edited, audit.bare) == (1, frozenset(), frozenset())
+    assert is_whole((tmp_path / "superseded.jsonl").read_bytes()) is True
+
+
+def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> None:
+    folder, metrics = SessionFolder(tmp_path), tmp_path / METRICS
+    folder.write_experiment(make_experiment(("canopy",)))
+    one, other, third = (
+        TrialRecord(mode="canopy", agent=agent, task="t", trial=str(agent), total_tokens=5600)
+        for agent in (1, 2, 3)
+    )
+    for record in (one, other):
+        folder.append_trial(record)
+    metrics.write_bytes(metrics.read_bytes().replace(b"5600", b"56", 1))
+    folder.append_trial(third)
+    with metrics.open("ab") as file:
+        file.write(b'{"mode":"canopy","age')
+    folder.amend([other.model_copy(update={"retrieval": Treatment.USED})])
+    data = folder.read()
+    assert data.audit is not None
+    assert (data.audit.sealed, set(data.audit.edited)) == (3, {one.key})
+    assert len(data.warnings) == 1, "the torn line is named, and is no changed one"
