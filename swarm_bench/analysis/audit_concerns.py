@@ -43,17 +43,19 @@ def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
             qualification=f"the figures of {some} are not those of their stored streams",
             warning=f"{treated.mode}: the streams of {some} give other figures than metrics.jsonl "
             f"{places(so, treated.selection)}, for {listed(list(keys))}: "
-            f"{_why(audit, so)}.",
+            f"{_why(treated.selection, audit, so)}.",
         )
 
 
-def _why(audit: Audit, trials: list[TrialRecord]) -> str:
-    if audit.versions is None or any(trial.key in audit.edited for trial in trials):
+def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
+    """A checksum that fits may be a new one, or the line is as it was and was never right."""
+    if all(trial.key in audit.edited for trial in trials):
         return "one of the two was changed"
-    then, now = audit.versions
+    experiment = selection.data.experiment
+    then = experiment.versions.get("swarm-bench") if experiment else None
     return (
-        f"one of the two was changed, or swarm-bench {then}, which recorded them, read the streams "
-        f"otherwise than {now}"
+        f"one of the two was changed, or swarm-bench {then or 'of then'}, which recorded them, "
+        "read the streams otherwise"
     )
 
 

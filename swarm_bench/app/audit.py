@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 
 from swarm_bench.app.agents import agent_names, needs_argument
@@ -66,7 +65,7 @@ def with_streams(
         return data
     ran = [trial for trial in data.trials if trial.wall_seconds is not None]
     streams = [stream for trial in ran if (stream := _stream(folder, experiment, trial))]
-    audit = replace(audit, lost=len(ran) - len(streams), versions=_versions(experiment))
+    audit = replace(audit, lost=len(ran) - len(streams))
     agent = _adapter(experiment)
     if agent is None:
         return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
@@ -91,11 +90,6 @@ def _adapter(experiment: Experiment) -> Agent | None:
         return None
     found: Agent = registry.load("agents", name)()
     return found
-
-
-def _versions(experiment: Experiment) -> tuple[str, str] | None:
-    then, now = experiment.versions.get("swarm-bench"), version("swarm-bench")
-    return None if then in {None, now} else (str(then), now)
 
 
 def _stream(folder: SessionFolder, experiment: Experiment, trial: TrialRecord) -> _Stream | None:

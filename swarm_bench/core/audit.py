@@ -29,6 +29,3 @@ class Audit:
     """Trials that ran, and whose streams are not there."""
     adapter: bool = True
     """Whether there is an adapter that can read the streams."""
-    versions: tuple[str, str] | None = None
-    """Version of swarm-bench that recorded the session, and of the one that reads it, where they
-    are different."""
