@@ -148,7 +148,7 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
     and its settings are ours with the user's beside them: the user's own file stays as it is."""
     folder = request.home / ".gemini"
     folder.mkdir()
-    (request.home / "tmp").mkdir()
+    (request.home / "tmp").mkdir(exist_ok=True)
     settings = {"mcpServers": {name: _literal(trusted(given)) for name, given in servers.items()}}
     if user is None:
         settings |= _bare_settings()

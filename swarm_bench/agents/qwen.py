@@ -144,7 +144,7 @@ def _rehearsal(address: str) -> dict[str, str]:
 
 def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
     """The servers, and settings that come before the user's and the workspace's."""
-    (request.home / "tmp").mkdir()
+    (request.home / "tmp").mkdir(exist_ok=True)
     given = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
     settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
     if request.rehearsal is not None:

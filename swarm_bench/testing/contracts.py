@@ -92,7 +92,7 @@ def check_model(model: Model) -> None:
 def _request(folder: Path) -> AgentRequest:
     workspace, home = folder / "workspace", folder / "home"
     workspace.mkdir()
-    home.mkdir()
+    (home / "tmp").mkdir(parents=True)  # as whoever runs an agent makes its home
     config = home / "mcp.json"
     config.write_text('{"mcpServers": {}}', encoding="utf-8")
     return AgentRequest(
