@@ -4,35 +4,60 @@ Nothing is known of the servers: what is called `search_files` and takes a `patt
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models.rules.reading import BUDGET
 from swarm_bench.models.rules.terms import Term
 
 FILE = (
     *("file_path", "filePath", "absolute_path", "path", "target_file", "file"),
     *("relative_path", "filename"),
 )
-PLACE = (
-    *("path", "dir_path", "directory", "dir", "root", "repo_path", "repository_path"),
-    *("project_path", "root_path", "base_path", "workspace", "cwd", "folder", "relative_path"),
+_PLACES = frozenset(
+    {
+        *("path", "paths", "dir", "directory", "folder", "root", "repo", "repository", "workspace"),
+        *("project", "codebase", "cwd"),
+    }
 )
-"""Arguments that take the folder to work in."""
+_NO_PLACES = frozenset(
+    {
+        *("file", "files", "name", "names", "id", "url", "symbol", "glob", "pattern", "query"),
+        *("include", "exclude", "type", "output", "save"),
+    }
+)
+"""Words with which an argument is no place, whatever else it is called."""
 _EXPRESSIONS = ("pattern", "regex", "regexp", "substring_pattern")
-_GLOBS = ("glob", "glob_pattern", "file_mask", "file_pattern")
+_GLOBS = ("glob", "glob_pattern", "file_mask", "file_pattern", "file_glob", "filePattern")
+_NAMES = ("name_path_pattern", "symbol", "symbol_name", "identifier")
+"""Arguments that take a single name."""
+_QUESTIONS = ("query", "q", "question", "search_query", "searchQuery", "search")
 _QUERIES = (
-    *("query", "q", "search", "search_query", "searchQuery", *_EXPRESSIONS, *_GLOBS, "text"),
-    *("keywords", "keyword", "terms", "term", "question", "input"),
+    *(*_QUESTIONS, *_EXPRESSIONS, *_NAMES, "text", "keywords", "keyword", "terms", "term"),
+    *("input", *_GLOBS),
 )
-_LIMITS = ("limit", "max_results", "maxResults", "count", "max_count", "top_k", "k", "n")
-_LIMIT = 50
+_SWITCHES = ("regex", "is_regex", "isRegex", "use_regex", "useRegex", "regexp")
+"""Arguments that say that a pattern is an expression."""
+_PARTLY = ("substring_matching", "partial", "partial_match", "substring")
+"""Arguments that say that a part of a name is enough."""
+_RESULTS = ("limit", "max_results", "maxResults", "max_count", "top_k", "topK", "num_results")
+_LIMITS = (*_RESULTS, "count", "k", "n")
 
-_SEARCHING = {"search", "grep", "rg", "ripgrep", "find", "query", "lookup", "retrieve"}
-_OF_CODE = {"code", "content", "contents", "text", "grep", "rg", "ripgrep", "source", "regex"}
+_SEARCHING = {"search", "grep", "rg", "ripgrep", "find", "query", "lookup", "retrieve", "explore"}
+_NOT_CODE = {"web", "internet", "docs", "documentation", "library", "user", "human"}
+"""What somebody may look into, or ask, that is not the repository."""
+_OF_CODE = {
+    *("code", "codebase", "content", "contents", "text", "grep", "rg", "ripgrep", "source"),
+    *("regex", "symbol", "symbols", "graph"),
+}
 _READING = {"read", "view", "cat", "open", "get", "show"}
 _OF_FILES = {"file", "files", "text", "content", "contents", "source"}
-_NO_TEXT = {"media", "image", "binary", "notebook", "info", "metadata", "size", "stat", "url"}
+_NO_TEXT = {
+    *("media", "image", "binary", "notebook", "info", "metadata", "size", "stat", "url"),
+    *("summary", "overview", "outline", "structure", "diagnostic", "diagnostics", "problems"),
+    *("symbol", "symbols", "imports", "dependencies", "history", "status", "tree"),
+}
 _OVERVIEWS = (
     *("overview", "structure", "outline", "summary", "map", "tree", "list", "ls"),
     *("log", "history", "status"),
@@ -44,6 +69,8 @@ _CHANGING = {
     *("set", "start", "stop", "store", "toggle", "update", "upload", "write"),
 }
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SYNTAX = re.compile(r"\bast\b|\bsyntax tree", re.IGNORECASE)
+_FOLDER = re.compile(r"folder|director|root|project|repo|workspace|code ?base")
 
 Role = Literal["search", "read", "overview", "change"]
 
@@ -54,8 +81,9 @@ def role(name: str, tool: ToolSpec) -> Role | None:
     words = words_in(name)
     if words & _CHANGING:
         return "change"
-    if searches(name) and query(tool):
-        return "search" if _is_enough(tool, str(query(tool))) else None
+    asked = query(tool)
+    if asked and (searches(name) or (_asks_only(tool) and not words & _NOT_CODE)):
+        return "search" if _is_enough(tool, asked) else None
     if words & _READING and words & _OF_FILES and not words & _NO_TEXT:
         file = argument(tool, FILE)
         return "read" if file and kind(tool, file) == "string" and _is_enough(tool, file) else None
@@ -67,14 +95,17 @@ def worth(name: str, tool: ToolSpec) -> int:
     words = words_in(name)
     views = [at for at, word in enumerate(reversed(_OVERVIEWS)) if word in words]
     of_code = 100 if words & _OF_CODE else 0
+    # A question is asked in the task's words; an expression finds whatever happens to have them.
+    in_words = 200 if query(tool) in _QUESTIONS else 0
+    in_sentences = 50 if "question" in properties(tool) else 0
     outdated = 1000 if "deprecated" in tool.description.lower() else 0
-    return of_code + max(views, default=0) - outdated
+    return of_code + in_words + in_sentences + max(views, default=0) - outdated
 
 
 def searches(name: str) -> bool:
     """Whether a tool of that name looks for something."""
     words = words_in(name)
-    return bool(words & _SEARCHING) and not words & (_CHANGING | {"web"})
+    return bool(words & _SEARCHING) and not words & (_CHANGING | _NOT_CODE)
 
 
 def looks_over(name: str) -> bool:
@@ -91,23 +122,38 @@ def query(tool: ToolSpec) -> str | None:
 
 def takes_expression(tool: ToolSpec) -> bool:
     """Whether it looks for a pattern and not for words."""
-    return query(tool) in (*_EXPRESSIONS, *_GLOBS)
+    return query(tool) in (*_EXPRESSIONS, *_GLOBS, *_NAMES)
+
+
+def takes_one_name(tool: ToolSpec) -> bool:
+    """Whether it can be asked for one name at a time only: a symbol's, or a piece of syntax."""
+    asked = query(tool)
+    is_syntax = _SYNTAX.search(f"{said_of(tool, asked or '')} {tool.description}")
+    return asked in _NAMES or (asked in _EXPRESSIONS and is_syntax is not None)
 
 
 def search_arguments(
     tool: ToolSpec, terms: Sequence[Term], workspace: str | None
 ) -> dict[str, object]:
-    """Arguments of a search for the terms."""
+    """Arguments of a search for the terms; for the first of them where it takes one name."""
     name = query(tool) or "query"
     roots = list(dict.fromkeys(root for term in terms for root in (term.word, *term.roots[:2])))
     value: object = " ".join(term.word for term in terms)
-    if _is_glob(tool, name):
+    if takes_one_name(tool):
+        value = terms[0].roots[0]
+    elif _is_glob(tool, name):
         value = "**/*{" + ",".join(roots) + "}*"
     elif name in _EXPRESSIONS:
         value = "|".join(roots)
     elif kind(tool, name) == "array":
         value = [term.word for term in terms]
-    return placed(tool, {name: value}, workspace)
+    asked: dict[str, object] = {name: value}
+    switches = _PARTLY if name in _NAMES else _SWITCHES if name in _EXPRESSIONS else ()
+    asked |= {each: True for each in switches if kind(tool, each) == "boolean"}
+    limit = argument(tool, _RESULTS)
+    if limit and kind(tool, limit) in ("integer", "number"):
+        asked[limit] = BUDGET.results * (len(terms) if takes_expression(tool) else 1)
+    return placed(tool, asked, workspace)
 
 
 def placed(tool: ToolSpec, given: Mapping[str, object], workspace: str | None) -> dict[str, object]:
@@ -116,13 +162,30 @@ def placed(tool: ToolSpec, given: Mapping[str, object], workspace: str | None) -
     for name in required(tool):
         if name in arguments:
             continue
-        if name in PLACE and kind(tool, name) == "string":
-            arguments[name] = "." if name.startswith("relative") else workspace or "."
+        if is_place(tool, name):
+            place = "." if name.startswith("relative") else workspace or "."
+            arguments[name] = [place] if kind(tool, name) == "array" else place
         elif name in _LIMITS and kind(tool, name) in ("integer", "number"):
-            arguments[name] = _LIMIT
+            arguments[name] = BUDGET.results
+        elif name in _GLOBS and kind(tool, name) == "string":
+            arguments[name] = "**/*"
         elif _has_default(tool, name):
             arguments[name] = properties(tool)[name]["default"]
     return arguments
+
+
+def is_place(tool: ToolSpec, name: str) -> bool:
+    """Whether an argument takes the folder to work in."""
+    words = words_in(name)
+    if not words & _PLACES or words & _NO_PLACES or kind(tool, name) not in ("string", "array"):
+        return False
+    said = said_of(tool, name)
+    return "file" not in said or _FOLDER.search(said) is not None
+
+
+def is_path(name: str) -> bool:
+    """Whether an argument of that name takes a path of any kind."""
+    return bool(words_in(name) & (_PLACES | {"file", "files", "filename"}))
 
 
 def properties(tool: ToolSpec) -> Mapping[str, Any]:
@@ -150,12 +213,11 @@ def required(tool: ToolSpec) -> list[str]:
 
 
 def kind(tool: ToolSpec, name: str) -> str:
-    """The JSON type of an argument; empty when the schema names none that is one."""
-    schema = properties(tool).get(name)
-    given: Any = schema.get("type", "string") if isinstance(schema, Mapping) else "string"
-    if isinstance(given, list):
-        given = next((one for one in given if one != "null"), "null")
-    return given.lower() if isinstance(given, str) else ""
+    """The JSON type of an argument; empty when there is none of that name, or when the schema names
+    none that is one."""
+    schema = properties(tool).get(name, {"type": ""})
+    kinds = list(_kinds(schema)) if isinstance(schema, Mapping) else []
+    return next((each for each in kinds if each != "null"), "string" if not kinds else "")
 
 
 def words_in(name: str) -> set[str]:
@@ -163,9 +225,33 @@ def words_in(name: str) -> set[str]:
     return {word.lower() for word in _WORDS.findall(name)}
 
 
+def _kinds(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The types that a value may have, the first choice first."""
+    choices = [schema]
+    for more in (schema.get("anyOf"), schema.get("oneOf")):
+        if isinstance(more, list):
+            choices += [each for each in more if isinstance(each, Mapping)]
+    for choice in choices:
+        types = choice.get("type")
+        for each in types if isinstance(types, list) else [types]:
+            if isinstance(each, str):
+                yield each.lower()
+
+
 def _is_glob(tool: ToolSpec, name: str) -> bool:
-    said = said_of(tool, name) + tool.description.lower()
-    return name in _GLOBS or (name in _EXPRESSIONS and "glob" in said)
+    if name in _GLOBS:
+        return True
+    description = said_of(tool, name)
+    if not words_in(tool.name.rpartition("__")[2]) & _OF_CODE:
+        # What searches content may take a glob besides, and says so too.
+        description += tool.description.lower()
+    return name in _EXPRESSIONS and "glob" in description
+
+
+def _asks_only(tool: ToolSpec) -> bool:
+    """Whether a question is all that a tool asks for, beside a place."""
+    asked = query(tool)
+    return asked in _QUESTIONS and asked in required(tool)
 
 
 def _has_default(tool: ToolSpec, name: str) -> bool:

@@ -1,5 +1,6 @@
 """Tools as servers in the wild describe them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,6 +51,40 @@ def tool(said: str = "", required: tuple[str, ...] = (), **properties: Any) -> T
             None,
         ),
         ("status", tool(required=("of",), of={"type": "string", "default": "all"}), "overview"),
+        ("codegraph_explore", tool(required=("query",), query="string"), "search"),
+        ("ask_graph", tool(required=("question",), question="string"), "search"),
+        ("library_docs", tool(required=("query",), query="string"), None),
+        (
+            "find_symbol",
+            tool(required=("name_path_pattern",), name_path_pattern="string"),
+            "search",
+        ),
+        ("search", tool(required=("query", "repo"), query="string", repo="string"), "search"),
+        (
+            "find_code",
+            tool(required=("project_folder", "pattern"), project_folder="string", pattern="string"),
+            "search",
+        ),
+        (
+            "find_declaration",
+            tool(
+                required=("relative_path", "regex"),
+                relative_path={"type": "string", "description": "The source file to look in."},
+                regex="string",
+            ),
+            None,
+        ),
+        ("get_file_summary", tool(required=("file_path",), file_path="string"), None),
+        ("get_diagnostics_for_file", tool(required=("path",), path="string"), None),
+        (
+            "get_file_content",
+            tool(
+                required=("path",),
+                path="string",
+                start_line={"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            ),
+            "read",
+        ),
         ("write_file", tool(required=("path",), path="string"), "change"),
         ("search_and_replace", tool(required=("query",), query="string"), "change"),
         ("git_checkout", tool(required=("repo_path",), repo_path="string"), "change"),
@@ -83,6 +118,38 @@ def test_a_search_is_asked_in_the_words_that_it_takes() -> None:
     assert glob["pattern"] == "**/*{authentication,auth,authent,token}*"
 
 
+def test_a_switch_is_no_pattern_and_says_that_there_is_an_expression() -> None:
+    either = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+    spec = tool("Supports a glob file_pattern.", pattern="string", regex=either)
+    spec = replace(spec, name="mcp__s__search_code_advanced")
+    asked = tool_roles.search_arguments(spec, TERMS, "/w")
+    assert asked == {"pattern": "authentication|auth|authent|token", "regex": True}
+    assert tool_roles.query(tool(regex=either)) is None
+
+
+def test_a_glob_is_given_no_word() -> None:
+    spec = tool(required=("text", "glob"), text="string", glob="string")
+    asked = tool_roles.search_arguments(spec, TERMS, "/w")
+    assert asked == {"text": "authentication token", "glob": "**/*"}
+    names = tool(glob="string")
+    glob = "**/*{authentication,auth,authent,token}*"
+    assert tool_roles.search_arguments(names, TERMS, "/w") == {"glob": glob}
+
+
+def test_a_piece_of_syntax_is_asked_for_by_a_single_name() -> None:
+    spec = tool("Finds code that matches an AST pattern.", pattern="string")
+    assert tool_roles.takes_one_name(spec)
+    assert tool_roles.search_arguments(spec, TERMS, "/w") == {"pattern": "auth"}
+
+
+def test_of_a_servers_searches_the_one_for_questions_is_best() -> None:
+    names = tool(query="string")
+    questions = tool(question="string", query="string")
+    expressions = tool(pattern="string")
+    assert tool_roles.worth("query_graph", questions) > tool_roles.worth("search_symbols", names)
+    assert tool_roles.worth("search_codebase", names) > tool_roles.worth("find_code", expressions)
+
+
 def test_a_place_and_a_limit_are_given_where_they_are_required() -> None:
     spec = tool(
         required=("query", "repo_path", "max_results"),
@@ -92,7 +159,7 @@ def test_a_place_and_a_limit_are_given_where_they_are_required() -> None:
         path="string",
     )
     given = tool_roles.search_arguments(spec, TERMS, "/w")
-    assert given == {"query": "authentication token", "repo_path": "/w", "max_results": 50}
+    assert given == {"query": "authentication token", "repo_path": "/w", "max_results": 10}
 
 
 def test_code_comes_before_names_and_what_is_outdated_last() -> None:

@@ -153,7 +153,7 @@ def _text(own: ToolCall, theirs: ToolCall, text: str, workspace: str | None) -> 
         return file_lines.window(text, own.arguments) or None
     path = own.arguments.get("path")
     if own.name == mcp_search.NAME:
-        text = mcp_search.text_of(text)
+        text = mcp_search.hits_in(text, workspace)
         found = grep_lines.shown(text, own.arguments, Place(workspace=workspace))
         return None if found == grep_lines.NOTHING else found
     place = Place(workspace=workspace, path=path if isinstance(path, str) else "")

@@ -13,7 +13,7 @@ from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.models import tool_roles
 from swarm_bench.models.rehearsal import tool_kinds
 from swarm_bench.models.rehearsal.prompts import without_reminders
-from swarm_bench.models.rules import patterns
+from swarm_bench.models.rules import patterns, results
 from swarm_bench.models.rules.terms import Term
 
 NAME = "mcp search"
@@ -34,20 +34,31 @@ def named(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
 
 
 def tools_of(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
-    """The tool of each server that searches, best in code, else one that tells what there is;
-    servers without either are left out."""
-    best: dict[str, tuple[tuple[bool, int], ToolSpec]] = {}
+    """The tool of each server that searches, best one that needs nothing unknown and looks into
+    code, else one that tells what there is; servers without either are left out."""
+    best: dict[str, tuple[tuple[bool, bool, int], ToolSpec]] = {}
     for tool in tools:
         place = tool_kinds.server_and_tool(tool.name, tools)
         if place is None:
             continue
-        # What else a search requires is made up: so it shows whether the server can be used.
-        searches = tool_roles.searches(place[1]) and tool_roles.query(tool) is not None
-        if searches or tool_roles.role(place[1], tool) == "overview":
-            rank = (searches, tool_roles.worth(place[1], tool))
+        role = tool_roles.role(place[1], tool)
+        is_known = role == "search"
+        searches = is_known or _can_be_tried(place[1], tool)
+        if searches or role == "overview":
+            rank = (is_known, searches, tool_roles.worth(place[1], tool))
             if place[0] not in best or rank > best[place[0]][0]:
                 best[place[0]] = (rank, tool)
     return [tool for _, tool in best.values()]
+
+
+def _can_be_tried(name: str, tool: ToolSpec) -> bool:
+    """Whether a search may be asked with something made up, so that it shows whether the server can
+    be used. The path of a file cannot be made up."""
+    asked = tool_roles.query(tool)
+    if asked is None or not tool_roles.searches(name):
+        return False
+    unknown = set(tool_roles.required(tool)) - set(tool_roles.placed(tool, {asked: ""}, None))
+    return not any(map(tool_roles.is_path, unknown))
 
 
 def hidden_named(told: Iterable[str]) -> list[ToolSpec]:
@@ -92,24 +103,7 @@ def own(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:
     return ToolCall(id="", name=NAME, arguments=found)
 
 
-def text_of(result: str) -> str:
-    """What the server said: its text, or the texts in its JSON."""
-    text = without_reminders(result)
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=0)
-    try:
-        value = json.loads(text[start:])
-    except (ValueError, RecursionError):
-        return text
-    return "\n".join(_texts(value))
-
-
-def _texts(value: object) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        match waiting.pop():
-            case str() as text:
-                yield text
-            case dict() as entries:
-                waiting += reversed(entries.values())
-            case list() as items:
-                waiting += reversed(items)
+def hits_in(result: str, workspace: str | None) -> str:
+    """What the server found, as `path:line:text`, a line each."""
+    places = results.places(without_reminders(result), workspace or ".")
+    return "\n".join(f"{place.path}:{place.line}:{place.text}" for place in places if place.line)

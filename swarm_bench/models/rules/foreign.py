@@ -8,7 +8,7 @@ in `reading`.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from swarm_bench.core.ports import ToolSpec
@@ -17,7 +17,7 @@ from swarm_bench.models.rules import baseline, canopy, patterns, reading, result
 from swarm_bench.models.rules.evidence import Call, Seen, Step
 from swarm_bench.models.rules.ranking import rank
 from swarm_bench.models.rules.readers import Reader
-from swarm_bench.models.rules.reading import BUDGET, Candidate, Reading
+from swarm_bench.models.rules.reading import BUDGET, Budget, Candidate, Reading
 from swarm_bench.models.rules.results import Place
 from swarm_bench.models.rules.terms import Term
 
@@ -94,39 +94,71 @@ def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader
     return next(usable, None)
 
 
-def first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
-    """A search with each server, or its overview."""
-    return [
-        (
-            tool.name,
-            tool_roles.search_arguments(tool, terms, others.workspace)
-            if _role(tool) == "search"
-            else tool_roles.placed(tool, {}, others.workspace),
-        )
-        for tool in others.first
-    ]
-
-
 def next_calls(
     terms: Sequence[Term], taken: Sequence[Step], others: Others, seen: Seen
 ) -> list[Call]:
     """The first calls to the servers, then what is read next of the places that they have named;
     nothing when there is no more to be had from them."""
     if not taken and others.first:
-        return first_calls(terms, others)
-    planned = reading.plan(candidates(terms, taken, others), terms, BUDGET)
+        return _first_calls(terms, others)
+    if again := _word_by_word(terms, taken, others):
+        return again
+    planned = reading.plan(_candidates(terms, taken, others), terms, _budget_left(taken, others))
     chosen = reading.next_of(planned, attempted(taken, others), seen, BUDGET)
     return [read(wanted, taken, others) for wanted in chosen]
 
 
-def candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
-    """The files that the servers have named, best first, with the lines that they have shown."""
+def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
+    """A search with each server, or its overview."""
+    calls: list[Call] = []
+    for tool in others.first:
+        if _role(tool) != "search":
+            calls.append((tool.name, tool_roles.placed(tool, {}, others.workspace)))
+            continue
+        one_by_one = tool_roles.takes_one_name(tool)
+        for part in [[term] for term in terms] if one_by_one else [terms]:
+            calls.append((tool.name, tool_roles.search_arguments(tool, part, others.workspace)))
+    return calls
+
+
+def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Call]:
+    """The same question in single words, to servers that gave nothing for all of them together:
+    many want every word of a question in one place."""
+    calls: list[Call] = []
+    for tool in others.first if len(terms) > 1 else ():
+        steps = [step for step in taken if step.call.name == tool.name]
+        is_open = len(steps) == 1 and not steps[0].result.is_error and _role(tool) == "search"
+        if is_open and not tool_roles.takes_expression(tool) and not _places(steps[0], others):
+            words = [replace(term, word=term.roots[0]) for term in terms]
+            asked = [tool_roles.search_arguments(tool, [word], others.workspace) for word in words]
+            calls += [(tool.name, arguments) for arguments in asked]
+    return calls
+
+
+def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
+    """What the servers have named, best first: the parts of files that they name themselves, and
+    else files with the lines that they have shown."""
+    places = _ranked(terms, taken, others)
     lines: dict[str, dict[int, str]] = {}
-    for place in (place for step in taken for place in _places(step, others)):
-        if place.line:
-            lines.setdefault(place.path, {}).setdefault(place.line, place.text)
-    order = ranked(terms, taken, others)
-    return [Candidate(path=path, lines=lines.get(path, {})) for path in order]
+    for place in places:
+        if not place.last:
+            by_number = lines.setdefault(place.path, {})
+            by_number |= {place.line: place.text} if place.line else {}
+    candidates: list[Candidate] = []
+    for place in places:
+        if place.line and place.last:
+            part = range(place.line, place.last + 1)
+            candidates.append(Candidate(path=place.path, part=part))
+        elif place.path in lines:
+            candidates.append(Candidate(path=place.path, lines=lines.pop(place.path)))
+    return candidates
+
+
+def _budget_left(taken: Sequence[Step], others: Others) -> Budget:
+    """The budget without the lines that the servers' answers have shown: those are read."""
+    shown = [results.windows(_places(step, others)) for step in taken]
+    lines = sum(len(lines) for windows in shown for _, _, lines in windows)
+    return replace(BUDGET, lines=BUDGET.lines - lines)
 
 
 def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
@@ -148,26 +180,32 @@ def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
 
 
 def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
-    """The files that searches have named, best first. What was found by words comes in an order of
+    """The files that searches have named, best first."""
+    return list(dict.fromkeys(place.path for place in _ranked(terms, taken, others)))
+
+
+def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Place]:
+    """The places that searches have named, best first. What was found by words comes in an order of
     the server's own, what fits a pattern in none."""
-    by_words: list[str] = []
-    by_pattern: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
-    tools = {tool.name: tool for tool in others.first}
+    by_words: list[Place] = []
+    by_pattern: list[Place] = []
+    tools = {tool.name: tool for tool in others.first if _role(tool) == "search"}
     for step in taken:
-        tool = tools.get(step.call.name)
-        if tool is None or _role(tool) != "search":
-            continue
-        for place in _places(step, others):
-            if not tool_roles.takes_expression(tool):
-                by_words.append(place.path)
-                continue
-            by_pattern[terms[0].word].setdefault(place.path, 0)
-            for term in terms:
-                found = patterns.in_text(term).search(place.text)
-                by_pattern[term.word][place.path] += 1 if found else 0
-    order = dict.fromkeys([*by_words, *(path for path, _ in rank(terms, by_pattern))])
+        if tool := tools.get(step.call.name):
+            places = by_pattern if tool_roles.takes_expression(tool) else by_words
+            places += _places(step, others)
+    shown = {path for path, _, _ in results.windows(by_words)}
+    # What a server shows comes before what it only mentions.
+    by_words.sort(key=lambda place: place.path not in shown)
+    hits: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
+    for place in by_pattern:
+        hits[terms[0].word].setdefault(place.path, 0)
+        for term in terms:
+            hits[term.word][place.path] += bool(patterns.in_text(term).search(place.text))
+    order = {path: at for at, (path, _) in enumerate(rank(terms, hits))}
+    by_pattern.sort(key=lambda place: order[place.path])
     # Some searches also find folders, which cannot be read.
-    return sorted(order, key=lambda path: not PurePosixPath(path).suffix)
+    return sorted([*by_words, *by_pattern], key=lambda place: not PurePosixPath(place.path).suffix)
 
 
 def add_found(seen: Seen, taken: Sequence[Step], others: Others) -> None:
@@ -175,14 +213,16 @@ def add_found(seen: Seen, taken: Sequence[Step], others: Others) -> None:
     for step in taken:
         if window := others.reader and others.reader.window(step):
             seen.add_window(*window)
+        for shown in results.windows(_places(step, others)):
+            seen.add_window(*shown)
         for place in _places(step, others):
             if place.line and place.text.strip():
                 seen.add_line(place.path, place.line, place.text)
 
 
-def _places(step: Step, others: Others) -> list[Place]:
+def _places(step: Step, others: Others) -> Sequence[Place]:
     if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
-        return []
+        return ()
     return results.places(step.result.text, others.workspace)
 
 

@@ -45,6 +45,11 @@ def is_code(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in _CODE
 
 
+def is_prose(path: str) -> bool:
+    """Whether the ending is one of texts for people."""
+    return PurePosixPath(path).suffix.lower() in _PROSE
+
+
 def _score(
     path: str, terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]], files: int
 ) -> float:
@@ -80,6 +85,6 @@ def _kind(path: str) -> float:
         return 0.2
     if _TESTS.search(path):
         return 0.4
-    if PurePosixPath(path).suffix.lower() in _PROSE:
+    if is_prose(path):
         return 0.5
     return 1.0 if is_code(path) else 0.6

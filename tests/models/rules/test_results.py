@@ -1,0 +1,179 @@
+"""Answers in the shapes that servers in the wild give them, with texts of our own."""
+
+import json
+
+import pytest
+
+from swarm_bench.models.rules.results import Place, content, places, windows
+
+WORK = "/my work/ü"
+
+
+def line(path: str, number: int, text: str = "") -> Place:
+    return Place(path=path, line=number, text=text)
+
+
+def part(path: str, first: int, last: int) -> Place:
+    return Place(path=path, line=first, last=last)
+
+
+OUTLINE = f"""Pattern: login
+<instructions>
+- Search results organized by file.
+</instructions>
+
+<matches>
+
+<file path="{WORK}/shop/auth.py">
+
+   1 import hashlib
+...
+  28 def login(user):
+1029
+</file>
+</matches>
+<skipped_files>
+  <file>
+    <path>{WORK}/shop/views.py</path>
+    <uniq>2</uniq>
+  </file>
+</skipped_files>
+"""
+REPORT = """**Exploration: login**
+
+Found 2 symbols across 1 file.
+
+- `login` (shop/auth.py:28) — 1 caller in `shop/views.py`
+
+**`shop/auth.py`** — login(function)
+
+```python
+28\tdef login(user):
+29\t    return check(user)
+```
+"""
+SECTIONS = """## 1. `login`
+
+- 📄 `shop/auth.py:28-40` (function)
+- see `user.name` and `shop/views.py`, `check` (shop/users.py#L7-L9)
+
+```python
+def login(user):
+```
+"""
+SYNTAX = {
+    "text": "login",
+    "range": {"start": {"line": 27, "column": 4}, "end": {"line": 27, "column": 9}},
+    "file": f"{WORK}/shop/auth.py",
+    "lines": "def login(user):",
+}
+NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_end": 40}]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        pytest.param(
+            f"{WORK}/shop/auth.py:28:def login(user):\n/etc/passwd:1:login",
+            [line("shop/auth.py", 28, "def login(user):")],
+            id="a search on the command line",
+        ),
+        pytest.param(
+            f"{WORK}/shop/auth.py\n{WORK}/shop",
+            [Place(path="shop/auth.py"), Place(path="shop")],
+            id="a list of files and folders",
+        ),
+        pytest.param(
+            OUTLINE,
+            [
+                Place(path="shop/auth.py"),
+                line("shop/auth.py", 1, "import hashlib"),
+                line("shop/auth.py", 28, "def login(user):"),
+                line("shop/auth.py", 1029),
+                Place(path="shop/views.py"),
+            ],
+            id="XML with numbered lines",
+        ),
+        pytest.param(
+            REPORT,
+            [
+                line("shop/auth.py", 28),
+                Place(path="shop/views.py"),
+                Place(path="shop/auth.py"),
+                line("shop/auth.py", 28, "def login(user):"),
+                line("shop/auth.py", 29, "    return check(user)"),
+            ],
+            id="Markdown with quoted source",
+        ),
+        pytest.param(
+            SECTIONS,
+            [
+                part("shop/auth.py", 28, 40),
+                Place(path="shop/views.py"),
+                part("shop/users.py", 7, 9),
+            ],
+            id="Markdown with parts of files",
+        ),
+        pytest.param(
+            "\n".join(json.dumps(each, indent=1) for each in (NODES[0], {"total": 1})),
+            [part("shop/auth.py", 28, 40)],
+            id="several JSON documents",
+        ),
+        pytest.param(
+            f"Found 1 match\n\nMatches:\n{json.dumps([SYNTAX], indent=2)}",
+            [line("shop/auth.py", 28, "def login(user):")],
+            id="JSON behind words, lines from 0",
+        ),
+        pytest.param(
+            json.dumps({"matches": [{"name": "login", "file": "shop/auth.py", "line": 28}]}),
+            [line("shop/auth.py", 28)],
+            id="JSON with files and lines",
+        ),
+        pytest.param(
+            json.dumps(
+                [
+                    {
+                        "name_path": "login",
+                        "relative_path": "shop/auth.py",
+                        "body_location": {"start_line": 28, "end_line": 40},
+                    }
+                ]
+            ),
+            [part("shop/auth.py", 28, 40)],
+            id="JSON with a nested location",
+        ),
+        pytest.param(
+            json.dumps({"file": "shop/auth.py", "matches": [{"line": 28, "text": "login"}]}),
+            [Place(path="shop/auth.py"), line("shop/auth.py", 28, "login")],
+            id="JSON with matches below their file",
+        ),
+        pytest.param(
+            json.dumps({"shop/auth.py": ["  >  28:def login(user):"]}),
+            [Place(path="shop/auth.py"), line("shop/auth.py", 28, "def login(user):")],
+            id="JSON with files as keys",
+        ),
+        pytest.param("Use `user.name`, e.g. 12: login", [], id="words without a place"),
+        pytest.param("Date: 2026-11-21 23:44:03\nx", [], id="a time of day"),
+        pytest.param("[" * 100_000, [], id="JSON without an end"),
+        pytest.param('{"file": 7, "line": "x"}', [], id="JSON of other types"),
+    ],
+)
+def test_what_an_answer_names(text: str, named: list[Place]) -> None:
+    assert list(places(text, WORK)) == named
+
+
+def test_many_lines_in_a_row_are_a_part_that_was_shown() -> None:
+    shown = [line("a.py", number, f"x{number}") for number in range(5, 15)]
+    others = [line("a.py", 30, "y"), line("b.py", 31, "z"), line("b.py", 32, "z")]
+    (window,) = windows([*shown, *others])
+    assert window == ("a.py", 5, [f"x{number}" for number in range(5, 15)])
+
+
+def test_the_text_of_a_reader_has_its_own_numbers_or_those_asked_for() -> None:
+    assert content("  7\ta\n  8\tb\n", 1) == (7, ["a", "b"])
+    assert content("a\nb", 7) == (7, ["a", "b"])
+    assert content("a: 1\n8: b", 7) == (7, ["a: 1", "8: b"])
+    quoted = "# a.py, lines 7 to 9\n```python\n  7 | a\n  8 | \n  9 | c\n```\n"
+    assert content(quoted, 1) == (7, ["a", "", "c"])
+    assert content(" \n", 1) is None
+    assert content("Error: no such file", 1) is None
