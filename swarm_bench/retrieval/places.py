@@ -112,7 +112,7 @@ def _next(text: str, at: int) -> int:
 
 def _general(answer: str, workspace: str) -> Iterator[_Named]:
     for place in results.places(answer, workspace):
-        yield place.path, place.line, None
+        yield place.path, place.line, place.last
 
 
 def _number(text: str | None) -> int | None:
