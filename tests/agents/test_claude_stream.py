@@ -107,6 +107,8 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         tool_unanswered={},
         tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
         tool_answers=(answer_to("mcp__canopy__canopy_query", {"query": "auth"}, "x"),),
+        commands=(),
+        paths=("a.py", "b.py"),
         retries=0,
         compactions=0,
         subagents=0,

@@ -71,9 +71,10 @@ def test_every_swarm_begins_without_a_memory_and_keeps_what_its_mode_names(
     assert seen(swarms, *PLACES) == [[0] * 3, [1] * 3] * 2
     assert seen([handshake, *swarms], "kept") == [[0], [1], [2], [3], [4]]
     assert not Path(home).exists()
-    # The next session is another one.
-    bench.call("doctor", "--modes", "./remembering.json", "canopy-service", env=user)
-    assert seen(starts(log), *PLACES, "kept") == [[0] * 4]
+    # The next session is another one. Doctor greets the server, and asks it a question.
+    words = ["doctor", "--repo", str(bench.repo), "--modes", "./remembering.json", "canopy-service"]
+    bench.call(*words, env=user)
+    assert seen(starts(log), *PLACES, "kept") == [[0, 0, 0, 0], [0, 0, 0, 1]]
     assert left_in(user) == []
 
 
