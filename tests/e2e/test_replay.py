@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 CLAUDE = Path(__file__).parents[1] / "agents" / "samples" / "claude-code"
 SCRIPTED = "swarm_bench.agents.scripted:Scripted"
-OTHER_SESSION = {"session", "replayed"}
+OTHER_SESSION = {"session", "replayed", "sha256"}
+"""Keys in which a replay differs: the checksum is of the line, and the session is in it."""
 USAGE = {"input": 10, "cache_read": 20, "cache_create": 30, "output": 40}
 GOOD = {"answer": {"text": "See shop/auth.py.\n", "turns": 2, "cost": 0.5, "usage": USAGE}}
 INIT: dict[str, Any] = {"init": {"tools": ["Read"]}}
