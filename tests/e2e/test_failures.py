@@ -142,7 +142,7 @@ def test_a_tool_that_nobody_used_fails_the_gate(bench: Bench) -> None:
     assert "--require-retrieval asks for it" in done.err
     assert {r["retrieval"] for r in bench.records("out")} == {"not-given", "unused"}
     warnings = done.out.partition("## Warnings")[2].partition("\n## ")[0]
-    assert "never used the retrieval tool they had" in warnings
+    assert "never called the retrieval tool they had" in warnings
 
 
 def test_a_service_that_dies_stops_its_agents_and_nothing_else(bench: Bench) -> None:
