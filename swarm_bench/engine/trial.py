@@ -137,7 +137,6 @@ class TrialRun:
         return around.reach.findings(outcome, around.monitor.commands(self._tag))
 
     def _measured(self, exit_code: int | None) -> Measured:
-        launched = self._launched
         return Measured(
             started_at=self._started,
             ended_at=datetime.now(UTC),
@@ -146,7 +145,7 @@ class TrialRun:
             peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
             cpu_seconds=self._around.monitor.cpu_seconds(self._tag),
             attempt=self._around.attempts.get(self.trial.id, 0) + 1,
-            turns_counted=launched.turn_limit is not None if launched else None,
+            turns_counted=self._launched.turn_limit is not None if self._launched else None,
         )
 
     def _found(self, _outcome: Outcome) -> dict[str, Any]:
@@ -258,8 +257,11 @@ class TrialRun:
             secrets=self._secrets,
             servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )
-        outcome = await anyio.to_thread.run_sync(self._kit.agent.outcome, exit)
-        self._reached = await anyio.to_thread.run_sync(self._outside, outcome)
+        return await anyio.to_thread.run_sync(self._read, exit)
+
+    def _read(self, exit: AgentExit) -> Outcome:
+        outcome = self._kit.agent.outcome(exit)
+        self._reached = self._outside(outcome)
         return outcome
 
     async def _so_far(self, lost: str | None) -> Outcome:
@@ -273,9 +275,8 @@ class TrialRun:
 
     def _show(self, activity: Activity) -> None:
         trial = self.trial
-        self._kit.emit(
-            TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
-        )
+        event = TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
+        self._kit.emit(event)
 
     def _workspace_seen(self) -> str:
         """The workspace as the agent saw it: answers name files by it."""
