@@ -206,9 +206,9 @@ def parse(path: Path) -> ModeFile:
             "'swarm-bench modes' lists what is there"
         ) from error
     except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"The mode file {path} is not JSON: {error}; mend the file") from error
+        raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
     except ValidationError as error:
         first = first_error(error)
         raise ConfigError(
-            f"The mode file {path} is wrong: {place_of(first)} {words_of(first)}; mend the file"
+            f"The mode file {path} is wrong: {place_of(first)} {words_of(first)}; fix the file"
         ) from error
