@@ -21,7 +21,7 @@ check: $(READY)  ## format, lint, types, import contracts, size budgets
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/budgets.py
 
-fix: $(READY)  ## format, and mend what can be mended
+fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

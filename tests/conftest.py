@@ -1,6 +1,17 @@
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests with the longest time limit first: one of them at the end would leave the other
+    workers with nothing to do."""
+    items.sort(key=_limit, reverse=True)
+
+
+def _limit(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("timeout")
+    return float(mark.args[0]) if mark else 0.0
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

@@ -175,7 +175,7 @@ def read_command_file(path: Path) -> CommandFile:
         first = first_error(error)
         line = located.line(first["loc"])
         raise ConfigError(
-            f"{path}:{line}: {place_of(first)} {words_of(first)}; mend the file"
+            f"{path}:{line}: {place_of(first)} {words_of(first)}; fix the file"
         ) from error
 
 

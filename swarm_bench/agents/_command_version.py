@@ -21,7 +21,7 @@ def ask_version(version: VersionOf, path: Path, values: Values) -> str:
     if not found:
         raise UsageError(
             f"`{' '.join(argv)}`, run in an empty home folder for the agent file {path}, "
-            f"{said.story}, where no version is found; mend 'version', or leave it out"
+            f"{said.story}, where no version is found; fix 'version', or leave it out"
         )
     return found
 

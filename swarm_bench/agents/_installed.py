@@ -46,7 +46,7 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
     if said is None:
         raise UsageError(
             f"`{program} --version`, run in an empty home folder, {words}; "
-            f"mend the installation at {path}, or install it anew with `{install}`"
+            f"fix the installation at {path}, or install it anew with `{install}`"
         )
     return Program(name=name, version=said, path=path, tested=tested)
 

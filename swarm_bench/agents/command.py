@@ -99,7 +99,7 @@ class Command:
             install = f"install it with `{file.install}`" if file.install else "install it"
             raise UsageError(
                 f"The agent file {self._path} starts {program!r}, which is not a program on the "
-                f"PATH; {install}, or mend the first word of 'command'"
+                f"PATH; {install}, or fix the first word of 'command'"
             )
         version = ask_version(file.version, self._path, self._here) if file.version else None
         return Program(name=file.name, version=version, path=path)

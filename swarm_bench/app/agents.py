@@ -157,7 +157,7 @@ def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
         raise
     except Exception as error:  # somebody else's code may raise anything
         raise ConfigError(
-            f"{word!r} cannot be made into an agent: {type(error).__name__}: {error}; mend it"
+            f"{word!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
         ) from error
     if not isinstance(agent, Agent):
         raise ConfigError(

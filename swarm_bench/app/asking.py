@@ -38,7 +38,7 @@ async def ask_tools(
     for mode in with_tool:
         if trouble and mode.services:
             raise UsageError(
-                f"The mode {mode.name} cannot run: {trouble[0]}; mend the service, or leave the "
+                f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or leave the "
                 "mode away with --modes"
             ) from trouble[0]
         for greeting in greetings[mode.name].values():
@@ -46,7 +46,7 @@ async def ask_tools(
         if mode.servers and not any(one.tools for one in greetings[mode.name].values()):
             raise ConfigError(
                 f"The mode {mode.name} offers no tool: its servers answered, and have none; "
-                f"mend {mode.source}, or leave the mode away with --modes"
+                f"fix {mode.source}, or leave the mode away with --modes"
             )
     return greetings
 
@@ -70,7 +70,7 @@ def _check(mode: Mode, greeting: Greeting) -> None:
         return
     raise ConfigError(
         f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
-        f"{greeting.problem}; mend {mode.source}, or leave the mode away with --modes"
+        f"{greeting.problem}; fix {mode.source}, or leave the mode away with --modes"
     )
 
 

@@ -64,7 +64,7 @@ def read_suite(path: Path) -> Suite:
         first = first_error(error)
         line = located.line(first["loc"])
         raise ConfigError(
-            f"{path}:{line}: {place_of(first)} {words_of(first)}; mend the file"
+            f"{path}:{line}: {place_of(first)} {words_of(first)}; fix the file"
         ) from error
     _check_ids(path, located, suite)
     return Suite(

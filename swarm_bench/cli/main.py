@@ -62,5 +62,5 @@ def main() -> None:
     except OSError as error:  # what has no name is what we print to
         place = error.filename or "the output"
         with suppress(OSError):
-            typer.echo(printable(f"swarm-bench: {place}: {error.strerror}; mend that"), err=True)
+            typer.echo(printable(f"swarm-bench: {place}: {error.strerror}; fix that"), err=True)
         sys.exit(UNUSABLE)

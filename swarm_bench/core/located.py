@@ -48,7 +48,7 @@ def read_located(path: Path, kind: str) -> Located:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or error
-        raise ConfigError(f"{path}{line}: not YAML: {problem}; mend the file") from error
+        raise ConfigError(f"{path}{line}: not YAML: {problem}; fix the file") from error
     return Located(content=content, root=root)
 
 
@@ -64,7 +64,7 @@ def _text(path: Path, kind: str) -> str:
             f"The {kind} {path} cannot be read: {error.strerror}; check the path"
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; mend the file") from error
+        raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; fix the file") from error
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:

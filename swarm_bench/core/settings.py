@@ -193,7 +193,7 @@ def _dotenv() -> dict[str, Any]:
         source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
         found = source()
     except UnicodeDecodeError as error:
-        raise ConfigError(f".env is not UTF-8 text: {error}; mend the file") from error
+        raise ConfigError(f".env is not UTF-8 text: {error}; fix the file") from error
     _refuse_unknown(".env", source.env_vars)
     # Other programs keep their variables there too, without our prefix.
     ours = {name: value for name, value in found.items() if name in Settings.model_fields}
@@ -220,7 +220,7 @@ def _file(config: Path | None) -> dict[str, Any]:
     path = config or FILE
     if not path.is_file():
         if config is not None:
-            raise ConfigError(f"The settings file {config} does not exist; mend --config")
+            raise ConfigError(f"The settings file {config} does not exist; fix --config")
         return {}
     try:
         found = {
@@ -228,7 +228,7 @@ def _file(config: Path | None) -> dict[str, Any]:
             for name, value in TomlConfigSettingsSource(Settings, path)().items()
         }
     except (OSError, ValueError) as error:  # TOMLDecodeError is a ValueError
-        raise ConfigError(f"The settings file {path} is not TOML: {error}; mend it") from error
+        raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
     unknown = set(found) - _NAMES
     if unknown:
         raise ConfigError(

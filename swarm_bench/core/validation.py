@@ -51,5 +51,5 @@ def words_of(error: ErrorDetails) -> str:
 
 
 def first_error(error: ValidationError) -> ErrorDetails:
-    """The first one is said; the next shows when it is mended."""
+    """The first one is said; the next shows when it is fixed."""
     return error.errors()[0]

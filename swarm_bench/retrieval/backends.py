@@ -38,7 +38,7 @@ def find_program(name: str, override: str | None) -> Path:
             variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
             raise ConfigError(
                 f"{override} is not a program that can be run; "
-                f"mend {variable} or unset it to use the embedded {name}"
+                f"fix {variable} or unset it to use the embedded {name}"
             )
         return Path(found).absolute()
     found = shutil.which(name)

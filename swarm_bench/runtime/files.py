@@ -21,7 +21,7 @@ def store_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}; "
-            "make room or mend the permissions"
+            "make room or fix the permissions"
         ) from error
 
 

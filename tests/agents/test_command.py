@@ -165,13 +165,13 @@ def test_a_program_beside_its_file(tmp_path: Path) -> None:
 )
 def test_a_program_without_a_version(tmp_path: Path, code: str, words: str) -> None:
     made = agent(tmp_path, version={"command": [sys.executable, "-c", code]})
-    with pytest.raises(UsageError, match=f"{words}.*mend 'version', or leave it out"):
+    with pytest.raises(UsageError, match=f"{words}.*fix 'version', or leave it out"):
         made.program(None)
 
 
 def test_a_pattern_that_does_not_come_to_an_end_finds_no_version(tmp_path: Path) -> None:
     version = {"command": [sys.executable, "-c", "print('x' * 60)"], "pattern": BUSY}
-    with pytest.raises(UsageError, match="mend 'version', or leave it out"):
+    with pytest.raises(UsageError, match="fix 'version', or leave it out"):
         agent(tmp_path, version=version).program(None)
 
 

@@ -64,7 +64,7 @@ def test_a_mistake_is_named(tmp_path: Path, changes: dict[str, Any], words: str)
     message = str(caught.value)
     assert words in message
     assert message.startswith(f"{tmp_path / 'mine.yaml'}:")
-    assert message.endswith("; mend the file")
+    assert message.endswith("; fix the file")
     assert "\n" not in message
 
 

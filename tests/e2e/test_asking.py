@@ -40,7 +40,8 @@ def asked() -> list[int]:
 
 
 def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Bench) -> None:
-    script = "sleep 60 & echo the key $KEY is wrong >&2; exit 3"
+    # A child that held the pipe would keep the end of the output from being seen.
+    script = "sleep 60 >/dev/null & echo the key $KEY is wrong >&2; exit 3"
     env = {"KEY": "sesame-open-12345"}
     broken = mode(bench, "broken", command="sh", args=["-c", script], env=env)
     done = bench.call(
@@ -51,7 +52,7 @@ def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Benc
     assert "asking the servers of broken, canopy" in " ".join(progress)
     assert said == (
         "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it hung up; its "
-        f"last words: the key (not stored) is wrong; mend {bench.folder / broken}, or leave the "
+        f"last words: the key (not stored) is wrong; fix {bench.folder / broken}, or leave the "
         "mode away with --modes"
     )
     assert not (bench.folder / "results").exists()
@@ -78,7 +79,7 @@ def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
-    assert "its log ends: no room; mend the service, or leave the mode away" in done.err
+    assert "its log ends: no room; fix the service, or leave the mode away" in done.err
     assert not (bench.folder / "results").exists()
 
 

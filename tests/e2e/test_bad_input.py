@@ -91,7 +91,7 @@ def test_a_program_that_was_named_and_is_not_there(bench: Bench) -> None:
         "compare", "--repo", str(bench.repo), env={"SWARM_BENCH_CANOPY_MCP": "./absent"}
     )
     assert done.code == 2
-    assert "mend SWARM_BENCH_CANOPY_MCP or unset it" in done.err
+    assert "fix SWARM_BENCH_CANOPY_MCP or unset it" in done.err
 
 
 def test_a_service_address_where_nobody_answers_is_refused_before_anything_runs(

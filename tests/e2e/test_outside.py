@@ -24,7 +24,8 @@ WAYS = {
 }
 AGENT = """
 import json, os, subprocess, sys
-prompt, config, canopy, port, index = sys.argv[1:]
+prompt, config, canopy, port = sys.argv[1:]
+index = open(os.path.join(os.path.dirname(sys.argv[0]), "index.txt")).read()
 baseline = not json.load(open(config))["mcpServers"]
 way = prompt.strip()[-1] if baseline else "e"
 calls, commands = [], []
@@ -70,7 +71,9 @@ def port() -> Iterator[int]:
 def agent(bench: Bench, port: int, index: Path) -> str:
     program = bench.folder / "agent.py"
     program.write_text(AGENT)
-    words = ["{{ prompt }}", "{{ mcp_config }}", str(CANOPY), str(port), str(index)]
+    # Not in its arguments, which are seen in the process tree too.
+    program.with_name("index.txt").write_text(str(index))
+    words = ["{{ prompt }}", "{{ mcp_config }}", str(CANOPY), str(port)]
     path = bench.folder / "agent.yaml"
     path.write_text(
         f"name: sly\ncommand: {json.dumps([sys.executable, '-I', str(program), *words])}\n"

@@ -99,7 +99,7 @@ def test_failures_are_replayed_as_they_were(bench: Bench) -> None:
     done = bench.call(
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", SCRIPTED,
         "--model", "script.yaml", "--tasks", "tasks.yaml", "--agents", "6", "--runs", "2",
-        "--timeout", "2", "--max-turns", "7", "--output", "out", "--record",
+        "--timeout", "5", "--max-turns", "7", "--output", "out", "--record",
         "--agent-env", "MY_KEY=sk-another-secret",
     )  # fmt: skip
     assert done.code == 0, done.err

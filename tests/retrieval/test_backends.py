@@ -39,5 +39,5 @@ def test_the_one_that_was_named_comes_before_all(tmp_path: Path) -> None:
 
 def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
     (text := tmp_path / "notes.txt").write_text("no program")
-    with pytest.raises(ConfigError, match="mend SWARM_BENCH_CANOPY_MCP or unset it"):
+    with pytest.raises(ConfigError, match="fix SWARM_BENCH_CANOPY_MCP or unset it"):
         find_program("canopy-mcp", str(text))

@@ -90,7 +90,7 @@ def _of_greetings(about: str, mode: Mode, greetings: Mapping[str, Greeting]) -> 
         found = "; ".join(
             f"the server {one.server!r} does not start: {one.problem}" for one in broken
         )
-        advice = f"mend {mode.source}"
+        advice = f"fix {mode.source}"
         return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
     slow = [one for one in greetings.values() if (one.seconds or 0) > SLOW_SECONDS]
     overhead = tokens.count(mode.instructions) + sum(
