@@ -35,7 +35,9 @@ BUDGET = Budget()
 ENOUGH = 0.6
 """Share of the terms, by weight, that what was read has to cover."""
 MENTIONS = 3
-"""Lines that cover a term where no definition bears it."""
+"""Lines of a file that count as its mention of a term."""
+MENTIONING = 2
+"""Files that cover a term by mentioning it, where no definition bears it: one does so by chance."""
 _BEFORE = 3
 """Lines before a hit that are read with it."""
 
@@ -112,15 +114,9 @@ def has_room(planned: Sequence[Reading], budget: Budget) -> bool:
 def is_enough(terms: Sequence[Term], seen: Seen) -> bool:
     """Whether the text that was read covers the task's terms. What searches showed does not count:
     it has the terms because they were asked for."""
-    text = [
-        seen.lines[path][number]
-        for path in seen.read
-        for window in seen.windows(path)
-        for number in window
-        if number in seen.lines[path]
-    ]
-    covered = sum(term.weight for term in terms if _covers(text, term))
-    return bool(text) and covered >= ENOUGH * sum(term.weight for term in terms)
+    texts = [_text_read(seen, path) for path in seen.read]
+    covered = sum(term.weight for term in terms if _covers(texts, term))
+    return any(texts) and covered >= ENOUGH * sum(term.weight for term in terms)
 
 
 def worth(text: str, terms: Sequence[Term]) -> int:
@@ -169,10 +165,15 @@ def _holds(other: Reading, reading: Reading) -> bool:
     )
 
 
-def _covers(text: Sequence[str], term: Term) -> bool:
+def _text_read(seen: Seen, path: str) -> list[str]:
+    lines = seen.lines.get(path, {})
+    return [lines[number] for window in seen.windows(path) for number in window if number in lines]
+
+
+def _covers(texts: Sequence[Sequence[str]], term: Term) -> bool:
     expression = patterns.in_text(term)
-    mentions = [line for line in text if expression.search(line)]
-    if len(mentions) >= MENTIONS:
+    mentions = [[line for line in text if expression.search(line)] for text in texts]
+    if sum(len(lines) >= MENTIONS for lines in mentions) >= MENTIONING:
         return True
-    definitions = filter(None, map(patterns.DEFINITION.match, mentions))
-    return any(expression.search(definition["name"]) for definition in definitions)
+    definitions = (patterns.DEFINITION.match(line) for lines in mentions for line in lines)
+    return any(expression.search(found["name"]) for found in definitions if found)

@@ -203,18 +203,25 @@ def test_what_was_read_or_asked_for_is_not_read_again() -> None:
     assert [reading.path for reading in rest] == ["c.py", "d.py", "e.py"]
 
 
+MENTIONED = ["zebra", "zebra stripe", "paint zebra"] * 3
+
+
 @pytest.mark.parametrize(
-    ("lines", "enough"),
+    ("files", "enough"),
     [
-        ([], False),
-        (["zebra"] * 3, False),
-        (["def paint_zebra():", "stripe"], True),
-        (["zebra", "stripe", "painted"], False),
-        (["zebra", "zebra stripe", "paint zebra"] * 3, True),
+        ([[]], False),
+        ([["zebra"] * 3, ["zebra"] * 3], False),
+        ([["def paint_zebra():", "stripe"]], True),
+        ([["zebra", "stripe", "painted"], ["zebra", "stripe", "painted"]], False),
+        ([MENTIONED], False),
+        ([MENTIONED, ["nothing"], MENTIONED], True),
     ],
 )
-def test_enough_is_when_what_was_read_covers_the_terms(lines: list[str], enough: bool) -> None:
+def test_enough_is_when_what_was_read_covers_the_terms(
+    files: list[list[str]], enough: bool
+) -> None:
     seen = Seen()
     seen.add_line("other.py", 1, "def paint_zebra_stripes():")  # a search's line, and not read
-    seen.add_window("a.py", 1, lines)
+    for number, lines in enumerate(files):
+        seen.add_window(f"{number}.py", 1, lines)
     assert is_enough(TERMS, seen) is enough
