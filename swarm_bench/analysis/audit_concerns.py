@@ -75,10 +75,17 @@ def about_audit(selection: Selection) -> Iterator[str]:
             "nothing is loaded because a session names it."
         )
     elif audit.unread:
-        there = audit.streams + audit.unread
+        there = audit.streams + audit.unreadable + audit.unread
+        were = "was" if audit.streams == 1 else "were"
         yield (
-            f"{audit.streams} of {amount(there, 'stream')} were held against their records: all "
+            f"{audit.streams} of {amount(there, 'stream')} {were} held against the records: all "
             "together are too large to be read again for every report."
+        )
+    if audit.unreadable:
+        yield (
+            f"{amount(audit.unreadable, 'stream')} could not be read again, since the agent's "
+            "adapter failed: nothing bears out what is recorded of "
+            f"{'that trial' if audit.unreadable == 1 else 'those trials'}."
         )
     if audit.lost:
         yield (

@@ -4,21 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from swarm_bench.analysis.script_lines import Lines, Warn
+from swarm_bench.core.audit import FIGURES_OF_SCRIPT
 from swarm_bench.core.records import TrialRecord
 
-_COMMON = (
-    "duration_ms",
-    "duration_s",
-    "num_turns",
-    "input_tokens",
-    "cache_read",
-    "cache_create",
-    "output_tokens",
-    "total_tokens",
-    "effective_tokens",
-    "cost",
-    "result_lines",
-)
 _Difference = tuple[str, float, float | None, str]
 """Key, the script's figure, ours, and why."""
 
@@ -56,7 +44,7 @@ def _warn_of_zeros(zeros: Mapping[str, list[int]], warn: Warn) -> None:
 
 
 def _differences(trial: TrialRecord, line: TrialRecord) -> Iterable[_Difference]:
-    for key in _COMMON:
+    for key in FIGURES_OF_SCRIPT:
         theirs, ours = getattr(line, key), getattr(trial, key)
         if theirs is not None and theirs != ours:
             yield key, theirs, ours, _why(key, ours)

@@ -4,11 +4,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.app.agents import agent_names, needs_argument
 from swarm_bench.core import registry
-from swarm_bench.core.audit import Audit
+from swarm_bench.core.audit import FIGURES, Audit
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.outcome import AgentExit, StopReason
 from swarm_bench.core.ports import Agent
@@ -20,24 +23,6 @@ from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024
 """Of all streams together; about 10 MB are read in a second."""
-_COMPARED = (
-    "duration_ms",
-    "duration_s",
-    "num_turns",
-    "requests",
-    "input_tokens",
-    "cache_read",
-    "cache_create",
-    "output_tokens",
-    "total_tokens",
-    "effective_tokens",
-    "all_in_tokens",
-    "cost",
-    "retries",
-    "compactions",
-    "subagents",
-    "result_lines",
-)
 _STOPPED: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
     Cause.OUTPUT_LIMIT: "output-limit",
@@ -63,7 +48,8 @@ def with_streams(
     experiment, audit = data.experiment, data.audit or Audit()
     if experiment is None:
         return data
-    ran = [trial for trial in data.trials if trial.wall_seconds is not None]
+    # Of a trial that was run again only the last attempt: the next one's files have its names.
+    ran = [trial for trial in Selection(data).trials if trial.wall_seconds is not None]
     streams = [stream for trial in ran if (stream := _stream(folder, experiment, trial))]
     audit = replace(audit, lost=len(ran) - len(streams))
     agent = _adapter(experiment)
@@ -71,12 +57,14 @@ def with_streams(
         return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
     chosen = list(_chosen(streams, audit, most_bytes))
     found = {one.trial.key: _differing(agent, experiment, one) for one in chosen}
+    unreadable = sum(figures is None for figures in found.values())
     return replace(
         data,
         audit=replace(
             audit,
             differing={key: figures for key, figures in found.items() if figures},
-            streams=len(chosen),
+            streams=len(chosen) - unreadable,
+            unreadable=unreadable,
             unread=len(streams) - len(chosen),
         ),
     )
@@ -115,8 +103,20 @@ def _chosen(streams: list[_Stream], audit: Audit, room: int) -> Iterator[_Stream
             yield stream
 
 
-def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[str, ...]:
-    """Keys of figures that both the record and the stream have, and that are not the same."""
+def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[str, ...] | None:
+    """Keys of the figures that the record has otherwise than the stream, or lacks; `None` when the
+    stream cannot be read."""
+    trial = stream.trial
+    try:
+        again = _figures(agent, experiment, stream)
+    except Exception:  # noqa: BLE001  # an adapter may raise anything; then nothing is known
+        return None
+    owed = _owed(experiment, trial)
+    return tuple(key for key in FIGURES if _differs(getattr(trial, key), again[key], key in owed))
+
+
+def _figures(agent: Agent, experiment: Experiment, stream: _Stream) -> dict[str, Any]:
+    """What the stream says now. Raises whatever the adapter raises."""
     trial = stream.trial
     exit = AgentExit(
         returncode=trial.exit_code,
@@ -125,13 +125,19 @@ def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[s
         stderr=stream.stderr,
         servers=tuple(experiment.mode(trial.mode).servers),
     )
-    try:
-        outcome = agent.outcome(exit)
-    except Exception:  # noqa: BLE001  # an adapter may raise anything; then nothing is known
-        return ()
-    again = figures_of(outcome, experiment.limits.max_turns)
-    again["result_lines"] = lines_of(outcome.text)
-    return tuple(key for key in _COMPARED if _differs(getattr(trial, key), again[key]))
+    outcome = agent.outcome(exit)
+    figures = figures_of(outcome, experiment.limits.max_turns)
+    return {**figures, "result_lines": lines_of(outcome.text)}
+
+
+def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
+    """Keys of the figures that a record has whenever its stream has them. Another version may not
+    have read them; the output of a trial that ended for a reason of ours may never have been read;
+    and words that are no answer have no lines."""
+    if experiment.versions.get("swarm-bench") != version("swarm-bench") or is_ours(trial):
+        return frozenset()
+    answered = trial.cause is Cause.FINISHED
+    return frozenset(key for key in FIGURES if answered or key != "result_lines")
 
 
 def _stopped(trial: TrialRecord) -> StopReason | None:
@@ -140,7 +146,8 @@ def _stopped(trial: TrialRecord) -> StopReason | None:
     return _STOPPED.get(trial.cause) if trial.cause else None
 
 
-def _differs(stored: float | None, again: float | None) -> bool:
+def _differs(stored: float | None, again: float | None, owed: bool) -> bool:
+    """What only the record has may come from the agent's home, which is gone."""
     if stored is None or again is None:
-        return False
+        return owed and again is not None
     return not math.isclose(stored, again, rel_tol=1e-9)

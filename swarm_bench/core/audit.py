@@ -5,6 +5,29 @@ from dataclasses import dataclass, field
 
 Key = tuple[str | None, int]
 """Id and attempt of a trial."""
+FIGURES_OF_SCRIPT = (
+    "duration_ms",
+    "duration_s",
+    "num_turns",
+    "input_tokens",
+    "cache_read",
+    "cache_create",
+    "output_tokens",
+    "total_tokens",
+    "effective_tokens",
+    "cost",
+    "result_lines",
+)
+"""Keys of what canopy's script reads from an agent's output too."""
+FIGURES = (
+    *FIGURES_OF_SCRIPT,
+    "requests",
+    "all_in_tokens",
+    "retries",
+    "compactions",
+    "subagents",
+)
+"""Keys of the figures that a record and a second look at the stream have in common."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +45,9 @@ class Audit:
     """Keys of the figures that the streams give otherwise, by trial; those without any are left
     out."""
     streams: int = 0
-    """Streams that were read again."""
+    """Streams that were read again, and held against their records."""
+    unreadable: int = 0
+    """Streams on which the adapter failed, so that they were held against nothing."""
     unread: int = 0
     """Trials whose streams are there, and were too many or too large to be read again."""
     lost: int = 0

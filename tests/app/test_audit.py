@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import with_streams
 from swarm_bench.core.audit import Audit
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.outcome import AgentExit
+from swarm_bench.core.outcome import AgentExit, Outcome
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.recording import figures_of
 from tests.analysis.conftest import make_experiment, make_trial
@@ -76,8 +78,81 @@ def test_a_figure_that_the_stream_gives_otherwise_is_named(
     )
 
 
-def test_a_figure_that_one_of_the_two_lacks_is_no_difference(make: Make) -> None:
-    assert audit(make(cost=None, input_tokens=None, api_seconds=3.0)).differing == {}
+LACKING = {"cost": None, "result_lines": None}
+
+
+def recorded_by(version: str) -> Experiment:
+    return make_experiment(("canopy",), agent=CLAUDE, versions={"swarm-bench": version})
+
+
+def test_a_figure_that_is_only_in_the_stream_was_taken_away(make: Make) -> None:
+    folder = make(experiment=recorded_by(version("swarm-bench")), **LACKING)
+    assert audit(folder).differing == {("1", 1): ("cost", "result_lines")}
+
+
+@pytest.mark.parametrize("then", ["0.0.1", ""])
+def test_another_version_may_not_have_read_that_figure(then: str, make: Make) -> None:
+    assert audit(make(experiment=recorded_by(then), **LACKING)).differing == {}
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "differing"),
+    [
+        ("harness-failed", "adapter-failed", ()),
+        ("cancelled", "interrupted", ()),
+        ("budget-reached", "timeout", ("cost",)),
+        ("completed", None, ("cost",)),
+    ],
+)
+def test_figures_that_are_kept_from_a_record_are_no_difference(
+    status: str, cause: str | None, differing: tuple[str, ...], make: Make
+) -> None:
+    """What ended for a reason of ours may never have been read, and only an answer has lines."""
+    experiment = recorded_by(version("swarm-bench"))
+    found = audit(make(experiment=experiment, status=status, cause=cause, **LACKING))
+    assert found.differing.get(("1", 1), ()) == differing
+
+
+def test_a_figure_that_is_only_in_the_record_is_no_difference(make: Make) -> None:
+    """Some agents leave one in their home, which is gone."""
+    folder = make(experiment=recorded_by(version("swarm-bench")))
+    stdout = folder.path / "canopy" / "agent-1.stream.jsonl"
+    stdout.write_bytes(stdout.read_bytes().replace(b"total_cost_usd", b"unknown"))
+    assert audit(folder).differing == {}
+
+
+def test_only_the_last_attempt_is_held_against_the_stream(make: Make) -> None:
+    """Its file has the same name."""
+    folder = make()
+    (last,) = folder.read().trials
+    earlier = last.model_copy(update={"attempt": 1, "total_tokens": 1})
+    folder.append_trial(last.model_copy(update={"attempt": 2}))
+    folder.amend([earlier])
+    found = audit(folder, most_bytes=SAMPLE.stat().st_size)
+    assert (found.streams, found.unread, found.differing) == (1, 0, {})
+    (folder.path / "canopy" / "agent-1.stream.jsonl").unlink()
+    assert audit(folder).lost == 1
+
+
+def test_a_stream_that_cannot_be_read_again_was_held_against_nothing(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def outcome(_: Claude, exit: AgentExit) -> Outcome:
+        if "agent-2" in exit.stdout.name:
+            return Outcome(cause=Cause.FINISHED)
+        raise ValueError("a defect")
+
+    folder = make(agents=3)
+    monkeypatch.setattr(Claude, "outcome", outcome)
+    found = audit(folder)
+    assert (found.streams, found.unreadable, found.differing) == (1, 2, {})
+    data = replace(folder.read(), audit=found)
+    (note,) = about_audit(Selection(data))
+    assert note.startswith("2 streams could not be read again")
+    single = replace(folder.read(), audit=replace(found, unreadable=1, unread=1))
+    notes = " ".join(about_audit(Selection(single)))
+    assert "1 stream could not be read again" in notes
+    assert "1 of 3 streams was held against" in notes
 
 
 def test_of_too_much_the_streams_of_doubtful_lines_come_first(make: Make) -> None:
