@@ -1,4 +1,5 @@
-"""What a calibration comes to: which differences are noise, and what smaller ones take."""
+"""What a calibration comes to: which differences cannot be told from noise, and what smaller ones
+take."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -70,8 +71,8 @@ def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
             yield f"{title}: {_takes(row.spread, runs)}."
         else:
             size = f"{amount(tasks, 'task')} × {amount(runs, 'run')}"
-            below = _below(row.planned.high)
-            yield f"{title}: {below} noise here ({size}); {_takes(row.spread, runs)}."
+            hidden = f"{_below(row.planned.high)} cannot reliably be told from noise here"
+            yield f"{title}: {hidden} ({size}); {_takes(row.spread, runs)}."
 
 
 def _takes(spread: float, runs: int) -> str:
@@ -81,8 +82,9 @@ def _takes(spread: float, runs: int) -> str:
 
 
 def _below(ratio: float) -> str:
+    """What is smaller than the ratio that 80 of 100 such experiments find."""
     if ratio > _LARGEST:
-        return f"even a factor of {_LARGEST:g} can be"
+        return f"even a factor of {_LARGEST:g}"
     if ratio >= 2:
-        return f"differences below a factor of {ratio:.1f} are"
-    return f"differences below {max(1, round((ratio - 1) * 100))} % are"
+        return f"differences below a factor of {ratio:.1f}"
+    return f"differences below {max(1, round((ratio - 1) * 100))} %"

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from swarm_bench.core.calibration import Calibration, Noise, Range
-from swarm_bench.core.report import Report
+from swarm_bench.core.report import Headline, Report
 from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED
+from swarm_bench.reports.markdown import standing
 from swarm_bench.reports.template import fill, pipe_table
+from swarm_bench.reports.text import escaped
 
 _LARGEST = 10.0
 
@@ -18,12 +20,19 @@ def render_calibration(report: Report, found: Calibration) -> str:
         "calibration.md.j2",
         report=report,
         found=found,
+        qualified=_qualified(report.headline),
         noise=_noise(found.rows),
         spent=_noise(spent.rows) if spent else "",
         grid=_grid(found, moving) if moving else "",
         zeros=any(row.zeros for row in found.rows if not row.still),
         still=[row.metric.title for row in found.rows if row.still],
     )
+
+
+def _qualified(headline: Headline) -> list[str]:
+    """The standings of the modes that are, as a comparison has them."""
+    qualified = [one for one in headline.standings if one.qualifications]
+    return [f"**{escaped(one.mode)}**: {standing(one)}" for one in qualified]
 
 
 def _noise(noise: Sequence[Noise]) -> str:

@@ -147,7 +147,8 @@ def test_the_headline_says_what_is_noise_and_what_less_takes(
 ) -> None:
     cost, *_, still = calibrated(lambda _, run, __: {"cost": 1.05**run}).headline
     said = re.fullmatch(
-        r"Cost: differences below (\d+) % are noise here \(2 tasks × 2 runs\); "
+        r"Cost: differences below (\d+) % cannot reliably be told from noise here "
+        r"\(2 tasks × 2 runs\); "
         r"for 10 % it takes about (\d+) tasks × 2 runs\.",
         cost,
     )
@@ -158,6 +159,15 @@ def test_the_headline_says_what_is_noise_and_what_less_takes(
     assert (detectable(sd, tasks, 2) or 0) <= math.log(1.1) < (detectable(sd, tasks - 1, 2) or 0)
     assert "tokens" in still
     assert "never varied" in still
+
+
+def test_of_much_noise_a_factor_is_named(calibrated: Callable[..., Calibration]) -> None:
+    large, *_ = calibrated(lambda _, run, __: {"cost": 1.25**run}).headline
+    assert re.match(
+        r"Cost: differences below a factor of \d\.\d cannot reliably be told from noise here", large
+    )
+    huge, *_ = calibrated(lambda _, run, __: {"cost": 50.0**run}).headline
+    assert "Cost: even a factor of 10 cannot reliably be told from noise here" in huge
 
 
 def test_where_nothing_varied_the_headline_says_so(calibrated: Callable[..., Calibration]) -> None:
