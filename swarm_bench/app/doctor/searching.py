@@ -39,7 +39,7 @@ class Question:
     snapshot: Snapshot
     query: str
     prepare_seconds: float = 60.0
-    """A tool that takes longer to index is not asked."""
+    """A tool that takes longer to index, or to warm up, is not asked."""
     answer_seconds: float = 60.0
 
 
@@ -98,7 +98,8 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
             if needs_preparation(mode):
                 await _in_time("its preparation", prepare(site), question.prepare_seconds)
             if mode.warm_up is not None:
-                await call(site, mode.warm_up)
+                warmed = call(site, mode.warm_up)
+                await _in_time("its warm-up", warmed, question.prepare_seconds)
             return await _answer(site, question)
         finally:
             await tear_down(site)
@@ -196,6 +197,7 @@ def _judged(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
     if not there:
         found = f"{took}, and names no file of the repository: {shown or 'the answer is empty'}"
         return Check(about=about, state=State.WARNING, found=found, advice=advice)
-    files = amount(len(files_of(places)), "file")
-    found = f"{took}; of {amount(len(places), 'place')} in the answer {there} exist, in {files}"
+    some = f"{there} of {amount(len(places), 'place')} in the answer"
+    exist = "exists" if there == 1 else "exist"
+    found = f"{took}; {some} {exist}, in {amount(len(files_of(places)), 'file')}"
     return Check(about=about, state=State.OK, found=found)

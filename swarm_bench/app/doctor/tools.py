@@ -1,5 +1,5 @@
-"""Whether the tools of the modes work: servers are greeted, a service does once what it is for, all
-in a repository of ten files. The user's own is not read."""
+"""Whether the tools of the modes work: in a repository of ten files servers are greeted and a
+service does once what it is for; in a clone of the user's own, each tool is asked one question."""
 
 import os
 from collections.abc import AsyncIterator, Mapping

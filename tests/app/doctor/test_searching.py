@@ -93,7 +93,7 @@ async def test_the_shipped_modes_answer_with_places_that_exist(
     check = await asked(asking, repo, mode)
     assert check.state is State.OK, check
     assert "canopy_evidence_pack, asked for 'AuthMiddleware'," in check.found
-    assert "of 3 places in the answer 3 exist, in 3 files" in check.found
+    assert "3 of 3 places in the answer exist, in 3 files" in check.found
 
 
 async def test_a_tool_is_known_by_its_role_and_prepared_first(
@@ -109,19 +109,33 @@ async def test_a_tool_is_known_by_its_role_and_prepared_first(
     check = await asked(asking, repo, mode)
     assert check.state is State.OK, check
     assert "search_code" in check.found
-    assert "of 3 places in the answer 3 exist, in 2 files" in check.found
+    assert "3 of 3 places in the answer exist, in 2 files" in check.found
     assert stopped.read_text() == "True\n"
     assert not (repo / ".indexed").exists()
 
 
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "s", "version": "1"}},
+        "tools/list": {"tools": [{"name": "search_code", "inputSchema": {
+            "type": "object", "properties": {"query": {"type": "string"}}}}]},
+        "tools/call": {"content": [{"type": "text", "text": "ANSWER"}]},
+    }.get(asked["method"])
+    if result:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
 SEARCH = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["{{ query }}"]}}
 
 
 @pytest.mark.parametrize(
     ("fault", "search", "expected"),
     [
-        ("fine", SEARCH, (State.OK, "of 3 places in the answer 3 exist, in 3 files")),
-        ("same-answer", SEARCH, (State.OK, "of 1 place in the answer 1 exist, in 1 file")),
+        ("fine", SEARCH, (State.OK, "3 of 3 places in the answer exist, in 3 files")),
+        ("same-answer", SEARCH, (State.OK, "1 of 1 place in the answer exists, in 1 file")),
         ("every-call-fails", SEARCH, (State.PROBLEM, "failed: the index is broken")),
         ("dies-after:0", SEARCH, (State.PROBLEM, "the server 'tool' could not be asked")),
         ("never-answers-calls", SEARCH, (State.WARNING, "did not answer within 1 s")),
@@ -150,12 +164,40 @@ async def test_who_takes_long_to_prepare_is_not_asked(
     assert check.found == "not asked: its preparation takes more than 0.5 s here"
 
 
+async def test_who_takes_long_to_warm_up_is_not_asked(
+    asking: Asking, repo: Path, tmp_path: Path
+) -> None:
+    warm_up = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["a"]}}
+    fault = [*FOREIGN, "never-answers-calls"]
+    mode = write_mode(tmp_path, fault, warm_up=warm_up, search=SEARCH)
+    impatient = replace(asking, index_timeout=5)
+    check = await asked(impatient, repo, mode, prepare_seconds=3)
+    assert check.state is State.WARNING
+    assert check.found == "not asked: its warm-up takes more than 3 s here"
+
+
 async def test_a_folder_that_nobody_named_is_not_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="name a repository with --repo"):
         await make_question(load({}).settings, tmp_path / "work")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (r"README.md\nnowhere.py\ngone.py", "; 1 of 3 places in the answer exists, in 1 file"),
+        (r"README.md\nshop/auth.py\ngone.py", "; 2 of 3 places in the answer exist, in 2 files"),
+    ],
+)
+async def test_places_that_do_not_exist_are_not_counted(
+    asking: Asking, repo: Path, tmp_path: Path, answer: str, words: str
+) -> None:
+    program = tmp_path / "server.py"
+    program.write_text(SERVER.replace("ANSWER", answer))
+    check = await asked(asking, repo, write_mode(tmp_path, [str(program)]))
+    assert check.found.endswith(words)
 
 
 def test_the_name_is_a_defined_one_that_many_files_use(tmp_path: Path) -> None:
