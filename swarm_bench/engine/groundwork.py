@@ -112,9 +112,11 @@ class Groundwork:
             self._home_bytes = max(0, more)
 
     def _size_of_home(self) -> int:
-        """Some tools keep their index there."""
-        home = self._surroundings().home.get("HOME")
-        return sum(entry.size for entry in inventory(Path(home)).values()) if home else 0
+        """Some tools keep their index there. One that the user gave has other things in it."""
+        home = Path(self._surroundings().home.get("HOME", "/")).resolve()
+        if not home.is_relative_to(self._kit.work.resolve()):
+            return 0
+        return sum(entry.size for entry in inventory(home).values())
 
     def _site(self) -> Site:
         kit, around = self._kit, self._surroundings()
