@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.metrics import of_headline
-from swarm_bench.analysis.placebos import OF_A_PLACEBO, as_good
+from swarm_bench.analysis.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.tool_concerns import KINDS
@@ -147,8 +147,9 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     if selection.is_placebo(mode):
         yield OF_A_PLACEBO
     placebo = selection.controls("placebo").get(mode)
-    if placebo and not barred_by(selection, placebo.name):
-        yield from as_good(treated, Treated(selection, placebo.name))
+    if placebo and mode != selection.modes[0]:
+        barred = barred_by(selection, placebo.name)
+        yield from [NO_VERDICT] if barred else doubts(treated, Treated(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _untold(treated)
     for kind in KINDS:

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.analysis.placebos import OF_A_PLACEBO
+from swarm_bench.analysis.placebos import NO_VERDICT, OF_A_PLACEBO
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.records import SessionData, TrialRecord
 from swarm_bench.core.report import Ratio
@@ -66,8 +66,8 @@ def test_the_difference_is_split_by_a_placebo_too(trial: Trial, session: Session
     assert by_kind["placebo"].notes == ()
 
 
-@pytest.mark.parametrize(("placebo", "as_good"), [(30, True), (40, True), (41, False)])
-def test_a_mode_is_qualified_where_its_placebo_did_as_well(
+@pytest.mark.parametrize(("placebo", "as_good"), [(30, True), (40, True), (44, True), (45, False)])
+def test_a_mode_is_qualified_where_it_is_not_better_than_its_placebo_by_a_tenth(
     trial: Trial, session: Session, placebo: int, *, as_good: bool
 ) -> None:
     slow = {"wall_seconds": 99.0, "duration_s": 99.0, "num_turns": 99, "cost": 9.0}
@@ -84,6 +84,41 @@ def test_a_mode_is_qualified_where_its_placebo_did_as_well(
     assert tuple(one.partition(": ")[2] for one in standings["canopy"].qualifications) == expected
 
 
+@pytest.mark.parametrize(
+    ("own", "placebo", "said"),
+    [
+        ((2, 200), (4, 600), ()),
+        ((2, 200), (4, 1200), ("its placebo's answers were 3.0 times as long",)),
+        ((4, 1200), (2, 200), ()),
+        ((2, 0), (2, 200), ("its placebo's answers were longer: its own had no text",)),
+        ((0, 0), (2, 200), ()),
+    ],
+)
+def test_a_mode_is_qualified_where_its_placebo_answered_at_more_length(
+    trial: Trial,
+    session: Session,
+    own: tuple[int, int],
+    placebo: tuple[int, int],
+    said: tuple[str, ...],
+) -> None:
+    def answered(mode: str, seconds: float, figures: tuple[int, int]) -> TrialRecord:
+        answers, size = figures
+        tools = {
+            "mcp__canopy__find": {"answers": answers, "bytes": size},
+            "mcp__other__find": {"answers": 9, "bytes": 9},
+        }
+        times = {"duration_s": seconds, "wall_seconds": seconds}
+        spent = {"total_tokens": int(seconds), "effective_tokens": int(seconds)}
+        turns = {"num_turns": int(seconds), "cost": seconds}
+        return trial(mode, tool_answers=tools, **times, **spent, **turns)
+
+    headline = summarise(
+        session(trial(), answered("canopy", 1.0, own), answered("placebo", 9.0, placebo))
+    ).headline
+    standings = {one.mode: one for one in headline.standings}
+    assert standings["canopy"].qualifications == said
+
+
 def test_a_placebo_is_no_column_of_the_headline_and_no_tool_of_it(
     trial: Trial, session: Session
 ) -> None:
@@ -97,17 +132,24 @@ def test_a_placebo_is_no_column_of_the_headline_and_no_tool_of_it(
     assert headline.qualified
 
 
-def test_a_placebo_that_was_not_connected_is_compared_with_nothing(
-    trial: Trial, session: Session
-) -> None:
+def test_a_mode_is_qualified_whose_placebo_has_no_verdict(trial: Trial, session: Session) -> None:
     report = summarise(
         session(trial(), trial("canopy"), trial("placebo", retrieval="not-connected"))
     )
     standings = {one.mode: one for one in report.headline.standings}
     assert standings["placebo"].no_verdict
-    assert standings["canopy"].qualifications == ()
+    assert standings["canopy"].qualifications == (NO_VERDICT,)
     (controls,) = report.controls
     assert (controls.splits, len(controls.notes)) == ((), 1)
+
+
+def test_a_mode_is_qualified_whose_placebo_died(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    died = failed("placebo", "exit-code", "agent-failed")
+    report = summarise(session(trial(), trial("canopy"), died))
+    standings = {one.mode: one for one in report.headline.standings}
+    assert NO_VERDICT in standings["canopy"].qualifications
 
 
 def test_a_placebo_can_be_what_others_are_compared_with(trial: Trial, session: Session) -> None:

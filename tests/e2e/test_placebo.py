@@ -17,9 +17,8 @@ from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Report, Standing
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.retrieval.embedded.tools import TOOLS
-from swarm_bench.retrieval.placebo.arm import PROGRAM
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Material, Place
+from swarm_bench.retrieval.placebo.material import Material, Place, script_of
 from tests.e2e.conftest import Bench, Done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -207,7 +206,7 @@ def _placebo_as_a_mode(folder: Path) -> str:
         files=len(PAINTS),
         seed=1,
     ).write(material)
-    args = ["-I", "-m", PROGRAM, str(material), "{{ workspace }}"]
+    args = ["-I", str(script_of(material)), "{{ workspace }}"]
     path = folder / "mine.json"
     path.write_text(
         json.dumps({"mcpServers": {"canopy": {"command": sys.executable, "args": args}}})

@@ -1,4 +1,5 @@
-"""`python -m swarm_bench.retrieval.placebo MATERIAL WORKSPACE`: serves until its input ends."""
+"""`python -m swarm_bench.retrieval.placebo MATERIAL WORKSPACE`: serves until its input ends. Agents
+get the script beside the material instead."""
 
 import signal
 import sys
@@ -11,8 +12,13 @@ from swarm_bench.retrieval.placebo.server import Server
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, _end)
     material, workspace = map(Path, sys.argv[1:])
+    serve(material, workspace)
+
+
+def serve(material: Path, workspace: Path) -> None:
+    """Answer on stdout what stdin asks."""
+    signal.signal(signal.SIGTERM, _end)
     with suppress(KeyboardInterrupt, BrokenPipeError):
         Server(read_material(material), workspace).serve(sys.stdin.buffer, sys.stdout.buffer)
 

@@ -1,16 +1,20 @@
-"""The placebo of a tool mode, as a mode: what its servers are started with."""
+"""The placebo of a tool mode, as a mode: what its servers are started with.
 
+An agent can read its command lines, so none of their words says what the servers are.
+"""
+
+import hashlib
 import sys
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.experiment import Mode
+from swarm_bench.retrieval.placebo.material import script_of
 from swarm_bench.retrieval.variables import EXPANDED
 
-PLACEBO = "placebo"
-"""The placeholder for the folder with the material of all placebo servers of a session. Mode files
-cannot name it."""
-PROGRAM = "swarm_bench.retrieval.placebo"
+PLACEBO = "servers"
+"""The placeholder for the folder with the material of all placebo servers of a session, and the
+folder's name. Mode files cannot name it."""
 _HOW_TO_REACH = {*EXPANDED, "type", "cwd"}
 
 
@@ -34,8 +38,8 @@ def placebo_of(mode: Mode, name: str) -> Mode:
 
 
 def material_file(folder: Path, arm: str, number: int) -> Path:
-    """The file that the server of that number in an arm is started with."""
-    return folder / arm / f"{number}.json"
+    """The material of the server of that number in an arm."""
+    return folder / hashlib.sha256(arm.encode()).hexdigest()[:12] / f"{number}.json"
 
 
 def _rest(config: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +47,5 @@ def _rest(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _program(material: Path) -> dict[str, Any]:
-    return {
-        "command": sys.executable,
-        "args": ["-I", "-m", PROGRAM, str(material), "{{ workspace }}"],
-    }
+    script = str(script_of(material))
+    return {"command": sys.executable, "args": ["-I", script, "{{ workspace }}"]}

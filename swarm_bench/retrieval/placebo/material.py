@@ -16,6 +16,15 @@ behind the other; `json`: as JSON. `file`: the lines of the file that it is aske
 names of files. `done`: nothing but that it was done.
 """
 
+_SCRIPT = """\
+import sys
+from pathlib import Path
+
+from swarm_bench.retrieval.placebo.__main__ import serve
+
+serve(Path(__file__).with_suffix(".json"), Path(sys.argv[1]))
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
@@ -43,9 +52,20 @@ class PlaceboTool:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who a server says that it is."""
+
+    name: str
+    title: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Material:
     """Everything that decides what a placebo server says."""
 
+    identity: Identity | None = None
+    """Of the mode's own server, to be repeated; without one a placebo says what it is."""
     instructions: str
     """What the mode's own server tells a model about itself."""
     tools: tuple[PlaceboTool, ...]
@@ -55,16 +75,29 @@ class Material:
     seed: int
 
     def write(self, path: Path) -> None:
-        """For nobody else to read."""
+        """For nobody else to read. Beside it lies the script that serves it, so that a command line
+        need not name this package."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        _write(path, json.dumps(asdict(self)))
+        _write(script_of(path), _SCRIPT)
+
+
+def script_of(material: Path) -> Path:
+    """The script that `Material.write` puts beside a file: it takes the workspace."""
+    return material.with_suffix(".py")
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def read_material(path: Path) -> Material:
     """What `Material.write` wrote."""
     content = json.loads(path.read_text(encoding="utf-8"))
+    identity = content["identity"]
     return Material(
+        identity=None if identity is None else Identity(**identity),
         instructions=content["instructions"],
         tools=tuple(
             PlaceboTool(**{**tool, "keys": tuple(tool["keys"])}) for tool in content["tools"]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from swarm_bench.retrieval.placebo.answers import Answers
-from swarm_bench.retrieval.placebo.material import Material, PlaceboTool
+from swarm_bench.retrieval.placebo.material import Identity, Material, PlaceboTool
 
 NAME = "swarm-bench-placebo"
+"""What a session's record calls it, and it itself where it is to repeat nobody's name."""
 VERSION = "1"
 """Another one when the same material would give other answers."""
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18")
@@ -74,7 +75,7 @@ class Server:
         greeting: Json = {
             "protocolVersion": protocol if protocol in PROTOCOLS else PROTOCOLS[-1],
             "capabilities": {"tools": {}},
-            "serverInfo": {"name": NAME, "version": VERSION},
+            "serverInfo": _said(self._material.identity),
         }
         if self._material.instructions:
             greeting["instructions"] = self._material.instructions
@@ -88,6 +89,13 @@ class Server:
         answer = self._answers.answer(tool, arguments if isinstance(arguments, dict) else {})
         content = [{"type": "text", "text": answer.text}]
         return {"content": content, "isError": answer.is_error}
+
+
+def _said(identity: Identity | None) -> Json:
+    if identity is None:
+        return {"name": NAME, "version": VERSION}
+    title = {} if identity.title is None else {"title": identity.title}
+    return {"name": identity.name, **title, "version": identity.version or ""}
 
 
 def _listed(tool: PlaceboTool) -> Json:

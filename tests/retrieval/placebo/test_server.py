@@ -11,9 +11,16 @@ import pytest
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rules import results
-from swarm_bench.retrieval.placebo.arm import PROGRAM
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool
+from swarm_bench.retrieval.placebo.material import (
+    Form,
+    Identity,
+    Material,
+    Place,
+    PlaceboTool,
+    script_of,
+)
+from swarm_bench.retrieval.placebo.server import NAME, VERSION
 from swarm_bench.runtime.mcp_client import Answer, Connection, own_server
 
 Result = TypeVar("Result")
@@ -62,13 +69,20 @@ def ask(
     *,
     seed: int = 0,
     tools: tuple[PlaceboTool, ...] = TOOLS,
+    identity: Identity | None = None,
 ) -> Result:
     path = workspace.parent / "material" / f"{seed}.json"
-    Material(instructions="Search first.", tools=tools, places=PLACES, files=8, seed=seed).write(
-        path
-    )
-    assert path.stat().st_mode & 0o777 == 0o600
-    words = ["-I", "-m", PROGRAM, str(path), str(workspace)]
+    Material(
+        identity=identity,
+        instructions="Search first.",
+        tools=tools,
+        places=PLACES,
+        files=8,
+        seed=seed,
+    ).write(path)
+    script = script_of(path)
+    assert [one.stat().st_mode & 0o777 for one in (path, script)] == [0o600, 0o600]
+    words = ["-I", str(script), str(workspace)]
 
     async def asked() -> Result:
         async with own_server(
@@ -101,6 +115,23 @@ def test_it_says_of_itself_and_its_tools_what_the_mode_s_server_says(workspace: 
 
     tools = tuple(placebo_tool(spec, None) for spec in specs)
     assert ask(workspace, greeting, tools=tools) == ("Search first.", specs)
+
+
+@pytest.mark.parametrize(
+    ("identity", "said"),
+    [
+        (None, (NAME, None, VERSION)),
+        (Identity(name="canopy", title="Canopy", version="0.4.0"), ("canopy", "Canopy", "0.4.0")),
+        (Identity(name="finder"), ("finder", None, None)),
+    ],
+)
+def test_it_has_the_name_of_the_mode_s_server(
+    workspace: Path, identity: Identity | None, said: tuple[str | None, ...]
+) -> None:
+    async def greeting(connection: Connection) -> tuple[str | None, ...]:
+        return connection.name, connection.title, connection.version
+
+    assert ask(workspace, greeting, identity=identity) == said
 
 
 def test_a_pack_is_one_of_canopy_and_its_handles_expand_to_the_lines(workspace: Path) -> None:
