@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from swarm_bench.models.rules.ranking import is_code, is_prose
@@ -21,20 +22,30 @@ MARKS = 4
 """Lines that a reader may put around a text."""
 WINDOW = 8
 """Lines in a row with which a result has shown a part of a file, and not only its lines."""
+PATIENCE = 20
+"""How many times its own length a text is read for JSON that turns out to be none."""
+FALSE_STARTS = 1000
+"""How many beginnings of such JSON a text may have at most."""
 
-_NAME = r"[^\s:`'\"<>()\[\]{},;|*]+"
+# A server may answer anything: every expression here takes time in proportion to the text.
+_NAME = r"[^\s:`'\"<>()\[\]{},;|*]"
+_SEGMENT = r"[^\s/:`'\"<>()\[\]{},;|*]"
 _HIT = re.compile(r"^([^:]+):(\d{1,9}):(.*)$")
 _PATH = re.compile(r"^(?:\[FILE\] |[-*] )?((?:[^\s:]+/)?[^\s:/]+\.\w{1,8})$")
 _AT = r"(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?"
-_SPAN = re.compile(rf"`({_NAME}?)(?:{_AT})?`")
-_INLINE = re.compile(rf"(?<![\w/.`-])((?:{_NAME}/){_NAME}\.\w{{1,8}}){_AT}(?!\w)")
-_ATTRIBUTE = re.compile(r"^\s*<\w+\s[^>]*?\b(?:path|file|filename|src|name)=\"([^\"\n]+)\"[^>]*>")
+_SPAN = re.compile(rf"`({_NAME}+?)(?:{_AT})?`")
+_INLINE = re.compile(rf"(?<!{_NAME})(?<!`)({_NAME}+/{_SEGMENT}*\.\w{{1,8}}){_AT}(?!\w)")
+"""Tried once for each word, and once for each `/` in it."""
+_ATTRIBUTE = re.compile(r"^\s*<\w+\s[^>]*?\b(?:path|file|filename|src|name)=\"([^\"\n]+)\"")
+"""A tag up to the path in it; that it is closed is for `_opened` to see."""
 _ELEMENT = re.compile(r"^\s*<(path|file|filename)>([^<]+)</\1>\s*$")
 _CLOSED = re.compile(r"^\s*</\w+>\s*$")
 _NUMBERED = re.compile(r"^[ >]*(\d{1,9})(?:\t|→| ?\| ?|: ?)(.*)$")
 _PADDED = re.compile(r"^ *(\d{1,9})(?: (.*))?$")
 """A line with its number before a blank, which only counts where code is quoted."""
 _CONTENT = re.compile(r"^\s*(\d{1,9})(?:\t|→| \| |: )(.*)$")
+_VISIBLE = re.compile(r"\S")
+_DECODER = json.JSONDecoder()
 
 _PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")
 _LINES = ("line", "line_number", "lineNumber", "start_line", "startLine", "lineno", "line_start")
@@ -58,12 +69,8 @@ class Place:
 @lru_cache(maxsize=32)
 def places(text: str, workspace: str) -> tuple[Place, ...]:
     """The files below the workspace that a result names, in its order."""
-    kept: list[Place] = []
-    for place in _places(text):
-        relative = below(place.path, workspace)
-        if relative and len(kept) < MAX_PLACES:
-            kept.append(replace(place, path=relative))
-    return tuple(kept)
+    relative = (replace(place, path=below(place.path, workspace) or "") for place in _places(text))
+    return tuple(islice((place for place in relative if place.path), MAX_PLACES))
 
 
 def windows(shown: Sequence[Place]) -> list[tuple[str, int, list[str]]]:
@@ -127,24 +134,33 @@ def _places(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Place
 
 def _documents(text: str) -> Iterator[object]:
     """The JSON documents of a text, and what stands between them."""
-    decoder = json.JSONDecoder()
     words: list[str] = []
-    at = 0
+    at, patience = 0, PATIENCE * len(text)
     while at < len(text):
-        end = text.find("\n", at) + 1 or len(text)
-        start = at + len(text[at:end]) - len(text[at:end].lstrip())
-        try:
-            if text[start : start + 1] not in ("{", "["):
-                raise ValueError
-            document, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        visible = _VISIBLE.search(text, at)
+        start = visible.start() if visible else len(text)
+        end = None
+        if patience > 0 and text.startswith(("{", "["), start):
+            try:
+                document, end = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                patience -= _effort(error, text, start)
+        if end is None:
+            end = text.find("\n", start) + 1 or len(text)
             words.append(text[at:end])
         else:
-            yield "".join(words)
-            words = []
+            if words:
+                yield "".join(words)
+                words = []
             yield document
         at = end
     yield "".join(words)
+
+
+def _effort(error: Exception, text: str, start: int) -> int:
+    """About how many characters were read before the error; telling its line is work as well."""
+    read = error.pos - start if isinstance(error, json.JSONDecodeError) else len(text)
+    return read + PATIENCE * len(text) // FALSE_STARTS
 
 
 def _in_value(value: object, path: str, depth: int) -> Iterator[Place]:
@@ -187,12 +203,14 @@ def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[P
         yield from _in_value(value, about, depth - 1)
 
 
-def _lines(entries: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def _lines(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
     """The first and the last line that an object names."""
     for name in _NESTED:
         inner = entries.get(name)
-        if isinstance(inner, dict) and (lines := _lines(inner))[0] is not None:
-            return lines
+        if isinstance(inner, dict) and depth:
+            lines = _lines(inner, depth - 1)
+            if lines[0] is not None:
+                return lines
     # Positions of the language server protocol count from 0, and have a column.
     zero = 1 if any(key in entries for key in ("column", "character")) else 0
     first, last = _number(entries, _LINES), _number(entries, _LASTS)
@@ -208,11 +226,11 @@ def _lines(entries: Mapping[str, Any]) -> tuple[int | None, int | None]:
 def _in_text(text: str, path: str = "") -> Iterator[Place]:
     """The places in lines of text. `path` is that of the file whose lines they may be."""
     is_quoted = False
-    for line in (line.rstrip("\r") for line in text.split("\n")):
+    for line in (line.rstrip("\r") for line in text.split("\n") if line.strip()):
         if line.lstrip().startswith("```"):
             is_quoted = not is_quoted
-        elif opened := _ATTRIBUTE.match(line):
-            path, is_quoted = opened[1], True
+        elif opened := _opened(line):
+            path, is_quoted = opened, True
             yield Place(path=path)
         elif is_quoted and _CLOSED.match(line):
             path, is_quoted = "", False
@@ -222,7 +240,13 @@ def _in_text(text: str, path: str = "") -> Iterator[Place]:
             mentioned = list(_in_line(line))
             yield from mentioned
             paths = {place.path for place in mentioned}
-            path = paths.pop() if len(paths) == 1 else path if not line.strip() else ""
+            path = paths.pop() if len(paths) == 1 else ""
+
+
+def _opened(line: str) -> str | None:
+    """The path in a tag that opens what is quoted."""
+    match = _ATTRIBUTE.match(line)
+    return match[1] if match and ">" in line[match.end() :] else None
 
 
 def _numbered(line: str, *, is_quoted: bool) -> tuple[int, str] | None:

@@ -1,6 +1,8 @@
 """Answers in the shapes that servers in the wild give them, with texts of our own."""
 
+import base64
 import json
+import random
 
 import pytest
 
@@ -160,6 +162,58 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
 )
 def test_what_an_answer_names(text: str, named: list[Place]) -> None:
     assert list(places(text, WORK)) == named
+
+
+HOSTILE = {
+    "base64": base64.b64encode(random.Random(1).randbytes(3000)).decode().rstrip("="),
+    "folders without an end": "a/b",
+    "words that may begin anywhere": "+",
+    "many endings": "a/b.c.",
+    "many lines of one file": "a/b.c#L1x",
+    "openings of XML in a line": '<file path="',
+    "attributes of a tag without an end": '<file path="a" ' + 'path="a" ' * 1000,
+    "openings of XML": "<a \n",
+    "ticks": "`",
+    "ticks around names": "`a",
+    "fences": "```\n",
+    "openings of JSON": "[\n",
+    "openings of JSON with keys": '{"a":\n',
+    "long JSON without an end": "[" + "1," * 600 + "\n",
+    "documents in a line": "{}",
+    "a log": "[INFO] hello\n",
+    "blank lines": "\n",
+}
+"""Texts that expressions with a choice have taken minutes for, when they are repeated."""
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("repeated", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_long_answer_is_read_in_seconds(repeated: str) -> None:
+    text = repeated * (500_000 // len(repeated))
+    assert len(places(f"{text}\nsee shop/auth.py:28\n", WORK)) <= 1
+
+
+def test_what_is_written_around_a_place_does_not_hide_it() -> None:
+    text = "see (shop/auth.py:28), ./shop/views.py#L7-L9; a/b+c.py:3:x or a/b.py:1, not b.py:2"
+    assert places(text, WORK) == (
+        line("shop/auth.py", 28),
+        part("shop/views.py", 7, 9),
+        line("a/b+c.py", 3),
+        line("a/b.py", 1),
+    )
+    assert places("x = 1 + " * 10_000 + "in a/b.py:1", WORK) == (line("a/b.py", 1),)
+
+
+def test_truncated_json_is_read_as_far_as_it_goes() -> None:
+    text = json.dumps({"hits": [{"file": f"a{n}.py", "line": 1} for n in range(50)]}, indent=1)
+    assert len(places(text[:-20], WORK)) == 49
+    log = "[INFO] reading\n" * 500
+    assert places(f'{log}{{"file": "a.py", "line": 1}}', WORK) == (line("a.py", 1),)
+
+
+def test_a_location_within_locations_is_looked_for_to_a_depth() -> None:
+    nested = '{"range":' * 400 + '{"line": 1}' + "}" * 400
+    assert places(f'{{"path": "a.py", "x": {nested}}}', WORK) == (Place(path="a.py"),)
 
 
 def test_many_lines_in_a_row_are_a_part_that_was_shown() -> None:
