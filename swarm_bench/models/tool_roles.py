@@ -42,11 +42,22 @@ _SWITCHES = ("regex", "is_regex", "isRegex", "use_regex", "useRegex", "regexp")
 _PARTLY = ("substring_matching", "partial", "partial_match", "substring")
 """Arguments that say that a part of a name is enough."""
 _RESULTS = ("limit", "max_results", "maxResults", "max_count", "top_k", "topK", "num_results")
-_LIMITS = (*_RESULTS, "count", "k", "n")
+LIMITS = (*_RESULTS, "count", "k", "n")
+"""Arguments that say how many results are wanted."""
 
 _SEARCHING = {"search", "grep", "rg", "ripgrep", "find", "query", "lookup", "retrieve", "explore"}
-_NOT_CODE = {"web", "internet", "docs", "documentation", "library", "user", "human"}
+_NOT_CODE = {
+    *("web", "internet", "docs", "documentation", "library", "dashboard", "issue"),
+    *("issues", "user", "users", "human", "humans", "person", "people", "expert", "operator"),
+    *("developer", "maintainer", "colleague", "team", "customer"),
+}
 """What somebody may look into, or ask, that is not the repository."""
+_TELLING = {
+    *("log", "report", "vote", "notify", "notification", "alert", "announce", "message", "submit"),
+    *("rate", "rating", "confirm", "confirmation", "approval", "permission", "clarification"),
+    *("followup", "feedback", "comment", "reply", "tell", "remember", "think", "translate"),
+}
+"""What else may be done with words; `search_log` looks for them all the same."""
 _OF_CODE = {
     *("code", "codebase", "content", "contents", "text", "grep", "rg", "ripgrep", "source"),
     *("regex", "symbol", "symbols", "graph"),
@@ -82,7 +93,7 @@ def role(name: str, tool: ToolSpec) -> Role | None:
     if words & _CHANGING:
         return "change"
     asked = query(tool)
-    if asked and (searches(name) or (_asks_only(tool) and not words & _NOT_CODE)):
+    if asked and (searches(name) or (_asks_only(tool) and not is_elsewhere(name))):
         return "search" if _is_enough(tool, asked) else None
     if words & _READING and words & _OF_FILES and not words & _NO_TEXT:
         file = argument(tool, FILE)
@@ -106,6 +117,17 @@ def searches(name: str) -> bool:
     """Whether a tool of that name looks for something."""
     words = words_in(name)
     return bool(words & _SEARCHING) and not words & (_CHANGING | _NOT_CODE)
+
+
+def is_elsewhere(name: str) -> bool:
+    """Whether a tool of that name asks or tells somebody else than the repository."""
+    words = words_in(name)
+    return bool(words & _NOT_CODE or (words & _TELLING and not words & _SEARCHING))
+
+
+def is_of_code(name: str) -> bool:
+    """Whether a name says that it is about code, or where code is."""
+    return bool(words_in(name) & _OF_CODE) or is_path(name)
 
 
 def looks_over(name: str) -> bool:
@@ -165,7 +187,7 @@ def placed(tool: ToolSpec, given: Mapping[str, object], workspace: str | None) -
         if is_place(tool, name):
             place = "." if name.startswith("relative") else workspace or "."
             arguments[name] = [place] if kind(tool, name) == "array" else place
-        elif name in _LIMITS and kind(tool, name) in ("integer", "number"):
+        elif name in LIMITS and kind(tool, name) in ("integer", "number"):
             arguments[name] = BUDGET.results
         elif name in _GLOBS and kind(tool, name) == "string":
             arguments[name] = "**/*"

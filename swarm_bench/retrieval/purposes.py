@@ -60,8 +60,8 @@ def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
         return "search"
     upkeep = bool(tool_roles.words_in(tool.name) & _UPKEEP)
     if _searches(tool):
-        # `clear_search(query)` may do either.
-        return None if upkeep else "search"
+        # `clear_search(query)` may do either, and `ask(question)` may ask a person.
+        return None if upkeep or _asks_anybody(tool) else "search"
     if upkeep:
         return "other"
     return "read" if _reads(tool) else None
@@ -81,10 +81,20 @@ def _searches(tool: ToolSpec) -> bool:
     return tool_roles.searches(tool.name) and (tool_roles.query(tool) is not None or _names(tool))
 
 
+def _asks_anybody(tool: ToolSpec) -> bool:
+    """Whether a tool asks somebody else than the repository, or does not say whom."""
+    if tool_roles.is_elsewhere(tool.name):
+        return True
+    if "ask" not in tool_roles.words_in(tool.name) or tool_roles.is_of_code(tool.name):
+        return False
+    return not any(map(tool_roles.is_path, tool_roles.properties(tool)))
+
+
 def _reads(tool: ToolSpec) -> bool:
     if tool_roles.role(tool.name, tool) == "read":
         return True
-    return bool(tool_roles.words_in(tool.name) & (_GIVES | _CODE)) and _names(tool)
+    gives = tool_roles.words_in(tool.name) & (_GIVES | _CODE)
+    return bool(gives) and _names(tool) and not tool_roles.is_elsewhere(tool.name)
 
 
 def _names(tool: ToolSpec) -> bool:

@@ -90,7 +90,7 @@ def named(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
 
 def named_in(node: Any) -> set[str]:
     """The variables that are named anywhere in a piece of JSON."""
-    return {found["variable"] for text in _texts(node) for found in _OPEN.finditer(text)} - {None}
+    return {found["variable"] for text in texts_in(node) for found in _OPEN.finditer(text)} - {None}
 
 
 def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
@@ -100,12 +100,13 @@ def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
 
 def placeholders_in(node: Any) -> set[str]:
     """The placeholders that are named anywhere in a piece of JSON."""
-    return {match[1] for text in _texts(node) for match in re.finditer(_PLACEHOLDER, text)}
+    return {match[1] for text in texts_in(node) for match in re.finditer(_PLACEHOLDER, text)}
 
 
-def _texts(node: Any) -> Iterator[str]:
+def texts_in(node: Any) -> Iterator[str]:
+    """All texts of a piece of JSON, keys aside."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, Mapping | list):
         for item in node.values() if isinstance(node, Mapping) else node:
-            yield from _texts(item)
+            yield from texts_in(item)

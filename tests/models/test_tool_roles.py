@@ -53,6 +53,10 @@ def tool(said: str = "", required: tuple[str, ...] = (), **properties: Any) -> T
         ("status", tool(required=("of",), of={"type": "string", "default": "all"}), "overview"),
         ("codegraph_explore", tool(required=("query",), query="string"), "search"),
         ("ask_graph", tool(required=("question",), question="string"), "search"),
+        ("ask", tool(required=("question",), question="string"), "search"),
+        ("ask_expert", tool(required=("question",), question="string"), None),
+        ("log_message", tool(required=("query",), query="string"), None),
+        ("search_log", tool(required=("query",), query="string"), "search"),
         ("library_docs", tool(required=("query",), query="string"), None),
         (
             "find_symbol",

@@ -38,11 +38,56 @@ def tool(name: str, *arguments: str) -> ToolSpec:
         (tool("get_impact_radius", "target"), None),
         (tool("search_and_replace", "query"), None),
         (tool("status", "query"), None),
+        (tool("ask_human", "question"), None),
+        (tool("ask_user", "question"), None),
+        (tool("ask_followup_question", "question"), None),
+        (tool("ask", "question", "content"), None),
+        (tool("log_message", "query"), None),
+        (tool("web_search", "query"), None),
+        (tool("search_docs", "query"), None),
+        (tool("resolve_library_id", "query"), None),
+        (tool("vote", "keyword"), None),
+        (tool("report_issue", "query"), None),
+        (tool("notify_team", "query"), None),
+        (tool("open_dashboard", "name"), None),
     ],
     ids=lambda value: value.name if isinstance(value, ToolSpec) else str(value),
 )
 def test_a_purpose_is_told_from_name_and_schema(spec: ToolSpec, expected: str | None) -> None:
     assert purpose(MODE, spec) == expected
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        tool("ask_codebase", "question"),
+        tool("ask_code", "query"),
+        tool("ask_graph", "question"),
+        tool("askRepo", "question"),
+        tool("ask_question", "repoName", "question"),
+        tool("ask", "question", "path"),
+        tool("codegraph_explore", "query"),
+        tool("query_graph", "question"),
+        tool("orient", "question"),
+        tool("search_symbols", "query"),
+        tool("search_code", "path", "query"),
+        tool("grep", "pattern", "paths"),
+        tool("search_nodes_tool", "query"),
+        tool("search_codebase", "query", "path", "top_k"),
+        tool("search_code_advanced", "pattern", "regex"),
+        tool("find_files", "pattern"),
+        tool("find_symbol", "name_path_pattern", "substring_matching"),
+        tool("find_referencing_symbols", "name_path", "relative_path"),
+        tool("advanced-search", "pattern", "path"),
+        tool("find_code", "project_folder", "pattern"),
+        tool("search", "query", "repo"),
+        tool("search_log", "query"),
+        tool("context", "query"),
+    ],
+    ids=lambda spec: spec.name,
+)
+def test_questions_to_the_code_are_searches(spec: ToolSpec) -> None:
+    assert purpose(MODE, spec) == "search"
 
 
 def test_canopys_own_tools_follow_from_the_same_rules() -> None:

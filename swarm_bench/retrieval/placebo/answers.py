@@ -6,26 +6,26 @@ The same question has the same answer, another one has another.
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.models.tool_roles import FILE
+from swarm_bench.models.tool_roles import FILE, LIMITS
 from swarm_bench.retrieval.embedded import mcp_server
 from swarm_bench.retrieval.embedded.nodes import Handle, Node, NodeType, handle_hex, preview
 from swarm_bench.retrieval.embedded.pack import Pack, pack_result
 from swarm_bench.retrieval.embedded.parameters import Arguments
 from swarm_bench.retrieval.embedded.results import Found, expansion_text, query_result
 from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool
+from swarm_bench.retrieval.variables import texts_in
 
 MOST_PLACES = 10
 """When the question does not say how many it wants."""
 MOST_PER_FILE = 2
 MOST_LINES = 3
 """Of a place in a list of lines."""
-_LIMITS = ("limit", "max_results", "maxResults", "count", "max_count", "top_k", "k", "n")
 _OFFSETS = ("offset", "start_line", "startLine", "start")
 _LASTS = ("end_line", "endLine", "end")
 
@@ -68,7 +68,7 @@ class Answers:
         handles = [self._handle(place) for place in places]
         scores = sorted((round(draw.uniform(0.55, 0.95), 3) for _ in handles), reverse=True)
         found = Found(handles=handles, matches=len(handles) + draw.randrange(30))
-        asked = " ".join(_texts(arguments.values))
+        asked = " ".join(texts_in(arguments.values))
         selected = list(zip(scores, handles, strict=True))
         pack = Pack(text=asked, found=found, limits=limits, selected=selected)
         return _as_json(pack_result(pack, ()))
@@ -143,7 +143,7 @@ class Answers:
 
     def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Place]:
         """As many places as the question wants."""
-        limits = (arguments.natural(key, 0) for key in _LIMITS)
+        limits = (arguments.natural(key, 0) for key in LIMITS)
         most = next(filter(None, limits), MOST_PLACES)
         return self._drawn(self._draw(tool, arguments), most, MOST_PER_FILE)
 
@@ -197,15 +197,6 @@ class Answers:
             ),
             preview=preview(content, start, end),
         )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """All texts of a piece of JSON."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(item)
 
 
 def _as_json(content: Any) -> Answer:
