@@ -21,14 +21,36 @@ _THINGS = (
     "(?:results?|match(?:es)?|hits?|files?|symbols?|documents?|nodes?|references?|occurrences?|"
     "entries|snippets?|items?|callers|callees|definitions?|handles?|places?|code)"
 )
+_NO_CLAUSE = r"(?! (?:yet )?(?:until|unless|when|while|by|during|in memory|since|as|if)\b)"
+"""An explanation says when something is not there; an error, that it is not."""
 EMPTY = (
     rf"(?:there (?:are|were) )?(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b(?! is | are )",
     r"(?:nothing|none) (?:was |were )?(?:found|matched|returned)\b",
     rf"(?:found|returned|matched|showing) (?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b",
+    rf"(?:the |your )?(?:search|query|lookup)\b[^\n]{{0,120}}?\b(?:returned|found|matched|gave|"
+    rf"yielded|produced|had) (?:nothing|(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS})\b"
+    "(?! is | are | when )",
     r"(?:not found|none|null|n/a|empty|nothing|\(empty\)|\(none\)|\(no (?:output|results?)\))\.?$",
     "未找到",
 )
 """What a tool says that found nothing."""
+_ZERO = re.compile(
+    r"(?:(?:total|number of) )?(?:results?|match(?:es)?|hits?|found|total)(?: found| count)?: ?"
+    r"(?:0|none)\.?$",
+    re.IGNORECASE,
+)
+"""What counts its results, and has none, when nothing but `_BESIDE` follows."""
+_HEADING = re.compile(
+    r"(?:#+ |[^\n]*:$|(?:your |the )?(?:search(?:ed|ing)?(?: results?| query| term)?|results?|"
+    r"query|question|pattern|term|keyword)s?(?: for|:)? )",
+    re.IGNORECASE,
+)
+"""How a line begins, or ends, that repeats the question before the answer."""
+_BESIDE = re.compile(
+    r"(?:#|query|search|question|pattern|term|time|took|elapsed|duration|tip|hint|try)\b|#+ ",
+    re.IGNORECASE,
+)
+_MOST_HEADINGS = 2
 ERRORS = (
     r"(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)(?: \(\w+\))?: \S",
     r"error (?:executing|calling|running) (?:the )?tool\b",
@@ -36,15 +58,23 @@ ERRORS = (
     r"(?:failed|unable) to \w+\b",
     r"(?:could not|couldn't|cannot|can't) (?:be )?(?:find|open|read|access|connect|load|search|"
     r"parse|locate|resolve|reach|found|opened|loaded)\b",
-    r"(?:unknown|invalid|missing|unsupported) (?:required )?(?:tool|argument|param|parameter)s?\b",
+    r"(?:unknown|invalid|missing|unsupported) (?:required )?(?:tool|argument|param|parameter)s?"
+    r"(?:[.!]?$| ?[:'\"`(]| \w+[.!]?$| (?:for|in) (?:the )?(?:tool|call|request)\b| \w*_\w*\b)",
     r"(?:the )?(?:\w+ )?timed out\b",
+    r"connection (?:refused|reset|closed|aborted|failed|error)\b",
+    r"(?:api )?rate limit(?:ed)?(?:[.:!]|$| (?:exceeded|reached|hit)\b)|too many requests\b",
+    r"(?:http|status)(?: error| status| code){0,2}:? ?[45]\d\d\b",
+    r"[45]\d\d:? (?:internal server error|bad gateway|service unavailable|gateway time-?out|"
+    r"not found|unauthorized|forbidden|bad request|too many requests)\b",
+    r"(?:please )?(?:run|call|build|create|execute) [^.\n]{0,60}?\bindex\w*\b[^.\n]{0,30}?"
+    r"\b(?:first|before)\b",
     r"(?:permission|access) denied\b",
     r"no such (?:file|directory|tool|index|project|repository)\b",
     # An index that is not there.
     r"(?:[\w'\"./-]+ ){0,6}?(?:index|graph|map|database|repository|project|codebase|workspace)\b"
     r"[^.\n]{0,80}?\b(?:not (?:been |yet )*(?:found|built|indexed|initiali[sz]ed|created|available|"
-    r"exist|loaded|ready)|does not exist|doesn't exist|is missing|has no index)\b",
-    r"(?:[\w'\"./-]+ ){0,6}?not (?:been |yet )*indexed\b",
+    rf"exist|loaded|ready)|does not exist|doesn't exist|is missing|has no index)\b{_NO_CLAUSE}",
+    r"(?:[\w'\"./-]+ ){0,6}?not (?:been |yet )*indexed\b" + _NO_CLAUSE,
     r"no (?:[\w-]+ ){0,3}?(?:index|graph|project|repository)\b[^.\n]{0,40}?"
     r"\b(?:found|loaded|available|active|exists?|built|yet)\b",
     r"[^\n]{0,80}尚?未(?:构建|建立|创建)?索引",
@@ -52,15 +82,26 @@ ERRORS = (
 )
 """What a tool says that could not answer, and does not say so by `isError`."""
 
+_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
 _EMPTY = re.compile("|".join(EMPTY), re.IGNORECASE)
 _ERROR = re.compile("|".join(ERRORS), re.IGNORECASE)
 _CODE = re.compile(
     r"[{}]|;$|^[ \t]|^(?://|\d+[\t:|]|@|<)|\w\.\w{1,5}:\d|= ?(?:None|True|False|null|\d)|"
     r": ?(?:str|int|bool|float|string|number)\b|[\w)\]] ?[:=]=? ?[\w'\"(\[].*[)\]]$|"
-    r"\b(?:def|class|return|raise|import|func|function|fn|const|let|var|throw) ?[\w(]"
+    r"\b(?:def|class|return|raise|import|func|function|fn|const|let|var|throw)(?: \w| ?\()"
 )
 """Signs that a line is of a program, or is the place of one."""
-_DECORATION = re.compile(r"^[\s#>*_`-]+|[\s*_`]+$")
+_DECORATION = re.compile(r"^(?:[^\w\"'/.,:;@$%&(){}<>\[\]=+|\\^?~]|_)+|[\s*_`]+$")
+"""Marks of lists and headings, and symbols such as a cross."""
+_BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
+_PROSE = re.compile(r"\b(?:lives?|handling|(?:is|are) (?:handled|defined|implemented|raised)) in\b")
+_TAGS = re.compile(r"<[^<>]*>")
+_NO_RESULTS = re.compile(
+    r"<(?:search_?)?(?:results?|matches|hits)\b(?: [^<>]*)?\b(?:count|total|found)=[\"']0[\"']"
+    r"[^<>]*>|<(results?|matches|hits)(?: ?/>|></\1>)",
+    re.IGNORECASE,
+)
 
 _ABOUT = frozenset(
     {
@@ -100,28 +141,51 @@ def kind_of(text: str) -> Kind | None:
 
 
 def _parts(text: str) -> Iterator[Kind | None]:
-    rest = text.removeprefix("\ufeff").strip("\r\n").rstrip()
-    while rest[:1] in ("{", "[", '"'):
+    """What each JSON value says, and the words behind them; nothing more after an answer."""
+    text, at = text.removeprefix("\ufeff").strip("\r\n").rstrip(), 0
+    while text[at : at + 1] in ("{", "[", '"'):
         try:
-            value, end = json.JSONDecoder().raw_decode(rest)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        yield _of_value(value)
-        rest = rest[end:].lstrip(" \t\r\n,")
-    if rest:
-        yield _of_words(rest)
+        yield (part := _of_value(value))
+        if part is None:
+            return
+        at = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]
+    if at < len(text):
+        yield _of_words(text[at:])
 
 
 def _of_words(text: str) -> Kind | None:
-    line = text.strip("\r\n").partition("\n")[0]
     if not text.strip():
         return "empty"
-    if len(text) > LONGEST or len(line) > LONGEST_LINE or _CODE.search(line):
+    if len(text) > LONGEST:
         return None
-    first = _DECORATION.sub("", line)
-    if _ERROR.match(first):
-        return "error"
-    return "empty" if "\n\n" not in text.strip() and _EMPTY.match(first) else None
+    if text.startswith("<"):
+        nothing = _NO_RESULTS.search(text) and not _TAGS.sub("", text).strip()
+        return "empty" if nothing else None
+    lines = text.strip("\r\n").split("\n")
+    for at in [at for at, line in enumerate(lines) if line.strip()][: _MOST_HEADINGS + 1]:
+        line = lines[at]
+        if len(line) > LONGEST_LINE or _CODE.search(line):
+            return None
+        if kind := _of_line(line.strip(), lines[at + 1 :]):
+            return kind
+        if not _HEADING.match(line.strip()):
+            return None
+    return None
+
+
+def _of_line(line: str, rest: list[str]) -> Kind | None:
+    """What a line says in front of the rest of a text."""
+    said = _DECORATION.sub("", line)
+    if inner := _BRACKETED.fullmatch(said):
+        said = inner[1]
+    if _ERROR.match(said):
+        return None if _PROSE.search(said) else "error"
+    if _ZERO.match(said):
+        return "empty" if all(map(_BESIDE.match, filter(str.strip, rest))) else None
+    return "empty" if all(map(str.strip, rest)) and _EMPTY.match(said) else None
 
 
 def _of_value(value: Any) -> Kind | None:

@@ -123,6 +123,107 @@ def test_equal_answers_are_told_from_different_ones(
     assert same(first, second) == expected
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Found 4 results in {ms} ms\nsrc/a.py:1: x",
+        "Found 4 results in 0.{ms}s for {q}\n\nsrc/a.py:1: x",
+        "Results for {q}:\nsrc/a.py:1",
+        "Results for {Q}:\nsrc/a.py:1",
+        "Results for {q} in /srv/shop:\nsrc/a.py:1",
+        "# Search: {q}\n\n- src/a.py",
+        "# {q}\n\nsrc/a.py",
+        "Query: {q}\nTime: {ms} ms\nsrc/a.py",
+        "Search results\nSearched: '{q}' (2026-11-22T03:55:{ms}Z)\nsrc/a.py",
+        "src/a.py:1\n\nFound in {ms} seconds for “{q}”.",
+        "The best match of '{q}' is the middleware.",
+        '<search query="{q}"><file>src/a.py</file></search>',
+        '{{"durationMs": {ms}}}',
+        '{{"result": {{"took_ms": {ms}, "files": ["a.py"]}}}}',
+        '{{"meta": {{"q": "{q}", "elapsed": "{ms} ms"}}, "files": ["a.py"]}}',
+        '{{"request": {{"text": "{q}", "limit": 7}}, "files": ["a.py"]}}',
+        '{{"summary": "Results for {q}", "files": ["a.py"]}}',
+        '[{{"query": "{q}", "matches": ["a.py"]}}]',
+        '{{"query": "{q}", "files": []}}\n{{"query": "{q}", "files": ["a.py"]}}',
+        'Found 1 result for "{q}" in {ms} ms\n[{{"file": "a.py", "searchTime": {ms}}}]',
+    ],
+)
+@pytest.mark.parametrize("asked", [("alpha", "beta"), ("where is it", "the a of b"), ("a", "x_1")])
+def test_what_repeats_the_question_and_the_time_is_equal(form: str, asked: tuple[str, str]) -> None:
+    first, second = (
+        ({"query": one}, form.format(q=one, Q=one.title(), ms=ms))
+        for one, ms in zip(asked, (12, 45), strict=True)
+    )
+    assert same(first, second) == (False, True)
+
+
+def test_several_questions_of_one_call_are_an_echo_too() -> None:
+    first, second = (
+        ({"patterns": asked}, f"Patterns: {', '.join(asked)}\nsrc/a.py:1")
+        for asked in (["alpha", "beta gamma"], ["delta"])
+    )
+    assert same(first, second) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "src/{q}.py:3",
+        "src/{q}/views.py",
+        "{q}.py",
+        "{q}",
+        "Found 1 file:\n{q}.py",
+        "Found 2 results:\nsrc/{q}.py:3\nsrc/views.py:9",
+        "src/{q}.py:3\nsrc/views.py:9",
+        "Results in src/{q}:\nviews.py",
+        "Found: {q}.py",
+        "def {q}():",
+        "settings.py\nvalue = '{q}'",
+        "settings.py: value = '{q}'",
+        "README.md — Notes for {q}",
+        "README.md\nNotes for {q}",
+        "1: for {q} in all_of_them",
+        "x = find({q})\nreturn x",
+        "views.py\n    for {q} in x",
+        "views.py:1\nviews.py:2\nfor {q}:\nviews.py:4",
+        '{{"files": ["{q}.py"]}}',
+        '{{"files": ["{q}"]}}',
+        '{{"path": "{q}", "lines": [1, 2]}}',
+        '{{"results": [{{"name": "{q}", "file": "a.py"}}]}}',
+        '{{"results": [{{"text": "Notes for {q}", "file": "a.md"}}]}}',
+        '{{"items": {n}}}',
+        '{{"symbols": {n}, "params": {n}}}',
+        "{{}}\nsrc/{q}.py",
+        "Found {n} results\nsrc/a.py",
+    ],
+)
+@pytest.mark.parametrize("asked", [("auth", "jobs"), ("a", "b"), ("for", "py")])
+def test_what_was_found_is_no_echo(form: str, asked: tuple[str, str]) -> None:
+    first, second = (
+        ({"query": one, "path": "src"}, form.format(q=one, n=number))
+        for number, one in enumerate(asked)
+    )
+    assert same(first, second) == (False, False)
+
+
+@pytest.mark.parametrize("name", ["src/auth.py src/jobs.py", "auth.py jobs.py"])
+def test_a_file_that_was_asked_for_and_found_is_no_echo(name: str) -> None:
+    for form in ("{}", "Found: {}", "Found 1 file:\n{}", '{{"results": [{{"path": "{}"}}]}}'):
+        first, second = (({"name": one}, form.format(one)) for one in name.split())
+        assert same(first, second) == (False, False), form
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 500_000, "{}\n" * 300_000, "for a " * 160_000, "a\n" * 500_000, " " * 1_000_000]
+    + ["1" * 1_000_000, "[1]," * 250_000, '{"ms":' * 160_000, "\n[" * 500_000, "," * 1_000_000],
+    ids=lambda text: repr(text[:6]),
+)
+@pytest.mark.timeout(20)
+def test_any_text_is_compared_soon(text: str) -> None:
+    answer_to("mcp__a__b", {"q": "a " * 1000, "p": ["a", "for a"], "r": "a" * 100_000}, text)
+
+
 def test_the_texts_are_not_kept() -> None:
     found = answer_to("mcp__a__b", {"q": "the secret word"}, "the secret answer")
     assert "secret" not in repr(found)

@@ -40,13 +40,15 @@ WHOLE = {
     "mcp_calls": 0,
     "retrieval": "not-given",
 }
+ANSWERS = {"mcp__canopy__query": {"answers": 2, "questions": ("q", "r"), "different": ("a", "b")}}
+"""Of a tool that works."""
 
 
 def make_trial(mode: str = "baseline", **changes: Any) -> TrialRecord:
     """A trial that ended well; agent, run and task are 1, 1 and `a` unless said otherwise."""
     values = {"mode": mode, "agent": 1, "run": 1, "task": "a", **WHOLE}
     if MODES[mode].get("servers"):
-        values |= {"retrieval": "used", "mcp_calls": 2}
+        values |= {"retrieval": "used", "mcp_calls": 2, "tool_answers": ANSWERS}
     return TrialRecord.model_validate(values | changes)
 
 

@@ -24,6 +24,7 @@ PACK, STATUS, PEEK = (
 
 
 def test_answers_that_say_nothing(bench: Bench) -> None:
+    """Each repeats its question and says how long it took, as answers of real servers do."""
     faults = {"empty": "empty-answers", "same": "same-answer", "broken": "errors-as-text"}
     modes = [write_mode(bench, name, fault) for name, fault in {**faults, "fine": "fine"}.items()]
     done = bench.call(

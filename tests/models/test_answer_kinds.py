@@ -59,6 +59,20 @@ NOT_LOADED = (
         "0 matches",
         "**No results**",
         "(no results)",
+        "(no matches)",
+        "[No results found]",
+        "❌ No results found.",
+        "Your search for 'x' returned no results.",
+        "The query matched nothing.",
+        "Search results for x:\n\nNo results found.",
+        "Results for x\nNothing found",
+        "# Search: x\n\nNo matches found.",
+        "# Search\n\nQuery: x\n\nNo matches found.",
+        "Query: x\nResults: 0",
+        "Results: 0\nQuery: x\nTime: 12 ms",
+        "Total results: 0",
+        '<search query="x"><results count="0"/></search>',
+        '<search query="x">\n  <results></results>\n</search>',
         '未找到包含确切字符串/模式 "x" 的匹配项。',
     ],
 )
@@ -89,6 +103,23 @@ def test_an_answer_without_anything_is_empty(text: str) -> None:
         '{"result": "Error: the index is locked"}',
         "Unknown tool: find_symbol",
         "Request timed out",
+        "❌ Error: foo",
+        "⚠️ No index found",
+        "Connection refused",
+        "Rate limit exceeded",
+        "Too many requests",
+        "HTTP 500",
+        "Status code: 429",
+        "503 Service Unavailable",
+        "Please run index first",
+        "Run `code-index build-index` before the first search.",
+        "Search results for x:\n\nError: the index is locked",
+        "# Search: x\n\nIndex not found.",
+        "Missing parameter: query",
+        "Missing required parameter 'query'",
+        "Invalid argument for tool find",
+        "Unknown tool find_symbol.",
+        "Missing required argument max_results of find",
         "No such file or directory",
     ],
 )
@@ -113,6 +144,30 @@ def test_an_error_in_words_is_one(text: str) -> None:
         "Errors are raised in shop/auth.py",
         "Errors: see shop/errors.py:4",
         "The index is built when the server starts. Not found errors are answered with 404.",
+        "Missing parameter handling lives in src/params.py",
+        "Invalid arguments are refused by shop/params.py",
+        "The project does not exist in memory until it is opened.",
+        "The index is not built until the first search.",
+        "A repository is not indexed when it has no files.",
+        "Rate limit handling is in shop/limits.py",
+        "Connection errors are raised in shop/net.py",
+        "Unable to connect is handled in shop/net.py",
+        "Your search for 'x' returned 3 results.",
+        "The search returned no results when the cache was cold: shop/cache.py has the reason.",
+        "Search results for x:\n\nshop/a.py",
+        "Search results for x:\n\nNo results are cached: shop/cache.py",
+        "# Search\n\nNo results found.\n\nThat is what users see; shop/search.py has the text.",
+        "# No index\n\ndef build(): ...",
+        "results: 0\nplaces: 3",
+        "Query: x\nResults: 10",
+        "HTTP handlers live in shop/http.py",
+        "HTTP 500 is handled in shop/http.py",
+        "(error: wrong",
+        "'No matches found',",
+        '<results count="0">shop/a.py</results>',
+        '<search query="x"><results count="10"/></search>',
+        '<div data-count="0"></div>',
+        "Use the index page first",
         "No results are cached; see `shop/cache.py`.",
         "No file is read twice: shop/files.py keeps what it read.",
         "no_results = find(shop)",
@@ -137,6 +192,32 @@ def test_any_other_answer_is_neither(text: str) -> None:
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "No " * 100_000, "\ud800"])
 def test_any_text_is_looked_at(text: str) -> None:
     assert kind_of(text) is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "{}\n",
+        "[],",
+        '""',
+        "[1]",
+        '"Error: x"',
+        "no a ",
+        "a: ",
+        "# a\n",
+        "<results ",
+        "<",
+        "❌",
+        "(",
+        "\n",
+    ]
+    + ["index ", "Run index ", "search ", "a\n", " ", '["no a "],', '{"message": "the index"}'],
+)
+@pytest.mark.timeout(20)
+def test_a_long_text_is_looked_at_soon(part: str) -> None:
+    kind_of(part * (1_000_000 // len(part)))
+    kind_of("Search for x:\n" + part * (1900 // len(part)))
+    kind_of(json.dumps({"result": part * (1_000_000 // len(part))}))
 
 
 @pytest.mark.parametrize("depth", range(100, 1000, 100))

@@ -1,0 +1,87 @@
+"""What the headline says of answers that are often empty, and of those that nobody sees."""
+
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.summary import summarise
+from tests.analysis.conftest import make_session, make_trial
+
+FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
+GOOD = {"answers": 2, "questions": ["q", "r"], "different": ["a", "b"]}
+UNTOLD = "what its tools answered cannot be told"
+
+
+def said(*answers: dict[str, Any] | None, **changes: Any) -> list[str]:
+    trials = [
+        make_trial("canopy", agent=at, tool_answers=one, **changes)
+        for at, one in enumerate(answers, 1)
+    ]
+    (standing,) = summarise(make_session(make_trial(), *trials)).headline.standings
+    return list(standing.qualifications)
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ({FIND: {"answers": 20, "empty": 19}}, ["19 of 20 results were empty"]),
+        ({FIND: {"answers": 2, "empty": 1}}, ["1 of 2 results were empty"]),
+        ({FIND: {"answers": 20, "empty": 9}}, []),
+        ({FIND: {"answers": 20, "empty": 20}}, ["all results were empty (20 answers)"]),
+        (
+            {FIND: {"answers": 4, "empty": 3}, READ: {"answers": 20}},
+            [f"3 of 4 results of {FIND} were empty"],
+        ),
+        (
+            {FIND: {"answers": 4, "empty": 4}, READ: {"answers": 2, "empty": 1}},
+            [
+                f"all results of {FIND} were empty (4 answers)",
+                f"1 of 2 results of {READ} were empty",
+            ],
+        ),
+        ({FIND: {"answers": 1, "empty": 1}, READ: {"answers": 3}}, []),
+        (
+            {FIND: {"answers": 2, "empty": 1, "errors": 1}},
+            ["1 of 2 answers is an error text", "1 of 2 results were empty"],
+        ),
+        (
+            {FIND: {"answers": 4, "empty": 2, "questions": ["q", "r"], "different": ["a"]}},
+            [
+                "2 of 4 results were empty",
+                f"all answers of {FIND} with something in them were the same (4 answers to "
+                "different questions)",
+            ],
+        ),
+    ],
+)
+def test_answers_that_are_often_empty_qualify(answers: dict[str, Any], expected: list[str]) -> None:
+    assert said(answers) == expected
+
+
+@pytest.mark.parametrize(
+    "hidden", [None, {FIND: {"answers": 2, "hidden": 2}, READ: {"answers": 1, "hidden": 1}}]
+)
+def test_answers_that_nobody_sees_qualify(hidden: dict[str, Any] | None) -> None:
+    assert said(hidden) == [UNTOLD]
+    assert said(hidden, {FIND: GOOD}) == [f"{UNTOLD} in 1 of 2 trials that used them"]
+    assert said(hidden, retrieval="unused") == ["not used in 1 of 1 trial"]
+    shown = make_trial("canopy", tool_answers={FIND: GOOD})
+    found = summarise(
+        make_session(make_trial(), shown, make_trial("canopy", agent=2, tool_answers=hidden))
+    )
+    assert [one for one in found.warnings if UNTOLD in one] == [
+        f"canopy: {UNTOLD} in 1 of 2 trials that used them: the agent does not show the results of "
+        "its calls (agent 2)."
+    ]
+
+
+def test_an_answer_that_is_shown_tells() -> None:
+    assert said({FIND: {**GOOD, "answers": 3, "hidden": 1}}) == []
+
+
+def test_answered_calls_of_which_no_answer_is_found_qualify() -> None:
+    """As with a command file whose `answers` look at the wrong place."""
+    assert said({}, evidence={"calls": 2, "retrieved": 2}) == [UNTOLD]
+    assert said({"mcp__other__find": GOOD}, evidence={"calls": 2, "retrieved": 2}) == [UNTOLD]
+    # Its use was proved by the counters alone.
+    assert said({}, evidence={"calls": 0, "retrieved": 0}) == []
