@@ -28,7 +28,7 @@ class Scout:
             options += [f"--instructions={request.instructions}"]
         options += request.arguments
         if request.inherit_settings:
-            raise UsageError("scout has no settings to inherit; leave --inherit-settings away")
+            raise UsageError("scout has no settings to inherit; omit --inherit-settings")
         # -I: the working folder is not ours, and may hold a json.py or a swarm_bench of its own.
         return Launch(
             argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt),
@@ -47,7 +47,7 @@ class Scout:
         """Raises `UnknownName` for a model that is not there."""
         if model == REHEARSAL:
             raise UsageError(
-                "scout needs no rehearsal, since it asks no model; leave --model away, or name a "
+                "scout needs no rehearsal, since it asks no model; omit --model, or name a "
                 "program with --agent, such as claude"
             )
         if (model or DEFAULT) not in MODELS:

@@ -39,8 +39,8 @@ SWARM = (
     (
         "unexpected",
         "paths",
-        "What appeared, changed or went in the clone before the agents started, and the mode's "
-        "may_create does not say; at most 20.",
+        "What appeared, changed or disappeared in the clone before the agents started, and the "
+        "mode's may_create does not say; at most 20.",
     ),
     ("unexpected_count", "number", "How many such paths there are; missing if nobody looked."),
     ("teardown_failure", "text", "Why the mode's teardown failed."),

@@ -149,7 +149,7 @@ def banner(selection: Selection) -> str | None:
             "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
             "program with the real tools; fixed rules behind a loopback server answered in the "
             "place of the model. Read here what is connected, offered and called, and what it adds "
-            "to every request; tokens, turns, cost and answers say nothing about a model."
+            "to every request; times, tokens, turns, cost and answers say nothing about a model."
         )
     return " ".join(said) or None
 

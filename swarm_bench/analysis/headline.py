@@ -239,6 +239,6 @@ def _slow(selection: Selection, mode: str) -> Iterator[str]:
     for server, seconds in measured.get(mode, {}).items():
         if seconds > _SLOW_SECONDS:
             yield (
-                f"the server {server} took {seconds:.1f} s to answer, which is in its agents' "
-                "wall time"
+                f"the server {server} took {seconds:.1f} s to answer before the session, and its "
+                "agents wait for it too"
             )

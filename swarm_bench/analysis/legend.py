@@ -74,7 +74,7 @@ def _of_ratios(found: Ratios) -> str:
         return f"{each} (1 task, {amount(found.runs, 'run')})."
     return (
         f"{each}; shown is the median over tasks, and in brackets the range of tasks: the lowest "
-        f"and the highest, which is no interval ({amount(found.tasks, 'task')}, "
+        f"and the highest, not a confidence interval ({amount(found.tasks, 'task')}, "
         f"{amount(found.runs, 'run')})."
     )
 
@@ -96,8 +96,8 @@ def _of_columns(found: Ratios, all_used: bool) -> str:
 
 def _of_indexing(found: Ratios, reference: Indexing | None, compared: Sequence[TrialRecord]) -> str:
     text = (
-        "Indexing is in seconds, the median over swarms. Done before the agents start, it is in no "
-        "agent's time."
+        "Indexing is in seconds, the median over swarms. Where it ends before the agents start, it "
+        "is in no agent's time."
     )
     if reference and reference.seconds is not None:
         text += f" In {found.reference} it took {reference.seconds:.2f} s."
@@ -125,9 +125,11 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
     trials, moving, steady = list(compared), list[str](), list[str]()
     for metric in metrics:
         cells = _repeated(trials, metric.key)
-        if cells:
-            (steady if all(len(set(cell)) == 1 for cell in cells) else moving).append(metric.title)
-    text = "Nothing here is tested."
+        if any(len(set(cell)) > 1 for cell in cells):
+            moving.append(metric.title)
+        elif cells and all(getattr(trial, metric.key) is not None for trial in trials):
+            steady.append(metric.title)
+    text = "No statistical test was run."
     if not moving and not steady:
         return f"{text} No task was repeated, so nothing shows how far the figures vary by chance."
     if moving:

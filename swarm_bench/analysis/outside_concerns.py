@@ -31,7 +31,7 @@ def reached_outside(treated: Treated) -> Iterator[Concern]:
     if mode != reference.mode and (others := _reaching(reference)):
         yield Concern(
             qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "
-            "compared, seem to have reached a tool that this one does not give"
+            f"compared, seem to have reached a tool that {reference.mode} does not give"
         )
 
 

@@ -30,6 +30,7 @@ _FIGURES = {
     "cache_create": ("usage", "cache_creation_input_tokens"),
     "output_tokens": ("usage", "output_tokens"),
 }
+_TOKENS = ("input_tokens", "cache_read", "cache_create", "output_tokens")
 _WITH_DECIMALS = {"duration_ms", "cost"}
 _WITHOUT_DETAIL = {Cause.FINISHED, Cause.EMPTY_ANSWER}
 
@@ -79,7 +80,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
 
 def _is_result(document: dict[str, Any]) -> bool:
     """Whether an agent printed it. The script's placeholder has a `usage` too, all zeros."""
-    usage = isinstance(document.get("usage"), dict) and any(dict(_figures(document)).values())
+    usage = isinstance(document.get("usage"), dict) and any(_figures(document).values())
     return document.get("type") == "result" or usage
 
 
@@ -93,7 +94,7 @@ def _payload(document: dict[str, Any], *, read_by_script: bool) -> Payload:
         cause=cause,
         detail=None if cause in _WITHOUT_DETAIL else _said(document),
         answer=answer if cause is Cause.FINISHED else None,
-        figures=dict(_figures(document)),
+        figures=_figures(document),
         read_by_script=read_by_script,
     )
 
@@ -113,7 +114,20 @@ def _said(document: dict[str, Any]) -> str | None:
     return None
 
 
-def _figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def _figures(document: dict[str, Any]) -> dict[str, float]:
+    """An answer takes tokens: zeros throughout are no figures, and neither is a cost of 0 beside
+    them."""
+    found = dict(_given(document))
+    if any(found.get(key) for key in _TOKENS):
+        return found
+    return {
+        key: value
+        for key, value in found.items()
+        if key not in _TOKENS and (key, value) != ("cost", 0)
+    }
+
+
+def _given(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
     for key, path in _FIGURES.items():
         value: Any = document
         for step in path:

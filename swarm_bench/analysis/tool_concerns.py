@@ -9,6 +9,7 @@ from swarm_bench.analysis.clone_concerns import brought, littered, not_torn_down
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.figure_concerns import missing_figures, single_lines
 from swarm_bench.analysis.outside_concerns import reached_outside
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.treated import Treated
@@ -184,6 +185,8 @@ KINDS: tuple[Kind, ...] = (
     reached_outside,
     contradicted,
     not_exercised,
+    missing_figures,
+    single_lines,
     labels,
     unclear,
     hollow_answers,

@@ -41,7 +41,7 @@ COLUMNS = (
         "Error texts",
         "answers",
         Style.WHOLE,
-        "Answers that are errors in words and do not say so otherwise, summed over the trials "
+        "Answers that are error texts and do not say so otherwise, summed over the trials "
         "(tool_answers).",
     ),
     metric(

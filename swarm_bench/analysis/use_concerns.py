@@ -31,8 +31,8 @@ def labels(treated: Treated) -> Iterator[Concern]:
         ),
         (
             _answered_beside,
-            "called, and not to retrieve,",
-            "called the retrieval tool they had only for what is no retrieval",
+            "called, but not to retrieve,",
+            "called the retrieval tool they had only for something other than retrieval",
         ),
         (_unexplained, "not used", "did not use the retrieval tool they had"),
     )

@@ -83,7 +83,7 @@ def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
     if with_tool and not getattr(agent, "takes_mcp", True):
         raise UsageError(
             f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
-            "it some; leave the mode away with --modes, or say in its file how it takes them"
+            "it some; leave the mode out of --modes, or say in its file how it takes them"
         )
 
 
@@ -121,7 +121,7 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
     for name in fixed.intersection(environment(settings)):
         raise UsageError(
             f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
-            f"{' in a rehearsal' if request.rehearsal else ''}; leave it away"
+            f"{' in a rehearsal' if request.rehearsal else ''}; omit it"
         )
 
 
@@ -134,7 +134,7 @@ def environment(settings: Settings) -> dict[str, str]:
     for word in settings.agent_env:
         name, sets, value = word.partition("=")
         if not sets and name not in os.environ:
-            raise UsageError(f"--agent-env {name}: it is not set here; set it, or leave it away")
+            raise UsageError(f"--agent-env {name}: it is not set here; set it, or omit it")
         if value == NOT_STORED:
             raise UsageError(
                 f"--agent-env {name}: its value was not stored with the session; give it again"

@@ -1,7 +1,7 @@
 """Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
 repository, and a service is started once. What would fail in every trial is refused here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import anyio
 
@@ -39,15 +39,16 @@ async def ask_tools(
         if trouble and mode.services:
             raise UsageError(
                 f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or leave the "
-                "mode away with --modes"
+                "mode out of --modes"
             ) from trouble[0]
         for greeting in greetings[mode.name].values():
             _check(mode, greeting)
         if mode.servers and not any(one.tools for one in greetings[mode.name].values()):
             raise ConfigError(
                 f"The mode {mode.name} offers no tool: its servers answered, and have none; "
-                f"fix {mode.source}, or leave the mode away with --modes"
+                f"fix {mode.source}, or leave the mode out of --modes"
             )
+        _check_names(mode, greetings[mode.name])
     return greetings
 
 
@@ -70,8 +71,24 @@ def _check(mode: Mode, greeting: Greeting) -> None:
         return
     raise ConfigError(
         f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
-        f"{greeting.problem}; fix {mode.source}, or leave the mode away with --modes"
+        f"{greeting.problem}; fix {mode.source}, or leave the mode out of --modes"
     )
+
+
+def _check_names(mode: Mode, greetings: Mapping[str, Greeting]) -> None:
+    """Refuses a call that none of the mode's servers offers, before it fails in every swarm."""
+    named = {
+        "prepare": mode.prepare.tool if mode.prepare else "",
+        "warm_up": mode.warm_up.tool if mode.warm_up else "",
+        "search": mode.search.tool if mode.search else "",
+    }
+    offered = sorted({tool.name for greeting in greetings.values() for tool in greeting.tools})
+    for key, tool in named.items():
+        if tool and tool not in offered:
+            raise ConfigError(
+                f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "
+                f"offer {', '.join(offered)}; fix {mode.source}"
+            )
 
 
 def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:
@@ -91,7 +108,7 @@ def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
     if not (mode.services and uses(mode, "canopy_mcp")):
         return client
     if asking.service_url is not None:
-        return Program(name=f"{client.label} with the service given", path=client.path)
+        return Program(name=f"{client.label} with the service at --service-url", path=client.path)
     service = asking.programs["canopy-service"]
     if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
         return client

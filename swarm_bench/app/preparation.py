@@ -38,7 +38,7 @@ from swarm_bench.engine.resume import check_options, extend, with_back_ends
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
-from swarm_bench.retrieval.modes import SUFFIX, find_modes, mode_name, with_secrets
+from swarm_bench.retrieval.modes import SUFFIX, find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.git import git
@@ -196,6 +196,11 @@ def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
             raise UsageError(
                 f"{name} and {mode.source} of the session are both called {mode.name!r}; "
                 "rename the new file"
+            )
+        if mode and is_path(name, SUFFIX) and Path(name).is_file() and has_changed(mode):
+            raise UsageError(
+                f"{mode.source} has changed since the session began, which keeps its own copy; "
+                "restore the file, or begin a new session"
             )
     new = find_modes([name for name in names if mode_name(Path(name)) not in known])
     return (*known.values(), *new)

@@ -96,13 +96,13 @@ def _check(then: Experiment, resolved: Resolved, benchmark: str) -> None:
             f"{COMMANDS[then.benchmark]} --agent {settings.agent}"
         )
     if settings.record:
-        raise UsageError("A replay cannot be recorded; leave --record away, and share its DIR")
+        raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")
     for name in THE_RECORDINGS:
         if resolved.said(name):
             option = "--" + name.replace("_", "-")
             raise UsageError(
                 f"{option} cannot be given with a replay, which follows the recorded session; "
-                "leave it away"
+                "omit it"
             )
     has = [mode.name for mode in then.modes]
     other = [name for name in settings.modes if name not in has]

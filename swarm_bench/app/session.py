@@ -99,7 +99,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
     if resolved.said("output"):
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
-            "leave one of them away"
+            "omit one of them"
         )
     experiment = one_of(folder).read_experiment()
     if experiment.benchmark != benchmark:

@@ -196,7 +196,7 @@ IndexTimeout = Annotated[
     float | None,
     typer.Option(
         "--index-timeout",
-        help="Seconds that a service may take to index. [default: 600]",
+        help="Seconds that indexing or preparing may take. [default: 600]",
         metavar="SECONDS",
         show_default=False,
     ),

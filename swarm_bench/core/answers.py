@@ -17,7 +17,7 @@ class ToolAnswers(Stored):
     empty: int = 0
     """Those with nothing in them."""
     errors: int = 0
-    """Those that are errors in words."""
+    """Those that are error texts."""
     hidden: int = 0
     """Those that are not text alone, or not shown."""
     bytes: int = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from swarm_bench.core.answers import by_tool
 from swarm_bench.core.experiment import REHEARSAL, Experiment
-from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.engine.plan import Trial
@@ -55,8 +55,11 @@ def make_record(
 
 
 def figures_of(outcome: Outcome, max_turns: int) -> dict[str, Any]:
-    """What the agent reported, as keys of the record."""
-    usage, milliseconds = outcome.usage, outcome.duration_ms
+    """What the agent reported, as keys of the record. An answer takes tokens: zeros throughout are
+    no figures, and neither is a cost of 0 beside them."""
+    counted = any(vars(outcome.usage).values())
+    usage = outcome.usage if counted else Usage()
+    milliseconds = outcome.duration_ms
     requests = outcome.requests
     if requests is None and outcome.turns_are_requests:
         requests = outcome.turns
@@ -71,7 +74,7 @@ def figures_of(outcome: Outcome, max_turns: int) -> dict[str, Any]:
         "output_tokens": usage.output,
         "total_tokens": usage.reported,
         "effective_tokens": usage.effective,
-        "cost": outcome.cost,
+        "cost": outcome.cost if counted else outcome.cost or None,
         "compacted": None if budgeted is None else int(budgeted >= max_turns),
         "requests": requests,
         "api_seconds": None if outcome.api_ms is None else outcome.api_ms / 1000,

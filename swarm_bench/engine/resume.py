@@ -150,7 +150,7 @@ def _same(name: str, old: object, new: object) -> None:
         option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
             f"{option} was {_said(old)} when the session began and cannot be {_said(new)} now; "
-            "leave it away, or begin a new session"
+            "omit it, or begin a new session"
         )
 
 

@@ -68,9 +68,10 @@ def _controls(experiment: Experiment) -> Iterator[str]:
     for mode in experiment.modes:
         if mode.control_of:
             each, runs = experiment.trials_per_mode, experiment.runs
+            trials = "trial" if each == 1 else "trials"
             what = f"{mode.control_kind}, of {', '.join(mode.control_of)}"
             yield (
-                f"{label:12}{plain(mode.name)} ({plain(what)}) adds {each} trials per run, "
+                f"{label:12}{plain(mode.name)} ({plain(what)}) adds {each} {trials} per run, "
                 f"{each * runs} in all"
             )
             label = ""

@@ -170,7 +170,7 @@ async def running_service(url: str) -> AsyncIterator[Service]:
     service = Service(url=url.rstrip("/"))
     if not await service.answers():
         raise ServiceFailed(
-            f"No canopy-service answers at {url}; start it, or leave --service-url away "
+            f"No canopy-service answers at {url}; start it, or omit --service-url "
             "to have one started"
         )
     yield service

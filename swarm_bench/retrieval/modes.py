@@ -232,6 +232,12 @@ def _hidden(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def has_changed(stored: Mode) -> bool:
+    """Whether the file of a stored mode says something else by now. Raises `ConfigError` when it
+    cannot be read."""
+    return without_secrets(read_mode(Path(stored.source))) != without_secrets(stored)
+
+
 def with_secrets(stored: Mode) -> Mode:
     """A stored mode with the keys of its file. Raises `ConfigError` when its servers are others by
     now."""

@@ -150,7 +150,8 @@ class Homes:
 
 
 class _Store:
-    """Folders of a home while no home is open. They are moved: a link would show to a server."""
+    """Folders of a home while no home is open. They are moved: a link would show to a server. What
+    a server made a link of, or lies behind one, is not kept: it may lead anywhere."""
 
     def __init__(self, path: Path, keep: Sequence[str]) -> None:
         inner = sorted(set(keep), key=lambda name: len(Path(name).parts))
@@ -159,12 +160,18 @@ class _Store:
     def bring(self, home: Path) -> None:
         """Outer folders come first."""
         for name, place in self._places:
-            if place.exists():
+            if place.exists() and not _leads_away(home, name):
                 (home / name).parent.mkdir(parents=True, exist_ok=True)
                 place.rename(home / name)
 
     def fetch(self, home: Path) -> None:
         for name, place in reversed(self._places):
-            if (home / name).exists():
+            if (home / name).exists() and not _leads_away(home, name):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 (home / name).rename(place)
+
+
+def _leads_away(home: Path, name: str) -> bool:
+    """Whether something on the way from the home to the folder is a link."""
+    way = (home / name, *(home / name).parents)
+    return any(part.is_symlink() for part in way[: way.index(home)])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import NoReturn
 
 import psutil
@@ -23,6 +24,8 @@ PREFIX = "swarm-bench-"
 """How the name of every folder begins that we make for a session's work."""
 MARK = "owner.json"
 """File in such a folder that names the orchestrator that made it."""
+_LARGEST = 10_000
+"""Bytes of a mark."""
 KEPT = "kept"
 """What in such a folder somebody asked to keep."""
 
@@ -67,10 +70,22 @@ def sweep(*roots: Path) -> tuple[int, int]:
     folders = 0
     for file in {file for root in roots for file in root.glob(f"{PREFIX}*/{MARK}")}:
         with suppress(OSError, ValueError, KeyError, TypeError, StoreError):
-            if not _alive(str(json.loads(file.read_text(encoding="utf-8"))["owner"])):
+            if _is_ours(file) and not _alive(
+                str(json.loads(file.read_text(encoding="utf-8"))["owner"])
+            ):
                 discard(file.parent)
                 folders += 1
     return processes, folders
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a mark is a small file of ours in a folder of ours: others may write here too, and a
+    pipe would never end."""
+    folder, status = file.parent.lstat(), file.lstat()
+    mine = folder.st_uid == status.st_uid == os.getuid()
+    return (
+        mine and S_ISDIR(folder.st_mode) and S_ISREG(status.st_mode) and status.st_size < _LARGEST
+    )
 
 
 def end_at_once(last_words: str) -> NoReturn:

@@ -44,7 +44,7 @@ def test_the_brackets_are_a_range_of_tasks(trial: Trial, session: Session) -> No
     tasks = [trial(mode, task=task, agent=at) for mode in modes for at, task in enumerate("ab", 1)]
     several, single = render(summarise(session(*tasks))), render(summarise(session(*tasks[::2])))
     assert "| Metric (range of tasks)" in several
-    assert "which is no interval" in several
+    assert "not a confidence interval" in several
     assert "range" not in single.partition("## Warnings")[0]
 
 

@@ -142,6 +142,15 @@ def test_a_cost_that_was_not_given_is_not_zero(folder: Path) -> None:
     assert trial(read_script_folder(folder), "baseline", 3).cost is None
 
 
+def test_an_answer_of_no_tokens_at_all_has_no_figures_of_them(folder: Path) -> None:
+    zeros = ("input_tokens", "output_tokens", "cache_creation_input_tokens")
+    usage = dict.fromkeys((*zeros, "cache_read_input_tokens"), 0)
+    rewrite(folder, 3, usage=usage, total_cost_usd=0)
+    free = trial(read_script_folder(folder), "baseline", 3)
+    assert free.status == "completed"
+    assert (free.total_tokens, free.effective_tokens, free.cost) == (None, None, None)
+
+
 def test_a_file_of_another_run_is_not_taken_for_the_line(folder: Path) -> None:
     rewrite(folder, 1, num_turns=4)
     data = read_script_folder(folder)

@@ -40,6 +40,8 @@ CASES: dict[str, Callable[[], SessionData]] = {
         make_swarm("canopy", counters="contradict", counters_why=["So."])
     ),
     "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
+    "missing_figures": lambda: canopy(make_trial("canopy", agent=2, cost=None)),
+    "single_lines": lambda: canopy(result_lines=1),
     "labels": lambda: canopy(retrieval="unused"),
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
     "hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
@@ -81,8 +83,8 @@ def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
         ({"calls": 2, "failed": 2}, "called without an answer", "no call of it was answered"),
         (
             {"calls": 2, "failed": 1, "others": ["mcp__canopy__status"], "retrieved": 0},
-            "called, and not to retrieve, in 1 of 1 trial (mcp__canopy__status)",
-            "only for what is no retrieval",
+            "called, but not to retrieve, in 1 of 1 trial (mcp__canopy__status)",
+            "only for something other than retrieval",
         ),
     ],
 )
@@ -107,7 +109,10 @@ def test_trials_that_did_not_use_the_tool_are_told_apart(
             [{FIND: {"answers": 2, "empty": 2}, READ: {"answers": 1, "different": ["a"]}}],
             [f"all results of {FIND} were empty (2 answers)"],
         ),
-        ([{FIND: {"answers": 1, "empty": 1}, READ: {"answers": 1, "different": ["a"]}}], []),
+        (
+            [{FIND: {"answers": 1, "empty": 1}, READ: {"answers": 1, "different": ["a"]}}],
+            ["1 of 2 results were empty"],
+        ),
         ([{FIND: {"answers": 3, "empty": 1, "different": ["a", "b"]}}], []),
         ([{FIND: {"answers": 4, "errors": 1, "empty": 1}}], ["1 of 4 answers is an error text"]),
         (
@@ -120,7 +125,7 @@ def test_trials_that_did_not_use_the_tool_are_told_apart(
             [same("q1", "a"), same("q2", "a")],
             [f"every call of {FIND} got the same answer (2 answers to different questions)"],
         ),
-        ([None, {}], []),
+        ([None, {}], ["what its tools answered cannot be told in 1 of 2 trials that used them"]),
     ],
 )  # fmt: skip
 def test_answers_without_anything_in_them_qualify(

@@ -22,7 +22,7 @@ REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
         (REAL, REAL, None, "canopy-mcp 0.4.0 with /opt/canopy-service"),
         (REAL, EMBEDDED, None, f"canopy-mcp 0.4.0 with {title()}"),
         (EMBEDDED, REAL, None, f"{title()} with /opt/canopy-service"),
-        (REAL, EMBEDDED, "http://127.0.0.1:9", "canopy-mcp 0.4.0 with the service given"),
+        (REAL, EMBEDDED, "http://[::1]:9", "canopy-mcp 0.4.0 with the service at --service-url"),
     ],
 )
 def test_a_stand_in_that_takes_part_is_named(

@@ -53,7 +53,7 @@ def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Benc
     assert said == (
         "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it hung up; its "
         f"last words: the key (not stored) is wrong; fix {bench.folder / broken}, or leave the "
-        "mode away with --modes"
+        "mode out of --modes"
     )
     assert not (bench.folder / "results").exists()
     assert os.getpid() not in asked()
@@ -79,7 +79,7 @@ def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
-    assert "its log ends: no room; fix the service, or leave the mode away" in done.err
+    assert "its log ends: no room; fix the service, or leave the mode out of --modes" in done.err
     assert not (bench.folder / "results").exists()
 
 

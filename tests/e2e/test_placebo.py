@@ -78,7 +78,7 @@ def test_a_placebo_runs_beside_its_mode_and_the_same_one_when_continued(painted:
     arm = "canopy-service-placebo"
     words = ("--modes", "baseline", "canopy-service", "--controls", "placebo", "--agents", "1")
     plan = compare(painted, *words, "--runs", "2", "--plan")
-    assert f"{arm} (placebo, of canopy-service) adds 1 trials per run, 2 in all" in plan.out
+    assert f"{arm} (placebo, of canopy-service) adds 1 trial per run, 2 in all" in plan.out
     compare(painted, *words, "--runs", "1", "--output", "out")
     compare(painted, "--continue", "out", "--runs", "2")
     found = report(painted)

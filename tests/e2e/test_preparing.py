@@ -92,6 +92,10 @@ def test_an_index_that_is_committed_is_told(bench: Bench) -> None:
         ({"prepare": [*PROGRAM, "build", "--fail"]}, "the licence has ended"),
         ({"teardown": ["sh", "${NOWHERE}"]}, "needs the variable NOWHERE"),
         ({"prepare": [*PROGRAM, "build"], "version": ["false"]}, "version with false"),
+        (
+            {"prepare": [*PROGRAM, "build"], "warm_up": {"tool": "nonesuch"}},
+            "names the tool 'nonesuch' under 'warm_up'",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_early_with_its_last_words(
@@ -137,3 +141,13 @@ def test_what_would_run_is_shown(bench: Bench) -> None:
     for words in ("indexed_mcp build", "45 s", "search_code", ".indexed/", ".cache/models"):
         assert words in done.out
     assert not (Path(bench.repo) / ".indexed").exists()
+
+
+def test_a_mode_file_that_has_changed_is_not_used_unsaid(bench: Bench) -> None:
+    build = [*PROGRAM, "build"]
+    write_mode(bench, prepare=build)
+    assert compare(bench, "--runs", "1").code == 0
+    write_mode(bench, prepare=build, may_create=[".indexed/"])
+    done = bench.call("compare", "--continue", "out", "--runs", "2")
+    assert done.code == 2
+    assert "has changed since the session began" in " ".join(done.err.split())

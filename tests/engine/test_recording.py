@@ -9,7 +9,7 @@ from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import Measured, make_record, rehearsed
+from swarm_bench.engine.recording import Measured, figures_of, make_record, rehearsed
 from swarm_bench.models.rehearsal.start import Seen
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
@@ -100,3 +100,19 @@ def test_figures_per_request_and_all_in_are_stored() -> None:
     assert found.turn_usage == [{"input": 1, "cache_read": 2, "cache_create": 3, "output": None}]
     assert found.all_in_tokens == 10
     assert found.effective_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost", "kept"),
+    [
+        (Usage(input=0, cache_read=0, cache_create=0, output=0), 0.0, (None, None, None)),
+        (Usage(input=0, cache_read=0, cache_create=0, output=0), 0.2, (None, None, 0.2)),
+        (Usage(), 0.0, (None, None, None)),
+        (Usage(input=5, cache_read=0, cache_create=0, output=1), 0.0, (6, 0, 0.0)),
+    ],
+)
+def test_an_answer_of_no_tokens_has_no_figures_of_them(
+    usage: Usage, cost: float, kept: tuple[int | None, int | None, float | None]
+) -> None:
+    figures = figures_of(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost), 15)
+    assert (figures["total_tokens"], figures["cache_read"], figures["cost"]) == kept

@@ -37,6 +37,21 @@ def test_a_home_is_empty_and_gone_but_for_what_is_kept(tmp_path: Path) -> None:
     assert not Path(variables["HOME"]).exists()
 
 
+@pytest.mark.parametrize("keep", [".cache/models", ".cache", ".cache/models/deep"])
+def test_what_lies_behind_a_link_is_neither_kept_nor_touched(tmp_path: Path, keep: str) -> None:
+    """A server may lead its home to the user's."""
+    (users := tmp_path / "users" / "models" / "deep").mkdir(parents=True)
+    (users / "big").touch()
+
+    async def link() -> None:
+        async with Homes(work=tmp_path / "work").opened("a", keep=[keep], of="mode") as variables:
+            (Path(variables["HOME"]) / ".cache").symlink_to(tmp_path / "users")
+
+    anyio.run(link)
+    anyio.run(link)
+    assert (users / "big").is_file()
+
+
 @pytest.mark.parametrize("keep", [["a", "a/b"], ["a/b", "a"], ["a/b", "a", "a"]])
 def test_kept_folders_may_lie_in_each_other(tmp_path: Path, keep: list[str]) -> None:
     homes = Homes(work=tmp_path)

@@ -37,6 +37,18 @@ def test_what_a_dead_orchestrator_left_is_removed(tmp_path: Path) -> None:
         stray.kill()
 
 
+def test_what_is_planted_is_neither_waited_for_nor_followed(tmp_path: Path) -> None:
+    victim = folder(tmp_path, GONE).rename(tmp_path / "victim")
+    (tmp_path / f"{PREFIX}link").symlink_to(victim)
+    (pipe := tmp_path / f"{PREFIX}pipe").mkdir()
+    os.mkfifo(pipe / MARK)
+    (linked := tmp_path / f"{PREFIX}linked").mkdir()
+    (linked / MARK).symlink_to(victim / MARK)
+    assert sweep(tmp_path)[1] == 0
+    assert (victim / MARK).is_file()
+    assert linked.is_dir()
+
+
 def test_what_lives_or_is_not_ours_stays(tmp_path: Path) -> None:
     (mine := tmp_path / f"{PREFIX}mine").mkdir()
     mark(mine)

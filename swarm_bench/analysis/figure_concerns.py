@@ -1,0 +1,55 @@
+"""Figures that only some trials of a mode have, and answers that may say nothing."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.analysis.concerns import Concern
+from swarm_bench.analysis.metrics import TIMES, spending
+from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.wording import amount, in_a_row, places
+from swarm_bench.core.records import TrialRecord
+
+
+def missing_figures(treated: Treated) -> Iterator[Concern]:
+    """What the agents reported in some trials only: the cheapest ones, perhaps."""
+    trials, selection = treated.compared, treated.selection
+    titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for metric in (*TIMES, *spending(selection)):
+        if metric.key == "result_lines":  # of an answer, and that there is none is said elsewhere
+            continue
+        without = [n for n, trial in enumerate(trials) if getattr(trial, metric.key) is None]
+        if 0 < len(without) < len(trials):
+            titles[tuple(without)].append(metric.title)
+    for numbers, metrics in titles.items():
+        some = f"{len(numbers)} of {amount(len(trials), 'trial')}"
+        what = in_a_row(metrics)
+        yield Concern(
+            qualification=f"{what[0].lower()}{what[1:]} missing in {some}",
+            warning=f"{treated.mode}: {what[0].lower()}{what[1:]} missing in {some} "
+            f"{places([trials[n] for n in numbers], selection)}; the ratios are of the others.",
+        )
+
+
+def single_lines(treated: Treated) -> Iterator[Concern]:
+    """Answers of one line, where the mode and the one it is compared with differ in them: an agent
+    that gives up is cheap."""
+    reference = Treated(treated.selection, treated.selection.modes[0])
+    short, short_there = _short(treated.compared), _short(reference.compared)
+    share, share_there = _share(short, treated), _share(short_there, reference)
+    if share is None or share_there is None or share == share_there:
+        return
+    some = f"{len(short)} of {amount(len(treated.compared), 'answer')}"
+    there = f"{len(short_there)} of {len(reference.compared)} in {reference.mode}"
+    yield Concern(
+        qualification=f"{some} of a single line ({there})",
+        warning=f"{treated.mode}: {some} of a single line, and {there}: look whether they are "
+        "answers at all.",
+    )
+
+
+def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    return [trial for trial in trials if trial.result_lines is not None and trial.result_lines <= 1]
+
+
+def _share(short: Sequence[TrialRecord], treated: Treated) -> float | None:
+    return len(short) / len(treated.compared) if treated.compared else None
