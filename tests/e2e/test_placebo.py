@@ -113,9 +113,11 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     assert spent["canopy-placebo"] < spent["canopy"] < spent["baseline"]
     assert spent["mine"] < spent["canopy"]
     assert {trial.retrieval for mode, trial in by_mode.items() if mode != "baseline"} == {"used"}
-    assert said["canopy-placebo"].qualifications == (OF_A_PLACEBO,)
-    (qualification,) = said["canopy"].qualifications
+    untold = "what its tools answered cannot be told"
+    assert said["canopy-placebo"].qualifications == (OF_A_PLACEBO, untold)
+    (qualification, other) = said["canopy"].qualifications
     assert "Reported tokens" in qualification
+    assert other == untold
     assert found.headline.ratios
     assert {column.mode for column in found.headline.ratios.columns} == {"canopy", "mine"}
     assert found.headline.qualified
