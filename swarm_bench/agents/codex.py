@@ -44,7 +44,8 @@ ABILITIES = Abilities(
         "results are read from its log; without the log they are missing.",
         "When it shortens a result for its model, the size of that tool's results is missing.",
         "A run that was stopped has the tokens of the requests that were answered until then.",
-        "It waits up to 60 seconds for the servers of a mode and does not start without them; such "
+        "It waits up to 60 seconds, or the mode's `start_seconds` if that is more, for the servers "
+        "of a mode and does not start without them; such "
         "a trial could not be started.",
         "Models that know its tool search are offered MCP tools only through it, in every mode "
         "alike; a rehearsal offers them at once.",

@@ -108,9 +108,10 @@ RETRIEVAL = (
             "Indexing time",
             "seconds",
             Style.SECONDS,
-            "Service, and a warm standalone index: from the request to index until ready, before "
-            "the agents start. A cold standalone index: from its first to its last change while "
-            "the agents run, so it is part of their time (index_seconds).",
+            "What a service, a mode's prepare or a warm index takes before the agents start, "
+            "without its warm_up; of a copied one what the first took. Canopy's cold standalone "
+            "index: from its first to its last change while the agents run, so it is part of their "
+            "time (index_seconds).",
         ),
         of=index_seconds(),
         tool_only=True,
