@@ -239,7 +239,8 @@ def _one_or_more(phrases: list[str]) -> str:
     """A pattern for some of the phrases, the longest first, one after the other."""
     by_length = sorted(set(phrases), key=lambda one: (-len(one), one))
     some = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or "(?!)"
-    return f"(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MOST_PHRASES}}}"
+    # Without a way back: phrases that are parts of others fit a text in very many ways.
+    return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MOST_PHRASES}}}+)"
 
 
 def _kept(found: re.Match[str]) -> str:

@@ -224,6 +224,15 @@ def test_any_text_is_compared_soon(text: str) -> None:
     answer_to("mcp__a__b", {"q": "a " * 1000, "p": ["a", "for a"], "r": "a" * 100_000}, text)
 
 
+@pytest.mark.parametrize(
+    "asked", [["a", "a a", "a a a"], ["a", "a,a"], ["a " * n for n in range(50)]]
+)
+@pytest.mark.parametrize("line", ["for " + "a " * 150 + "(", "# " + "a,a, " * 90 + "x", "'a" * 200])
+@pytest.mark.timeout(20)
+def test_questions_that_are_parts_of_others_are_found_soon(asked: list[str], line: str) -> None:
+    answer_to("mcp__a__b", {"q": asked}, f"{line}\nsrc/a.py")
+
+
 def test_the_texts_are_not_kept() -> None:
     found = answer_to("mcp__a__b", {"q": "the secret word"}, "the secret answer")
     assert "secret" not in repr(found)
