@@ -4,9 +4,11 @@ A reading of text, and no shell: variables are not filled in and loops are not r
 read, it reads as it stands.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 MOST_LAYERS = 6
@@ -15,7 +17,8 @@ _TOKEN = re.compile(
     r"""(?P<blank>(?:[ \t\r]|\\\n)+)
     | (?P<end>\|\||&&|;;|[;|\n`()]|&(?![>\d]))
     | (?P<redirect>\d*(?:<<<|<<-?|<>|<&|<|>>|>&|>\||>)|&>>?)
-    | '(?P<single>[^']*)' | "(?P<double>(?:\\.|[^"\\])*)"
+    | (?P<array>[A-Za-z_]\w*\+?=\([^()]*\)) | \$'(?P<ansi>(?:\\.|[^'\\])*)'
+    | '(?P<single>[^']*)' | \$?"(?P<double>(?:\\.|[^"\\])*)"
     | \\(?P<escaped>.) | (?P<plain>[^\s;|&()<>'"\\`]+) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -27,15 +30,26 @@ _HERE = re.compile(
 _INNER = re.compile(r"\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)|`([^`]*)`")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _AMOUNT = re.compile(r"[\d.]+[smhd%]?|\{\}")
-_KEYWORDS = frozenset({*("if", "then", "elif", "else", "do", "while", "until", "!", "{", "time")})
+_KEYWORDS = frozenset({*("if", "then", "elif", "else", "do", "while", "until", "!", "{")})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
-_WRAPPERS = frozenset(
-    {
-        *("env", "sudo", "doas", "nohup", "nice", "ionice", "timeout", "stdbuf", "setsid", "time"),
-        *("command", "exec", "builtin", "xargs", "flock", "unbuffer", "chronic", "eval"),
-    }
+_WRAPPERS = {
+    **dict.fromkeys(("nohup", "setsid", "command", "builtin", "unbuffer", "chronic", "chroot"), ""),
+    **{"env": "uC", "sudo": "ughpCDRTUrt", "doas": "uC", "su": "sgGw"},
+    **{"nice": "n", "ionice": "ncp", "timeout": "sk", "stdbuf": "ioe", "time": "of", "exec": "a"},
+    **{"xargs": "adEILnPs", "parallel": "adjnILNPS", "flock": "wE", "script": "IOBTEmo"},
+    **{"strace": "eopPsuabEIOSX", "ltrace": "eopsualnAFS", "watch": "n", "unshare": "SGRw"},
+    **{"nsenter": "tSGrw", "systemd-run": "upEHM", "docker exec": "ewu", "eval": "", "coproc": ""},
+}
+"""Programs that start the one that their words name, and their letters that take the next word."""
+_TAKING_NEXT = re.compile(
+    r"--(?:unset|chdir|user|group|adjustment|class|classdata|signal|kill-after|input|output|error"
+    r"|format|arg-file|delimiter|max-(?:args|procs|lines)|jobs|colsep|joblog|delay|timeout|wait"
+    r"|log-(?:in|out|io)|interval|unit|property|setenv|slice|env|env-file|workdir|shell)"
 )
-"""Programs that start the one that their words name."""
+_POSITIONS = dict.fromkeys(("flock", "timeout", "chroot", "su", "script", "docker exec"), 1)
+"""How many words they have before it."""
+_TOLD = re.compile(r"(?:flock|script|su) (?:-[a-z]*c|--command)|env (?:-\w*S|--split-string)")
+"""Their options with a line for a shell."""
 INTERPRETER = re.compile(
     r"(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|java|tsx|ts-node|Rscript|lua)[\d.]*",
     re.IGNORECASE,
@@ -52,6 +66,10 @@ class Command:
     """Its name or path, and its arguments, without quotes."""
     inputs: tuple[str, ...] = ()
     """Files that are put into it (`<`)."""
+    outputs: tuple[str, ...] = ()
+    """Files that it writes what it prints to (`>`)."""
+    folder: str = ""
+    """Where it runs, as far as its line says (`cd`); relative to where that begins."""
     code: str = ""
     """A text that it runs: what follows `-c` or a document in the line."""
     assignments: tuple[str, ...] = ()
@@ -65,7 +83,7 @@ class Command:
         return PurePosixPath(self.words[0]).name if self.words else ""
 
 
-def commands_in(line: str, layers: int = MOST_LAYERS) -> Iterator[Command]:
+def commands_in(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Iterator[Command]:
     """Every program that a command line starts, those that shells and other programs start for it
     in their place."""
     documents: list[str] = []
@@ -74,10 +92,10 @@ def commands_in(line: str, layers: int = MOST_LAYERS) -> Iterator[Command]:
         documents.append(match[4])
         return f"<<{len(documents) - 1}{match[3]}\n"
 
-    for command in _simple(_HERE.sub(put_aside, line), documents):
+    for command in _simple(_HERE.sub(put_aside, line), documents, folder):
         yield from started_by(command, layers)
         for inner in command.substitutions if layers else ():
-            yield from commands_in(inner, layers - 1)
+            yield from commands_in(inner, layers - 1, command.folder)
 
 
 def command_of(argv: Sequence[str]) -> Iterator[Command]:
@@ -101,11 +119,14 @@ def started_by(command: Command, layers: int) -> Iterator[Command]:
         yield command
     elif command.program in _SHELLS:
         yield from _in_shell(command, layers)
+    elif command.program in ("docker", "podman", "docker-compose") and "exec" in words[1:3]:
+        inside = ("docker exec", *words[words.index("exec") + 1 :])
+        yield from started_by(replace(command, words=inside), layers - 1)
     elif command.program in _WRAPPERS:
         yield from started_by(replace(command, words=_wrapped(command)), layers - 1)
     elif command.program == "find" and (inner := _executed(words)):
         yield command
-        yield from started_by(Command(words=inner), layers - 1)
+        yield from started_by(Command(words=inner, folder=command.folder), layers - 1)
     elif INTERPRETER.fullmatch(command.program):
         yield replace(command, code="\n".join(filter(None, (command.code, _inline(words)))))
     else:
@@ -118,11 +139,15 @@ def _in_shell(command: Command, layers: int) -> Iterator[Command]:
     rest = list(command.words[1:])
     while rest and rest[0].startswith(("-", "+")):
         option = rest.pop(0)
-        if not option.startswith("--") and option.endswith("c") and rest:
-            lines.append(rest.pop(0))
+        if option.startswith("--") or not rest:
+            continue
+        if option[-1] in "oO":
+            rest.pop(0)  # the name of a setting
+        if "c" in option and rest:
+            lines.append(rest[0])
             rest.clear()
     for line in lines:
-        yield from commands_in(line, layers - 1)
+        yield from commands_in(line, layers - 1, command.folder)
     if rest:
         yield from started_by(replace(command, words=tuple(rest), code=""), layers - 1)
     elif not lines:
@@ -131,23 +156,33 @@ def _in_shell(command: Command, layers: int) -> Iterator[Command]:
 
 def _wrapped(command: Command) -> tuple[str, ...]:
     """The words of the command within one that only starts it."""
-    rest, skipped = list(command.words[1:]), int(command.program == "flock")
-    if command.program == "command" and {"-v", "-V"} & set(rest[:1]):
+    program, rest = command.program, list(command.words[1:])
+    if program == "command" and {"-v", "-V"} & set(rest[:1]):
         return ()  # it only asks where the program is
+    skipped = int(rest[1:2] == ["{"]) if program == "coproc" else _POSITIONS.get(program, 0)
     while rest:
         word = rest[0]
-        if command.program == "flock" and word in ("-c", "--command") and len(rest) > 1:
+        if len(rest) > 1 and _TOLD.fullmatch(f"{program} {word}"):
             return ("sh", "-c", rest[1])
-        if word.startswith("-") or _AMOUNT.fullmatch(word) or _ASSIGNMENT.match(word):
+        if word.startswith("-") or _ASSIGNMENT.match(word):
+            del rest[: 1 + _takes_next(program, word)]
+        elif skipped or _AMOUNT.fullmatch(word):
             rest.pop(0)
-        elif skipped:
-            rest.pop(0)  # the file that is locked
-            skipped -= 1
-        elif command.program == "eval":
-            return ("sh", "-c", " ".join(rest))
+            skipped = max(skipped - 1, 0)
         else:
             break
+    if rest and program in ("eval", "watch", "parallel"):
+        told = list(takewhile(lambda word: not word.startswith(":::"), rest))
+        return ("sh", "-c", " ".join(told) or ";".join(rest[1:]))
     return tuple(rest)
+
+
+def _takes_next(program: str, option: str) -> bool:
+    """Whether the next word belongs to an option."""
+    letters = _WRAPPERS[program]
+    if option.startswith("--"):
+        return _TAKING_NEXT.fullmatch(option) is not None
+    return option[-1] in letters and not set(option[1:-1]) & set(letters)
 
 
 def _executed(words: Sequence[str]) -> tuple[str, ...]:
@@ -166,9 +201,9 @@ def _inline(words: Sequence[str]) -> str:
     return ""
 
 
-def _simple(line: str, documents: Sequence[str]) -> Iterator[Command]:
+def _simple(line: str, documents: Sequence[str], folder: str) -> Iterator[Command]:
     """The commands of a line, as they stand between its separators."""
-    parts = _Parts(documents)
+    parts = _Parts(documents, folder)
     for match in _TOKEN.finditer(line):
         kind = match.lastgroup or "other"
         text = match[kind]
@@ -182,10 +217,12 @@ def _simple(line: str, documents: Sequence[str]) -> Iterator[Command]:
 class _Parts:
     """Puts the words of one command together."""
 
-    def __init__(self, documents: Sequence[str]) -> None:
+    def __init__(self, documents: Sequence[str], folder: str) -> None:
         self._documents = documents
+        self._folders = [folder]
         self._words: list[str] = []
         self._inputs: list[str] = []
+        self._outputs: list[str] = []
         self._substitutions: list[str] = []
         self._code = ""
         self._word: str | None = None
@@ -201,7 +238,8 @@ class _Parts:
         elif kind == "redirect":
             if self._word is not None and not self._word.isdigit():
                 self._finish()
-            self._word, self._redirect = None, text.lstrip("0123456789")
+            errors = text.startswith("2>")
+            self._word, self._redirect = None, text if errors else text.lstrip("0123456789")
         elif kind == "plain" and self._word is None and text.startswith("#"):
             self._comment = True
         else:
@@ -209,6 +247,8 @@ class _Parts:
                 found = _INNER.findall(text)
                 self._substitutions += [dollar or back for dollar, back in found]
                 text = re.sub(r'\\([$`"\\\n])', r"\1", text)
+            elif kind == "ansi":
+                text = re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), text)
             self._word = (self._word or "") + text
 
     def end(self, separator: str) -> Iterator[Command]:
@@ -217,15 +257,28 @@ class _Parts:
             return
         self._finish()
         self._comment = False
-        if self._words or self._inputs:
+        if self._words or self._inputs or self._outputs:
             yield Command(
                 words=tuple(self._words),
                 inputs=tuple(self._inputs),
+                outputs=tuple(self._outputs),
+                folder=self._folders[-1],
                 code=self._code,
                 substitutions=tuple(self._substitutions),
             )
-        self._words, self._inputs, self._substitutions = [], [], []
+        self._move(self._words, separator)
+        self._words, self._inputs, self._outputs, self._substitutions = [], [], [], []
         self._code = self._redirect = ""
+
+    def _move(self, words: list[str], separator: str) -> None:
+        """Follow `cd` to where the next command runs."""
+        if words[:1] in (["cd"], ["pushd"], ["popd"]):
+            to = next((word for word in words[1:] if not word.startswith("-")), "")
+            self._folders[-1] = posixpath.join(self._folders[-1], to) if to else ""
+        if separator == "(":
+            self._folders.append(self._folders[-1])
+        elif separator == ")" and len(self._folders) > 1:
+            self._folders.pop()
 
     def _finish(self) -> None:
         word, self._word = self._word, None
@@ -235,9 +288,11 @@ class _Parts:
         if not redirect:
             self._words.append(word)
         elif redirect in ("<<", "<<-"):
-            known = word.isdigit() and int(word) < len(self._documents)
+            known = word.isdecimal() and int(word) < len(self._documents)
             self._code = self._documents[int(word)] if known else ""
         elif redirect == "<<<":
             self._code = word
         elif redirect.startswith("<"):
             self._inputs.append(word)
+        elif redirect.startswith(">"):
+            self._outputs.append(word)

@@ -18,12 +18,29 @@ from swarm_bench.core.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.retrieval.backends import QUERIES, ROUTES
 from swarm_bench.retrieval.command_lines import Command, command_of, commands_in
-from swarm_bench.retrieval.program_names import names_of, plain
+from swarm_bench.retrieval.program_names import (
+    copied_names,
+    loaded_names,
+    names_of,
+    plain,
+    started_in,
+)
 from swarm_bench.retrieval.reached import LOOPBACK, Address, asked, folders_read, is_below
 
 _LONGEST_CLAUSE = LONGEST_OUTSIDE - 50
 _PATIENCE = 5.0
 """Seconds for the commands of one agent, which may have written whatever it liked."""
+_WHICH = re.compile(
+    r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.@-]+)\s*(?:2>\s*/dev/null\s*)?[)`]"
+)
+"""The place of a program: it stands for the program."""
+_VARIABLE = re.compile(
+    r"""(?<![\w$/=-])([A-Za-z_]\w*)=(?:'([^'\n]*)'|"([^"\n]*)"|\(([^()\n]*)\)|([\w./@:~+-]+))"""
+    r"""|"\$\{(\w+)\[@\]\}"|\$(\w+)|\$\{(\w+)\}"""
+)
+"""One that is set, or used."""
+_PLAIN_VALUE = re.compile(r"[\w./@:~+ -]{1,500}")
+_QUOTING = str.maketrans("", "", "'\"\\")
 _Place = Literal["process tree", "transcript"]
 _Found = dict[str, dict[_Place, None]]
 """Findings as clauses, and where each was seen."""
@@ -71,15 +88,18 @@ class Reach:
         end = time.monotonic() + _PATIENCE
         for argv in processes:
             if time.monotonic() < end and self._may_name("\0".join(argv)):
-                yield from (("process tree", command) for command in command_of(argv))
+                yield from (("process tree", command) for command in _all(command_of(argv)))
         for line in outcome.commands or ():
             if time.monotonic() < end and self._may_name(line):
-                yield from (("transcript", command) for command in commands_in(line))
+                yield from (("transcript", command) for command in _all(commands_in(_filled(line))))
 
     def _clauses(self, command: Command) -> Iterator[str]:
-        for name in sorted({*names_of(command, self.workspace), *self._in_code(command.code)}):
+        for name in sorted({*names_of(command, self.workspace), *loaded_names(command.code)}):
             if name in self.programs:
                 yield f"started {name}, a program of {self.programs[name]}"
+        for name in sorted(set(copied_names(command, self.workspace))):
+            if name in self.programs:
+                yield f"copied {name}, a program of {self.programs[name]}"
         for address in asked(command):
             for place, mode in self.addresses.items():
                 if place.covers(address):
@@ -88,12 +108,6 @@ class Reach:
                 yield f"asked {address.name} as one asks the service of {self.canopy}"
         for folder in folders_read(command, self.folders):
             yield f"read {folder}, where the tool of {self.folders[folder]} keeps its index"
-
-    def _in_code(self, code: str) -> Iterator[str]:
-        """Programs that a text in another language names as a whole string."""
-        for name in self.programs if code else ():
-            if re.search(rf"['\"](?:[^'\"\s]*/)?{re.escape(name)}['\"\s]", plain(code)):
-                yield name
 
     def _read(self, outcome: Outcome) -> Iterator[str]:
         for path in outcome.paths or ():
@@ -110,7 +124,10 @@ class Reach:
                 yield f"called {tool}, a tool of {self.tools[tool]}"
 
     def _may_name(self, text: str) -> bool:
-        return self._signs is not None and self._signs.search(plain(text)) is not None
+        return (
+            self._signs is not None
+            and self._signs.search(plain(text.translate(_QUOTING))) is not None
+        )
 
     @cached_property
     def _signs(self) -> "re.Pattern[str] | None":
@@ -121,6 +138,31 @@ class Reach:
         signs |= {plain(name) for name in self.folders}
         signs |= {plain(route) for route in (*ROUTES, *QUERIES) if self.canopy is not None}
         return re.compile("|".join(map(re.escape, sorted(signs)))) if signs else None
+
+
+def _all(commands: Iterable[Command]) -> Iterator[Command]:
+    """The commands, and those that texts in other languages start among them."""
+    for command in commands:
+        yield command
+        if command.code:
+            yield from started_in(command.code)
+
+
+def _filled(line: str) -> str:
+    """A line with the values of those of its variables that it sets itself, and with the places of
+    programs."""
+    values: dict[str, str] = {}
+
+    def fill(found: "re.Match[str]") -> str:
+        if name := found[6] or found[7] or found[8]:
+            return values.get(name, found[0])
+        value = next((text for text in found.group(2, 3, 4, 5) if text is not None), "")
+        value = value.translate(_QUOTING)
+        if _PLAIN_VALUE.fullmatch(value):
+            values[found[1]] = value
+        return found[0]
+
+    return _VARIABLE.sub(fill, _WHICH.sub(r"/usr/bin/\1", line))
 
 
 def _is_canopys(address: Address, command: Command) -> bool:
