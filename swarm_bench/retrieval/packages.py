@@ -4,30 +4,46 @@ started: many servers report the version of the SDK they are built with as their
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+from swarm_bench.retrieval.program_names import is_launcher, told_packages
+
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
 _INTERPRETERS = ("node", "bun", "deno")
+_PINNED = re.compile(r"(?:(?:@[^/@]+/)?[^/@=]+@(\d+\.\d+\.\d+[\w.+-]*)|[^/@=<>~!]+==(\d[\w.+!-]*))")
+"""One version of a package, as npm or pip write it; `name@1.2` of npm is any 1.2."""
 _FIRST_LINE = 256
 """Bytes of a script in which its interpreter stands."""
 
 
 def package_version(command: str, args: Sequence[str], path: str | None) -> str | None:
     """The version of the package that a command line starts, looked up in `path`; `None` when that
-    cannot be told."""
+    cannot be told. Of a launcher such as npx it is the version that it is told to run."""
     program = shutil.which(command, path=path)
     if program is None:
         return None
     file = Path(program)
     if _PYTHON.fullmatch(file.name):
         return _of_python_arguments(file, args)
-    if file.name in _INTERPRETERS:
-        scripts = [word for word in args if not word.startswith("-") and Path(word).is_file()]
-        return _of_npm(Path(scripts[0])) if scripts else None
+    if file.name in _INTERPRETERS and (scripts := list(_files(args))):
+        return _of_npm(scripts[0])
+    if file.name in _INTERPRETERS or is_launcher(file.name):
+        return _pinned(told_packages(file.name, args))
     return _of_npm(file) or _of_script(file)
+
+
+def _files(args: Sequence[str]) -> Iterator[Path]:
+    """The words that are files."""
+    yield from (Path(word) for word in args if not word.startswith("-") and Path(word).is_file())
+
+
+def _pinned(packages: Sequence[str]) -> str | None:
+    """The version that the only one of some packages is written with."""
+    match = _PINNED.fullmatch(packages[0]) if len(packages) == 1 else None
+    return match and (match[1] or match[2])
 
 
 def _of_npm(file: Path) -> str | None:

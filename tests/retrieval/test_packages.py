@@ -69,3 +69,42 @@ def test_what_belongs_to_no_package_has_no_version(npm: Path, tmp_path: Path) ->
     for command in ("sh", "no-such-program", str(npm / "broken" / "cli.js"), sys.executable):
         assert package_version(command, [], "/usr/bin:/bin") is None
     assert package_version(str(program(tmp_path / "plain")), [], None) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("npx -y @org/finder", None),
+        ("npx -y @org/finder@latest", None),
+        ("npx -y finder@2", None),
+        ("npx -y finder@^2.4.6", None),
+        ("npx -y @org/finder@2.4.6-rc1 --port 1", "2.4.6-rc1"),
+        ("npx --package=finder@2.4.6 -- other@1.0.0", "2.4.6"),
+        ("npx -p finder@2.4.6 -p other@1.0.0 find", None),
+        ("npm exec -- finder@2.4.6", "2.4.6"),
+        ("npm start", None),
+        ("pnpm dlx finder@2.4.6", "2.4.6"),
+        ("bunx finder@2.4.6", "2.4.6"),
+        ("bun x finder@2.4.6", "2.4.6"),
+        ("uvx graph-server", None),
+        ("uvx -p 3.11 graph-server@3.2.1", "3.2.1"),
+        ("uvx --from graph-server[all]==3.2.1 graph", "3.2.1"),
+        ("uv tool run --from graph-server==3.2 graph", "3.2"),
+        ("uv run graph", None),
+        ("pipx run --spec graph-server>=3.2.1 graph", None),
+        ("pipx run graph-server==3.2.1", "3.2.1"),
+        ("poetry run graph", None),
+        ("docker run -i --rm org/graph", None),
+    ],
+)
+def test_the_version_of_a_launcher_is_not_that_of_what_it_launches(
+    npm: Path, venv: Path, line: str, version: str | None
+) -> None:
+    launcher, *args = line.split()
+    (npm / ".bin" / launcher).symlink_to(npm / "@org" / "finder" / "dist" / "cli.js")
+    assert package_version(launcher, args, str(npm / ".bin")) == version
+    (
+        venv / "lib/python3.11/site-packages/graph-server-3.2.1.dist-info/entry_points.txt"
+    ).write_text(f"[console_scripts]\n{launcher} = launcher:main\n")
+    program(venv / "bin" / launcher, f"#!{venv}/bin/python\n")
+    assert package_version(launcher, args, str(venv / "bin")) == version
