@@ -22,14 +22,30 @@ def changed(treated: Treated) -> Iterator[Concern]:
             f"{places(edited, treated.selection)}: somebody or something changed them since.",
         )
     bare = [trial for trial in trials if trial.key in audit.bare]
-    if bare and audit.sealed:
+    if bare and _is_sealed(treated.selection, audit):
         some = f"{len(bare)} of {amount(len(trials), 'record')}"
         yield Concern(
             qualification=f"{some} without a checksum",
-            warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and others have "
+            warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and should have "
             f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
             "taken away.",
         )
+    experiment = treated.selection.data.experiment
+    ours = {None, experiment.session if experiment else None}
+    strange = [trial for trial in trials if experiment and trial.session not in ours]
+    if strange:
+        some = f"{len(strange)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} from another session",
+            warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
+            f"{places(strange, treated.selection)}: they were not made by this one.",
+        )
+
+
+def _is_sealed(selection: Selection, audit: Audit) -> bool:
+    """Whether lines have checksums here, by their own word or by that of the experiment."""
+    experiment = selection.data.experiment
+    return bool(audit.sealed or (experiment and experiment.sealed))
 
 
 def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
@@ -64,7 +80,7 @@ def about_audit(selection: Selection) -> Iterator[str]:
     audit = selection.data.audit
     if audit is None or not selection.trials:
         return
-    if audit.bare and not audit.sealed:
+    if audit.bare and not _is_sealed(selection, audit):
         yield (
             "The records have no checksums, since an older swarm-bench wrote them: whether they "
             "were changed later is not recorded, and shows only where a stream contradicts them."

@@ -1,18 +1,21 @@
 """Makes the placebos of a session: each server gets a file with the tools that the mode's own
-server has just listed, and is greeted like any other."""
+server has just listed, and is greeted like any other. It repeats that server's name to its agents;
+the session's record calls it by ours."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from swarm_bench.app.asking import Asking
 from swarm_bench.app.prepared import Prepared
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.experiment import Experiment, Mode
+from swarm_bench.core.experiment import Experiment, Mode, Program
 from swarm_bench.retrieval.greeting import Greeting, Greetings, greet
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
 from swarm_bench.retrieval.placebo.drawing import draw_places
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Material, Place
+from swarm_bench.retrieval.placebo.material import Identity, Material, Place
+from swarm_bench.retrieval.placebo.server import NAME, VERSION
 from swarm_bench.runtime.files import store_errors
 
 
@@ -46,7 +49,15 @@ async def make_placebos(
         for greeting in by_server.values():
             if greeting.problem is not None:
                 raise HarnessError(f"{name} could not be started: {greeting.problem}; try again")
-    return answers
+    return {
+        name: {server: _by_our_name(greeting) for server, greeting in by_server.items()}
+        for name, by_server in answers.items()
+    }
+
+
+def _by_our_name(greeting: Greeting) -> Greeting:
+    ours = Program(name=NAME, version=VERSION, path=greeting.program.path)
+    return replace(greeting, program=ours)
 
 
 async def places_of_placebos(ready: Prepared) -> tuple[Place, ...]:
@@ -61,6 +72,7 @@ def _material(
     greeting: Greeting, mode: Mode, experiment: Experiment, places: tuple[Place, ...]
 ) -> Material:
     return Material(
+        identity=Identity(name=greeting.name, title=greeting.title, version=greeting.version),
         instructions=greeting.instructions,
         tools=tuple(placebo_tool(tool, mode.search) for tool in greeting.tools),
         places=places,

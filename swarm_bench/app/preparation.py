@@ -230,6 +230,7 @@ async def _experiment(
     return Experiment(
         session=session,
         created_at=datetime.now(UTC),
+        sealed=True,
         benchmark=benchmark,
         repository=repository,
         modes=chosen.modes,

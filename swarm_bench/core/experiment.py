@@ -145,6 +145,8 @@ class Experiment(Stored):
     schema_version: int = SCHEMA_VERSION
     session: str
     created_at: datetime
+    sealed: bool = False
+    """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
     benchmark: Literal["swarm", "ab", "calibrate"]
     repository: Repository
     modes: tuple[Mode, ...]

@@ -44,6 +44,10 @@ class Greeting:
     """Its name in the mode."""
     program: Program
     """By its own name; by that of its configuration when it did not say one."""
+    name: str = ""
+    """As it said it, like the two that follow."""
+    title: str | None = None
+    version: str | None = None
     instructions: str = ""
     """What it tells a model about itself."""
     tools: tuple[ToolSpec, ...] = ()
@@ -122,9 +126,14 @@ async def _greeting(
         async with own_server(
             config, env=env, cwd=cwd, tag=tag, secrets=secrets, seconds=seconds
         ) as one:
+            name, title, version = _who(one, secrets)
+            package = await to_thread.run_sync(_package, config, env)
             return Greeting(
                 server="",
-                program=_program(one, await to_thread.run_sync(_package, config, env), secrets),
+                program=_program(name, title, package or version),
+                name=name or "",
+                title=title,
+                version=version,
                 instructions=one.instructions,
                 tools=one.tools,
                 seconds=one.seconds,
@@ -140,14 +149,18 @@ def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
     return package_version(command, config.get("args", []), path) if command else None
 
 
-def _program(one: "Connection", package: str | None, secrets: Collection[str]) -> Program:
+def _who(one: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
+    """Name, title and version."""
+    return tuple(_said(words, secrets) for words in (one.name, one.title, one.version))
+
+
+def _program(name: str | None, title: str | None, version: str | None) -> Program:
     """Who it says that it is; without a name if it does not say one. The version is that of its
     package if there is one: some servers report that of the SDK they are built with."""
-    name, title, version = (_said(words, secrets) for words in (one.name, one.title, one.version))
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
         return Program(name=title)
-    return Program(name=name or title or "", version=package or version)
+    return Program(name=name or title or "", version=version)
 
 
 def _said(words: str | None, secrets: Collection[str]) -> str | None:

@@ -80,7 +80,14 @@ def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Ben
     text = report(bench.folder / "stripped")
     assert "2 of 2 records without a checksum" in qualified(text)
 
-    edit(whole, bench.folder / "old", unsealed, modes=("baseline", "canopy"))
-    text = report(bench.folder / "old")
+    old = bench.folder / "old"
+    edit(whole, old, unsealed, modes=("baseline", "canopy"))
+    assert "2 of 2 records without a checksum" in qualified(report(old))
+    experiment = json.loads((old / "experiment.json").read_text())
+    (old / "experiment.json").write_text(json.dumps({**experiment, "sealed": False}))
+    text = report(old)
     (note,) = set(text.splitlines()) - set(summary.splitlines())
     assert note.startswith("- The records have no checksums")
+
+    edit(whole, bench.folder / "other", lambda record: resealed({**record, "session": "x"}))
+    assert "2 of 2 records from another session" in qualified(report(bench.folder / "other"))

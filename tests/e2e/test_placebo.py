@@ -109,6 +109,8 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     )  # fmt: skip
     found = report(painted)
     by_mode, said = trials(found), standings(found)
+    assert _greeted(painted, "canopy-placebo") == _greeted(painted, "canopy")
+    assert (by_mode["canopy-placebo"].backend or "").startswith("swarm-bench-placebo ")
     spent = {mode: trial.total_tokens or 0 for mode, trial in by_mode.items()}
     assert spent["canopy-placebo"] < spent["canopy"] < spent["baseline"]
     assert spent["mine"] < spent["canopy"]
@@ -173,6 +175,14 @@ def _overhead(bench: Bench, mode: str) -> tuple[Any, ...]:
     line = next(line for line in map(json.loads, lines) if line["mode"] == mode)
     names = ("tools", "tool_tokens", "server_instruction_tokens", "mode_instruction_tokens")
     return tuple(line[name] for name in names)
+
+
+def _greeted(bench: Bench, mode: str) -> Any:
+    """Who the servers told the frugal agent that they are, in a session of one run."""
+    stream = bench.folder / "out" / mode / "agent-1.stream.jsonl"
+    greeted = json.loads(stream.read_text())["greeted"]
+    assert greeted
+    return greeted
 
 
 def _agent(folder: Path) -> str:

@@ -55,6 +55,7 @@ async def test_what_a_server_says(tmp_path: Path) -> None:
     found = await one(server(name="shelf", title="The shelf", version="1.2.3"), tmp_path)
     assert found.problem is None
     assert (found.server, found.program.label) == ("it", "shelf 1.2.3")
+    assert (found.name, found.title, found.version) == ("shelf", "The shelf", "1.2.3")
     assert found.program.path == sys.executable
     assert found.seconds is not None
     assert [tool.name for tool in found.tools] == ["one", "two"]  # of two pages
