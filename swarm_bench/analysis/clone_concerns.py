@@ -24,6 +24,20 @@ def littered(treated: Treated) -> Iterator[Concern]:
         )
 
 
+def retold(treated: Treated) -> Iterator[Concern]:
+    """Later agents of a swarm read what the tool of an earlier one wrote."""
+    swarms = [swarm for swarm in treated.swarms if swarm.instructions_changed]
+    paths = sorted({path for swarm in swarms for path in swarm.instructions_changed})
+    if paths:
+        where = f"in {len(swarms)} of {amount(len(treated.swarms), 'swarm')}"
+        yield Concern(
+            qualification=f"{listed(paths)} changed while its agents ran {where}",
+            warning=f"{treated.mode}: {listed(paths)} appeared, changed or disappeared in the "
+            f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or run "
+            "what is there.",
+        )
+
+
 def brought(treated: Treated) -> Iterator[Concern]:
     """An index that is committed reaches the clone of a mode whose index is said to be cold."""
     folders = sorted({folder for swarm in treated.swarms for folder in swarm.brought})

@@ -43,6 +43,12 @@ SWARM = (
         "mode's may_create does not say; at most 20.",
     ),
     ("unexpected_count", "number", "How many such paths there are; missing if nobody looked."),
+    (
+        "instructions_changed",
+        "paths",
+        "Which of CLAUDE.md, AGENTS.md, .mcp.json, git's hooks and the like appeared, changed or "
+        "disappeared while the agents ran; at most 20.",
+    ),
     ("teardown_failure", "text", "Why the mode's teardown failed."),
     ("backend", "name", "The retrieval program; a service that names itself, by that name."),
     ("before", "counters by probe", "The tool's counters before the agents started."),

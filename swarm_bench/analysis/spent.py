@@ -15,8 +15,8 @@ from swarm_bench.core.report import Headline, SpentByRules
 TITLE = "What the fixed rules spent"
 BANNER = (
     "These are no figures of a model: fixed rules decided how much the agents ask and read, and a "
-    "placebo server, which answers every question with the same irrelevant places, can get the "
-    "best of them."
+    "placebo server, which answers every question with the same irrelevant places, can get low "
+    "ones too."
 )
 
 

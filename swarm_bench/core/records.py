@@ -191,6 +191,8 @@ class SwarmRecord(Stored):
     """The first paths that changed in the clone before the agents started, beyond `may_create`."""
     unexpected_count: int | None = None
     """How many of them there are; `None` when nobody looked."""
+    instructions_changed: tuple[str, ...] = ()
+    """Files that agents or git take instructions from, and that changed while the agents ran."""
     teardown_failure: str | None = None
     """Why the mode's teardown failed, as a clause."""
     backend: str | None = None

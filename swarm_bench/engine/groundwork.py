@@ -1,4 +1,4 @@
-"""What is done to a swarm's clone before its agents start, and what that left in it."""
+"""What is done to a swarm's clone before its agents start, and what its tool left in it."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,6 +20,7 @@ from swarm_bench.runtime.inventory import (
     changes,
     copy_below,
     folders_like,
+    instructions,
     inventory,
 )
 
@@ -38,6 +39,8 @@ class Groundwork:
         self._surroundings = around
         self._before: Inventory | None = None
         self._changes: Changes | None = None
+        self._told: Inventory | None = None
+        self._retold: tuple[str, ...] = ()
         self._home_before = 0
         self._home_bytes = 0
         self._copied: bool | None = None
@@ -70,6 +73,7 @@ class Groundwork:
             "brought": folders_like(self._before or (), self._mode.may_create)[:MOST_PATHS],
             "unexpected": unexpected[:MOST_PATHS],
             "unexpected_count": len(unexpected) if change else None,
+            "instructions_changed": self._retold,
             "teardown_failure": self._teardown_failure,
         }
 
@@ -108,8 +112,15 @@ class Groundwork:
         if self._before is not None:
             now = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
             self._changes = changes(self._before, now)
+            self._told = instructions(self._kit.workspace)
             more = await anyio.to_thread.run_sync(self._size_of_home) - self._home_before
             self._home_bytes = max(0, more)
+
+    def look_again(self) -> None:
+        """See which instructions for agents there are now that were others when they started."""
+        if self._told is not None:
+            change = changes(self._told, instructions(self._kit.workspace))
+            self._retold = (*change.appeared, *change.changed, *change.gone)[:MOST_PATHS]
 
     def _size_of_home(self) -> int:
         """Some tools keep their index there. One that the user gave has other things in it."""

@@ -154,8 +154,8 @@ async def _prepared_by(site: Site, command: Sequence[str]) -> float:
         raise _late(command[0], site.timeout)
     if ran.problem is not None:
         raise IndexFailed(
-            f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, then go on with "
-            "--continue"
+            f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and go on with "
+            "--continue, or with a new session if the mode file was wrong"
         )
     return ran.seconds
 
@@ -195,13 +195,13 @@ async def _called_by_one(site: Site, wanted: ToolCall) -> float:
                     return await _called(server, wanted, site.secrets)
         except ServerFailed as error:
             raise IndexFailed(
-                f"The MCP server {name} could not prepare the workspace: {error}; fix it, then go "
-                "on with --continue"
+                f"The MCP server {name} could not prepare the workspace: {error}; fix it, and go "
+                "on with --continue, or with a new session if the mode file was wrong"
             ) from error
         without.append(name)
     raise IndexFailed(
         f"The mode file calls {wanted.tool} before the agents start, and no server has that tool "
-        f"({', '.join(without)}); correct its name"
+        f"({', '.join(without)}), although one had it before the session"
     )
 
 

@@ -117,6 +117,7 @@ class SwarmRun:
             self._story.before = await self._counters()
             async with self._reading_afterwards():
                 await self._run_agents()
+            self._ground.look_again()
             self._measured = self._story.failure is None
             if self._measured and self._prompts.is_due(self._mode):
                 self._step("overhead")

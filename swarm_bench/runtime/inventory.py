@@ -4,11 +4,19 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from swarm_bench.runtime.files import remove, store_errors
 
+INSTRUCTIONS = (
+    *("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".cursorrules"),
+    *(".mcp.json", ".claude/settings.json", ".claude/settings.local.json"),
+)
+"""Files at the top of a repository that agents read or obey without being asked."""
+HOOKS = ".git/hooks"
+"""Programs that git runs."""
 LEFT_OUT = (".git/index", ".git/objects")
 """What git itself changes when somebody looks."""
 
@@ -74,8 +82,18 @@ def inventory(root: Path) -> dict[str, Entry]:
                 about = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            found[path] = Entry(kind=about.st_mode, size=about.st_size, modified=about.st_mtime_ns)
+            found[path] = _entry(about)
     return found
+
+
+def instructions(root: Path) -> dict[str, Entry]:
+    """What agents and git are told by files of the repository, as `inventory` gives it."""
+    hooks = {f"{HOOKS}/{path}": entry for path, entry in inventory(root / HOOKS).items()}
+    found: dict[str, Entry] = {}
+    for path in INSTRUCTIONS:
+        with suppress(OSError):
+            found[path] = _entry((root / path).lstat())
+    return found | hooks
 
 
 def changes(before: Inventory, after: Inventory) -> Changes:
@@ -122,6 +140,10 @@ def copy_below(source: Path, target: Path, paths: Iterable[str]) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             remove(place)
             shutil.copy2(source / path, place, follow_symlinks=False)
+
+
+def _entry(about: os.stat_result) -> Entry:
+    return Entry(kind=about.st_mode, size=about.st_size, modified=about.st_mtime_ns)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

@@ -143,11 +143,15 @@ def test_what_would_run_is_shown(bench: Bench) -> None:
     assert not (Path(bench.repo) / ".indexed").exists()
 
 
-def test_a_mode_file_that_has_changed_is_not_used_unsaid(bench: Bench) -> None:
+def test_what_a_tool_tells_agents_meanwhile_is_said_and_a_changed_mode_is_not_taken(
+    bench: Bench,
+) -> None:
     build = [*PROGRAM, "build"]
-    write_mode(bench, prepare=build)
-    assert compare(bench, "--runs", "1").code == 0
-    write_mode(bench, prepare=build, may_create=[".indexed/"])
+    write_mode(bench, "--litter", prepare=build)
+    done = compare(bench, "--runs", "1")
+    assert done.code == 0
+    assert "CLAUDE.md changed while its agents ran in 1 of 1 swarm" in done.out
+    write_mode(bench, "--litter", prepare=build, may_create=[".indexed/"])
     done = bench.call("compare", "--continue", "out", "--runs", "2")
     assert done.code == 2
     assert "has changed since the session began" in " ".join(done.err.split())

@@ -43,7 +43,7 @@ def test_the_readme_has_commands() -> None:
 
 def test_its_commands_work_in_the_order_they_stand(bench: Bench) -> None:
     here = Bench(folder=bench.repo, repo=bench.repo)
-    task = "tasks:\n  - {id: auth, title: Tokens, prompt: Where is a token checked?}\n"
+    task = "tasks:\n  - {id: auth, title: Tokens, prompt: 'Where is a token checked?'}\n"
     (here.folder / "my-tasks.yaml").write_text(task)
     server = (ROOT / "mcp_configs" / "canopy.json").read_text()
     (here.folder / "my-server.json").write_text(server)
@@ -83,6 +83,7 @@ def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path:
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
+        "SWARM_BENCH_AGENTS": "2",
         **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
     }
     command = ["make", "demo", f"PYTHON={sys.executable}"]

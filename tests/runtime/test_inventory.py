@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from swarm_bench.runtime.inventory import changes, copy_below, folders_like, inventory
+from swarm_bench.runtime.inventory import changes, copy_below, folders_like, instructions, inventory
 
 
 def write(root: Path, *paths: str) -> None:
@@ -65,3 +65,12 @@ def test_folders_that_patterns_name_are_told_from_files() -> None:
     )
     assert folders_like(paths, [".gitignore", "*"]) == ()
     assert folders_like(paths, ["/.index/"]) == (".index/",)
+
+
+def test_what_agents_are_told_is_seen_without_the_rest(tmp_path: Path) -> None:
+    for path in ("CLAUDE.md", "src/CLAUDE.md", ".git/hooks/pre-commit", ".claude/settings.json"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert sorted(instructions(tmp_path)) == [
+        ".claude/settings.json", ".git/hooks/pre-commit", "CLAUDE.md",
+    ]  # fmt: skip
