@@ -33,8 +33,8 @@ def retold(treated: Treated) -> Iterator[Concern]:
         yield Concern(
             qualification=f"{listed(paths)} changed while its agents ran {where}",
             warning=f"{treated.mode}: {listed(paths)} appeared, changed or disappeared in the "
-            f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or run "
-            "what is there.",
+            f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or "
+            "run what is there.",
         )
 
 
