@@ -88,6 +88,7 @@ def test_what_a_program_printed_is_replayed_without_it(
     assert {key for one, other in pairs for key in one if one[key] != other[key]} == {
         "session",
         "replayed",
+        "sha256",
     }
 
 
