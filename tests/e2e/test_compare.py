@@ -113,17 +113,19 @@ def test_a_plain_folder_can_be_worked_in_and_continued(bench: Bench) -> None:
 
 
 def test_one_agent_at_a_time(bench: Bench) -> None:
+    tasks = [{"id": word, "title": word, "prompt": f"Find the {word}."} for word in ("token", "job")]
+    (bench.folder / "two.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
     done = bench.call(
         "ab", "--repo", str(bench.repo), "--modes", "baseline", "canopy-service",
-        "--runs", "1", "--output", "out",
+        "--tasks", "two.yaml", "--runs", "1", "--output", "out",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert len(bench.records("out")) == 8
+    assert len(bench.records("out")) == 4
     swarms = [
         json.loads(line)
         for line in (bench.folder / "out" / "retrieval.jsonl").read_text().splitlines()
     ]
-    assert [len(swarm["agents"]) for swarm in swarms] == [1] * 8
+    assert [len(swarm["agents"]) for swarm in swarms] == [1] * 4
     service = [swarm for swarm in swarms if swarm["mode"] == "canopy-service"]
     assert all(swarm["difference"]["service"]["queries"] > 0 for swarm in service)
     assert all(swarm["before"]["service"]["performance"]["queries"] == 0 for swarm in service)
@@ -160,18 +162,18 @@ def wait_for_records(bench: Bench, number: int) -> None:
     raise AssertionError(f"there were never {number} records")
 
 
-ARGUMENTS = ("--modes", "baseline", "canopy-service", "--agents", "2", "--runs", "2")
+ARGUMENTS = ("--modes", "baseline", "canopy-service", "--agents", "1", "--runs", "2")
 
 
 def test_a_session_that_was_killed_can_be_continued(bench: Bench) -> None:
     whole = bench.call("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "undisturbed")
     assert whole.code == 0, whole.err
     killed = bench.start("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "out")
-    wait_for_records(bench, 3)
+    wait_for_records(bench, 2)
     killed.kill()
     killed.communicate()
     kept = bench.records("out")
-    assert len(kept) < 8
+    assert len(kept) < 4
     done = bench.call("compare", "--continue", "out")
     assert done.code == 0, done.err
     assert outcomes(bench.records("out")) == outcomes(bench.records("undisturbed"))
@@ -182,7 +184,7 @@ def test_a_session_that_was_killed_can_be_continued(bench: Bench) -> None:
 
 def test_an_interrupted_session_says_how_to_go_on(bench: Bench) -> None:
     running = bench.start("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "out")
-    wait_for_records(bench, 3)
+    wait_for_records(bench, 2)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
@@ -194,7 +196,7 @@ def test_an_interrupted_session_says_how_to_go_on(bench: Bench) -> None:
     assert b"stopping the agents" in err
     done = bench.call("compare", "--continue", "out")
     assert done.code == 0, done.err
-    assert len(outcomes(bench.records("out"))) == 8
+    assert len(outcomes(bench.records("out"))) == 4
     assert {record["status"] for record in bench.records("out")} == {"completed"}
 
 

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from swarm_bench.app.report import report
 from swarm_bench.engine.seal import sealed
 from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 TOKENS = ("input_tokens", "cache_create", "output_tokens", "total_tokens", "effective_tokens")
 

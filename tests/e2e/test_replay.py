@@ -68,7 +68,7 @@ def test_a_replay_gives_the_records_of_the_original(bench: Bench) -> None:
     )
     done = bench.call(
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "mine", "canopy-service",
-        "--agents", "2", "--runs", "2", "--output", "out", "--record",
+        "--agents", "1", "--runs", "2", "--output", "out", "--record",
     )  # fmt: skip
     assert done.code == 0, done.err
     received = moved(bench)
