@@ -113,7 +113,9 @@ def test_a_plain_folder_can_be_worked_in_and_continued(bench: Bench) -> None:
 
 
 def test_one_agent_at_a_time(bench: Bench) -> None:
-    tasks = [{"id": word, "title": word, "prompt": f"Find the {word}."} for word in ("token", "job")]
+    tasks = [
+        {"id": word, "title": word, "prompt": f"Find the {word}."} for word in ("token", "job")
+    ]
     (bench.folder / "two.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
     done = bench.call(
         "ab", "--repo", str(bench.repo), "--modes", "baseline", "canopy-service",
