@@ -11,7 +11,7 @@ from swarm_bench.core.records import TrialRecord
 
 
 def changed(treated: Treated) -> Iterator[Concern]:
-    """Lines whose checksum is of another content, or is the only one that is missing."""
+    """Find lines whose checksum is of another content or missing, and those of another session."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
     edited = [trial for trial in trials if trial.key in audit.edited]
     if edited:
@@ -31,14 +31,14 @@ def changed(treated: Treated) -> Iterator[Concern]:
             "taken away.",
         )
     experiment = treated.selection.data.experiment
-    ours = {None, experiment.session if experiment else None}
-    strange = [trial for trial in trials if experiment and trial.session not in ours]
-    if strange:
-        some = f"{len(strange)} of {amount(len(trials), 'record')}"
+    accepted = {None, experiment.session if experiment else None}
+    foreign = [trial for trial in trials if experiment and trial.session not in accepted]
+    if foreign:
+        some = f"{len(foreign)} of {amount(len(trials), 'record')}"
         yield Concern(
             qualification=f"{some} from another session",
             warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
-            f"{places(strange, treated.selection)}: they were not made by this one.",
+            f"{places(foreign, treated.selection)}: they were not made by this one.",
         )
 
 

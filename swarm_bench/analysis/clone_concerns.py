@@ -24,8 +24,8 @@ def littered(treated: Treated) -> Iterator[Concern]:
         )
 
 
-def retold(treated: Treated) -> Iterator[Concern]:
-    """Later agents of a swarm read what the tool of an earlier one wrote."""
+def instructions_changed(treated: Treated) -> Iterator[Concern]:
+    """Find instructions that changed meanwhile: later agents of a swarm read them too."""
     swarms = [swarm for swarm in treated.swarms if swarm.instructions_changed]
     paths = sorted({path for swarm in swarms for path in swarm.instructions_changed})
     if paths:

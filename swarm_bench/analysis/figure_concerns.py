@@ -11,7 +11,7 @@ from swarm_bench.core.records import TrialRecord
 
 
 def missing_figures(treated: Treated) -> Iterator[Concern]:
-    """What the agents reported in some trials only: the cheapest ones, perhaps."""
+    """Find figures that only some trials reported: the cheapest ones, perhaps."""
     trials, selection = treated.compared, treated.selection
     titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for metric in (*TIMES, *spending(selection)):
@@ -31,7 +31,7 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
 
 
 def single_lines(treated: Treated) -> Iterator[Concern]:
-    """Answers of one line, where the mode and the one it is compared with differ in them: an agent
+    """Compare the shares of one-line answers in the mode and in its reference: an agent
     that gives up is cheap."""
     reference = Treated(treated.selection, treated.selection.modes[0])
     short, short_there = _short(treated.compared), _short(reference.compared)

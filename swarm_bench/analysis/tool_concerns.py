@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.answer_concerns import hollow_answers
 from swarm_bench.analysis.audit_concerns import changed, contradicted_by_streams
-from swarm_bench.analysis.clone_concerns import brought, littered, not_torn_down, retold
+from swarm_bench.analysis.clone_concerns import (
+    brought,
+    instructions_changed,
+    littered,
+    not_torn_down,
+)
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
@@ -197,7 +202,7 @@ KINDS: tuple[Kind, ...] = (
     counted_twice,
     brought,
     littered,
-    retold,
+    instructions_changed,
     not_torn_down,
 )
 """The gravest first."""

@@ -44,7 +44,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, figure_concerns.single_lines),
         *warned(selection, clone_concerns.brought),
         *warned(selection, clone_concerns.littered),
-        *warned(selection, clone_concerns.retold),
+        *warned(selection, clone_concerns.instructions_changed),
         *warned(selection, use_concerns.labels),
         *warned(selection, use_concerns.unclear),
         *warned(selection, answer_concerns.hollow_answers),

@@ -76,7 +76,7 @@ def _check(mode: Mode, greeting: Greeting) -> None:
 
 
 def _check_names(mode: Mode, greetings: Mapping[str, Greeting]) -> None:
-    """Refuses a call that none of the mode's servers offers, before it fails in every swarm."""
+    """Refuse a call that none of the mode's servers offers, before it fails in every swarm."""
     named = {
         "prepare": mode.prepare.tool if mode.prepare else "",
         "warm_up": mode.warm_up.tool if mode.warm_up else "",

@@ -39,8 +39,8 @@ class Groundwork:
         self._surroundings = around
         self._before: Inventory | None = None
         self._changes: Changes | None = None
-        self._told: Inventory | None = None
-        self._retold: tuple[str, ...] = ()
+        self._instructions: Inventory | None = None
+        self._instructions_changed: tuple[str, ...] = ()
         self._home_before = 0
         self._home_bytes = 0
         self._copied: bool | None = None
@@ -73,7 +73,7 @@ class Groundwork:
             "brought": folders_like(self._before or (), self._mode.may_create)[:MOST_PATHS],
             "unexpected": unexpected[:MOST_PATHS],
             "unexpected_count": len(unexpected) if change else None,
-            "instructions_changed": self._retold,
+            "instructions_changed": self._instructions_changed,
             "teardown_failure": self._teardown_failure,
         }
 
@@ -112,15 +112,17 @@ class Groundwork:
         if self._before is not None:
             now = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
             self._changes = changes(self._before, now)
-            self._told = instructions(self._kit.workspace)
+            self._instructions = instructions(self._kit.workspace)
             more = await anyio.to_thread.run_sync(self._size_of_home) - self._home_before
             self._home_bytes = max(0, more)
 
     def look_again(self) -> None:
         """See which instructions for agents there are now that were others when they started."""
-        if self._told is not None:
-            change = changes(self._told, instructions(self._kit.workspace))
-            self._retold = (*change.appeared, *change.changed, *change.gone)[:MOST_PATHS]
+        if self._instructions is not None:
+            change = changes(self._instructions, instructions(self._kit.workspace))
+            self._instructions_changed = (*change.appeared, *change.changed, *change.gone)[
+                :MOST_PATHS
+            ]
 
     def _size_of_home(self) -> int:
         """Some tools keep their index there. One that the user gave has other things in it."""

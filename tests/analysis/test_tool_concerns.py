@@ -53,7 +53,9 @@ CASES: dict[str, Callable[[], SessionData]] = {
     ),
     "brought": lambda: canopy(make_swarm("canopy", brought=[".canopy/"])),
     "littered": lambda: canopy(make_swarm("canopy", unexpected=["CLAUDE.md"], unexpected_count=1)),
-    "retold": lambda: canopy(make_swarm("canopy", instructions_changed=["CLAUDE.md"])),
+    "instructions_changed": lambda: canopy(
+        make_swarm("canopy", instructions_changed=["CLAUDE.md"])
+    ),
     "not_torn_down": lambda: canopy(make_swarm("canopy", teardown_failure="it ended with 1")),
     "counted_twice": lambda: canopy(make_swarm("canopy"), attempt=2),
 }
