@@ -24,7 +24,7 @@ def write_mode(bench: Bench, *more: str, **own: Any) -> None:
 
 
 def compare(bench: Bench, *more: str) -> Any:
-    words = ["compare", "--repo", str(bench.repo), "--output", "out", "--quiet", "--agents", "2"]
+    words = ["compare", "--repo", str(bench.repo), "--output", "out", "--quiet", "--agents", "1"]
     return bench.call(*words, "--modes", "baseline", "./indexed.json", *more)
 
 
