@@ -14,8 +14,7 @@ from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
 from swarm_bench.retrieval.placebo.drawing import draw_places
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Identity, Material, Place
-from swarm_bench.retrieval.placebo.server import NAME, VERSION
+from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Place
 from swarm_bench.runtime.files import store_errors
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 from anyio.abc import Process
 
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
@@ -118,6 +117,8 @@ class Service:
 
     async def call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
+        import httpx2  # 35 ms, and most sessions ask no service
+
         try:
             # No proxy: the service is on this machine, or where the user said.
             async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:

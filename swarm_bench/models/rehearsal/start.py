@@ -9,7 +9,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import anyio
-import httpx2
 from anyio.abc import Process
 from pydantic import TypeAdapter, ValidationError
 
@@ -61,6 +60,8 @@ class Rehearsal:
     async def seen(self, trial: str) -> Seen | None:
         """What the agent asked so far; `None` when it never asked. Raises `ServiceFailed` when the
         server does not say."""
+        import httpx2  # 35 ms, and most sessions have no rehearsal
+
         try:
             async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
                 answer = await client.get(f"{self.for_trial(trial)}/seen")

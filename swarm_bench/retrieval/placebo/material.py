@@ -6,6 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+NAME = "swarm-bench-placebo"
+"""What a session's record calls the server, and it itself where it is to repeat nobody's name."""
+VERSION = "1"
+"""Another one when the same material would give other answers."""
 Form = Literal[
     "pack", "query", "expand", "lines", "json", "file", "paths", "status", "readme", "done"
 ]

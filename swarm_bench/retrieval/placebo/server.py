@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from swarm_bench.retrieval.placebo.answers import Answers
-from swarm_bench.retrieval.placebo.material import Identity, Material, PlaceboTool
+from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, PlaceboTool
 
-NAME = "swarm-bench-placebo"
-"""What a session's record calls it, and it itself where it is to repeat nobody's name."""
-VERSION = "1"
-"""Another one when the same material would give other answers."""
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18")
 PARSE_ERROR, UNKNOWN_METHOD, WRONG_PARAMETERS = -32700, -32601, -32602
 

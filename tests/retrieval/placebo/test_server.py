@@ -13,6 +13,8 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rules import results
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import (
+    NAME,
+    VERSION,
     Form,
     Identity,
     Material,
@@ -20,7 +22,6 @@ from swarm_bench.retrieval.placebo.material import (
     PlaceboTool,
     script_of,
 )
-from swarm_bench.retrieval.placebo.server import NAME, VERSION
 from swarm_bench.runtime.mcp_client import Answer, Connection, own_server
 
 Result = TypeVar("Result")
