@@ -4,6 +4,7 @@ SwarmBenchError            exit 1   never raised itself
   UsageError               exit 2   the person must change what they typed or wrote
     ConfigError                     a file they wrote is wrong
     UnknownName                     a mode, suite or agent of that name does not exist
+    Refused                         a file is a link, a pipe, too large or somebody else's
   HarnessError             exit 3   our side broke; nothing recorded is lost
     ProcessLost                     a program could not be started
     ServiceFailed                   a mode's service did not come up, or died
@@ -43,6 +44,11 @@ class UnknownName(UsageError):
         close = get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"There is no {kind} called {name!r}; {hint}")
+
+
+class Refused(UsageError, OSError):
+    """A file or folder that is not opened: it is a link, a pipe, too large, or somebody else's. To
+    whoever reads files it is one that cannot be read."""
 
 
 class HarnessError(SwarmBenchError):

@@ -1,16 +1,16 @@
-"""Writing so that nothing recorded is lost: whole files at once, lines to the end of the disk."""
+"""Writing so that nothing recorded is lost: whole files at once, lines to the end of the disk. No
+link is followed: a session's folder may come from a stranger, and agents can write there."""
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
+from typing import Literal
 
 from swarm_bench.core.errors import StoreError, UsageError
-
-REMOVALS = 3
-"""How often a folder is tried to be removed before that is an error."""
+from swarm_bench.runtime import untrusted
 
 
 @contextmanager
@@ -28,27 +28,43 @@ def store_errors(path: Path) -> Iterator[None]:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace the file at once: a reader sees the old content or the new, never a part."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    part = path.with_name(f".{path.name}.part")
-    with store_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
+    with store_errors(path), untrusted.folder(path.parent, make=True) as folder:
+        try:
+            with writable(part, "xb") as file:
+                _write(file, data)
+                os.fsync(file.fileno())
+            os.replace(part.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(part.name, dir_fd=folder)
+            raise
 
 
 def append_line(path: Path, line: str | bytes) -> None:
     """Add one line and see it to the disk. A torn last line of an earlier crash is closed first."""
-    with store_errors(path), path.open("a+b") as file:
-        if file.tell() > 0:
+    data = line if isinstance(line, bytes) else line.encode("utf-8", "replace")
+    with store_errors(path), writable(path, "a+b") as file:
+        if file.seek(0, os.SEEK_END) > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                file.write(b"\n")
-        data = line if isinstance(line, bytes) else line.encode("utf-8", "replace")
-        file.write(data + b"\n")
-        file.flush()
+                data = b"\n" + data
+        _write(file, data + b"\n")
         os.fsync(file.fileno())
+
+
+def writable(path: Path, mode: Literal["wb", "ab", "xb", "a+b"]) -> FileIO:
+    """A file to write, not buffered: what was written is in the file, whatever happens next.
+
+    Raises `Refused` for a link on the way to it and for what is no file, and `OSError`.
+    """
+    return FileIO(str(path), mode, opener=untrusted.opener)
+
+
+def _write(file: FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) or 0 :]
 
 
 @contextmanager
@@ -57,9 +73,8 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises `UsageError` when another process holds it.
     """
-    with store_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
+    with store_errors(path), untrusted.folder(path.parent, make=True):
+        file = writable(path, "ab")  # a link to it must not empty what it leads to
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -75,24 +90,5 @@ def remove(path: Path) -> None:
 
     Raises `StoreError` when something stays.
     """
-    for _ in range(REMOVALS):
-        if not path.is_dir() or path.is_symlink():
-            break
-        shutil.rmtree(path, ignore_errors=True)
-        _unlock(path)  # and once more: a process that is ending may have written meanwhile
     with store_errors(path):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _unlock(path: Path) -> None:
-    with suppress(OSError):
-        path.chmod(0o700)
-    for folder, inner, _ in os.walk(path):
-        for name in inner:  # unlocked before the walk goes into it
-            place = Path(folder) / name
-            with suppress(OSError):
-                if not place.is_symlink():
-                    place.chmod(0o700)
+        untrusted.remove_tree(path)

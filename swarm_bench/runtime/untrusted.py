@@ -1,0 +1,220 @@
+"""Opens, reads and removes what an agent, a stranger or an older session may have left.
+
+No link is followed, nothing but a regular file is opened, nothing is read without a cap, and a tree
+is removed however deep, long or locked it is. Nothing else in the package does these things:
+`.ci/budgets.py` sees to it.
+"""
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from swarm_bench.core.errors import Refused
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is read, unless somebody says otherwise."""
+ROUNDS = 3
+"""How often a tree is gone through: what ends at that moment may write into it meanwhile."""
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_FILE = (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.ENOTDIR)
+
+
+@contextmanager
+def opened(path: Path, limit: int = LARGEST) -> Iterator[BinaryIO]:
+    """Open a file of at most `limit` bytes to read it; the folder may lie behind links.
+
+    Raises `Refused` for a link, for what is no regular file, for one of somebody else, and for a
+    larger one; `OSError` when it is not there.
+    """
+    descriptor = _checked(str(path), os.O_RDONLY, None, path)
+    with os.fdopen(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_size > limit:
+            raise Refused(f"{path} is larger than {limit / 2**20:g} MiB; remove it")
+        yield file
+
+
+def read(path: Path, limit: int = LARGEST) -> bytes:
+    """The content of a file. Raises as `opened` does, also when it grows meanwhile."""
+    with opened(path, limit) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise Refused(f"{path} grows beyond {limit / 2**20:g} MiB; end what writes it")
+    return content
+
+
+def tail(path: Path, size: int) -> bytes:
+    """The last `size` bytes of a file, however large it is. Raises as `opened` does."""
+    with os.fdopen(_checked(str(path), os.O_RDONLY, None, path), "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - size))
+        return file.read(size)
+
+
+def read_inside(folder: Path, inner: str, limit: int) -> bytes | None:
+    """Up to `limit` bytes of the file `inner` below `folder`; `None` when there is no such file, a
+    link on the way to it, or something else in its place."""
+    *way, name = Path(inner).parts or ("",)
+    try:
+        with _descended(os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), way) as last:
+            descriptor = _checked(name, os.O_RDONLY, last, folder / inner)
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(limit)
+
+
+def check(path: Path) -> None:
+    """Raises as `opened` does, but for the size."""
+    os.close(_checked(str(path), os.O_RDONLY, None, path))
+
+
+def opener(path: str, flags: int) -> int:
+    """Open a file to write, for `open` and its like: there is no link on the whole way to it, and
+    what is already there is a regular file. Raises `Refused`, and `OSError`."""
+    place = Path(path).absolute()
+    with folder(place.parent) as inner:
+        return _checked(place.name, flags, inner, place)
+
+
+@contextmanager
+def folder(path: Path, *, make: bool = False) -> Iterator[int]:
+    """The descriptor of a folder without a link on the whole way to it; made if `make`. Raises
+    `Refused`, and `OSError`."""
+    top, *way = path.absolute().parts
+    try:
+        with _descended(os.open(top, os.O_PATH | _FOLDER), way, make=make) as last:
+            yield last
+    except NotADirectoryError as error:
+        raise Refused(
+            f"{path} is no folder, or behind a link; remove the link, or name where it leads"
+        ) from error
+
+
+def remove_tree(path: Path) -> None:
+    """Remove what is there, if anything is, and never what a link leads to. What cannot be removed
+    keeps nothing else. Raises `OSError` when something stays.
+
+    Takes two descriptors, however deep the tree is: inner folders are moved up to its root, where
+    their paths are short, and emptied there.
+    """
+    for patient in (*(True,) * (ROUNDS - 1), False):
+        with _forgiven(patient):
+            if path.is_dir() and not path.is_symlink():
+                with entered(str(path)) as root:
+                    _empty(root, patient)
+                path.rmdir()
+            else:
+                path.unlink(missing_ok=True)
+            return
+
+
+@contextmanager
+def entered(name: str, parent: int | None = None) -> Iterator[int]:
+    """The descriptor of a folder, which its owner may read and change from now on. Raises `OSError`
+    for a link and for a folder of somebody else."""
+    handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
+    try:
+        if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            Path(f"/proc/self/fd/{handle}").chmod(stat.S_IRWXU)  # by its name it could be a link
+        inner = os.open(".", os.O_RDONLY | _FOLDER, dir_fd=handle)
+    finally:
+        os.close(handle)
+    try:
+        yield inner
+    finally:
+        os.close(inner)
+
+
+def _empty(root: int, patient: bool) -> None:
+    waiting = deque(_cleared(root, root, patient))
+    while waiting:
+        name = waiting.pop()
+        with _forgiven(patient):
+            with entered(name, root) as inner:
+                waiting.extend(_cleared(inner, root, patient))
+            os.rmdir(name, dir_fd=root)
+
+
+def _cleared(inner: int, root: int, patient: bool) -> Iterator[str]:
+    """Remove the files and empty folders of a folder, and move the others to the root. Gives the
+    names that they have there."""
+    with os.scandir(inner) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        with _forgiven(patient), suppress(FileNotFoundError):
+            if not is_folder:
+                os.unlink(name, dir_fd=inner)
+            elif inner == root:
+                yield name
+            elif not _is_gone(name, inner):
+                yield _moved(name, inner, root)
+
+
+def _is_gone(name: str, parent: int) -> bool:
+    """Whether a folder was empty, and is removed."""
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=parent)
+        return True
+    return False
+
+
+def _moved(name: str, parent: int, root: int) -> str:
+    """Move a folder to the root; its new name there."""
+    fresh = f".{os.urandom(8).hex()}"
+    try:
+        os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=root)
+    except PermissionError:
+        with entered(name, parent):  # to move a folder, one must be allowed to write in it
+            os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=root)
+    return fresh
+
+
+def _forgiven(patient: bool) -> "suppress | nullcontext[None]":
+    return suppress(OSError) if patient else nullcontext()
+
+
+@contextmanager
+def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[int]:
+    """The last folder of a way from an open one, which is closed. Raises `NotADirectoryError` for
+    a link on it."""
+    current = start
+    try:
+        for name in way:
+            if name == "..":
+                raise NotADirectoryError(errno.ENOTDIR, "it leads out of the folder")
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=current)
+            inner = os.open(name, os.O_PATH | _FOLDER, dir_fd=current)
+            os.close(current)
+            current = inner
+        yield current
+    finally:
+        os.close(current)
+
+
+def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:
+    """Open a file. `path` is what an error calls it."""
+    try:
+        descriptor = os.open(name, flags | _FILE, 0o666, dir_fd=parent)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise Refused(f"{path} is a link, or no file; remove it") from error
+        raise
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise Refused(f"{path} is no regular file; remove it")
+        # On some network and container mounts all files belong to somebody else, folders too.
+        if about.st_uid not in (os.geteuid(), path.parent.stat().st_uid):
+            raise Refused(f"{path} belongs to somebody else; remove it")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -1,0 +1,64 @@
+"""Writing where others may have planted something."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import StoreError
+from swarm_bench.runtime.files import append_line, locked, write_whole
+
+WRITER = """
+import sys
+from pathlib import Path
+from swarm_bench.runtime.files import write_whole
+for number in range(50):
+    write_whole(Path(sys.argv[1]), sys.argv[2] * 10_000)
+"""
+
+
+def test_two_writers_at_once_both_succeed(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, file, word]) for word in "ab"]
+    assert [writer.wait(30) for writer in writers] == [0, 0]
+    assert file.read_text("utf-8") in ("a" * 10_000, "b" * 10_000)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_links_in_the_place_of_files_change_nothing_elsewhere(tmp_path: Path) -> None:
+    (precious := tmp_path / "precious").write_text("mine\n", encoding="utf-8")
+    (results := tmp_path / "results").mkdir()
+    for name in ("summary.md", ".summary.md.part", "metrics.jsonl", ".lock"):
+        (results / name).symlink_to(precious)
+    (results / "canopy").symlink_to(tmp_path)
+    write_whole(results / "summary.md", "theirs")
+    with pytest.raises(StoreError, match="is a link"):
+        append_line(results / "metrics.jsonl", "{}")
+    with pytest.raises(StoreError, match="is a link"), locked(results / ".lock"):
+        pass
+    with pytest.raises(StoreError, match="behind a link"):
+        write_whole(results / "canopy" / "precious", "theirs")
+    assert precious.read_text("utf-8") == "mine\n"
+    assert (results / "summary.md").read_text("utf-8") == "theirs"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lines")
+    with pytest.raises(StoreError, match="no regular file"):
+        append_line(tmp_path / "lines", "{}")
+
+
+def test_a_lock_keeps_what_is_in_the_file(tmp_path: Path) -> None:
+    (lock := tmp_path / "lock").write_text("old", encoding="utf-8")
+    with locked(lock):
+        pass
+    assert lock.read_text("utf-8") == "old"
+
+
+def test_a_torn_line_is_closed_before_the_next(tmp_path: Path) -> None:
+    (file := tmp_path / "lines").write_bytes(b'{"a":')
+    append_line(file, "{}")
+    append_line(file, "{}")
+    assert file.read_bytes() == b'{"a":\n{}\n{}\n'
