@@ -3,7 +3,7 @@ prepared where they do not start otherwise."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -42,6 +42,8 @@ class Asking:
     """Of the servers, while they are asked."""
     index_timeout: float = 600.0
     """Seconds that a preparation may take."""
+    dotenv: Mapping[str, str] = field(default_factory=dict)
+    """Variables of `.env`, which no server is given, and every server can read."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -55,7 +57,8 @@ class Asking:
 
     def secrets(self, mode: Mode) -> tuple[str, ...]:
         """What nobody may read of what the mode's servers say."""
-        return secrets({}, self.agent_env, mode, self.variables)
+        readable = {**self.dotenv, **self.variables}
+        return secrets([mode], self.agent_env, readable, [self.service_url or ""])
 
     def values(self, workspace: Path) -> dict[str, str]:
         """Of the placeholders."""

@@ -41,6 +41,7 @@ from swarm_bench.retrieval.controls import with_controls
 from swarm_bench.retrieval.modes import SUFFIX, find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
+from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspace import take_snapshot
@@ -140,6 +141,7 @@ def _asking(ready: Prepared, settings: Settings) -> Asking:
         programs=ready.programs,
         user_environment=dict(os.environ),
         agent_env=agent_env,
+        dotenv=of_dotenv(),
         service_url=settings.service_url,
         homes=Homes(work=ready.work, of_user=settings.inherit_settings, first=agent_env),
         index_timeout=settings.index_timeout,

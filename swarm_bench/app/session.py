@@ -32,7 +32,7 @@ from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import Planned, render_plan
-from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.environment import of_dotenv, small_environment
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
@@ -245,6 +245,7 @@ def _kit(
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),
+        dotenv=of_dotenv(),
         rehearsal=rehearsal,
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,

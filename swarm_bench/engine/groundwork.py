@@ -140,7 +140,7 @@ class Groundwork:
             home=around.home,
             values=around.placeholders,
             variables=kit.variables,
-            secrets=kit.secrets(self._mode),
+            secrets=kit.secrets,
             tag=self._tag,
             timeout=kit.experiment.limits.index_timeout,
         )

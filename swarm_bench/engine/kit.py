@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from swarm_bench.core.events import Emit
@@ -41,6 +42,8 @@ class Kit:
     keep_workspaces: bool = False
     agent_env: Mapping[str, str] = field(default_factory=dict)
     """Variables that the user gives the agents."""
+    dotenv: Mapping[str, str] = field(default_factory=dict)
+    """Those of `.env`, which no agent is given, and every agent can read."""
     rehearsal: Rehearsal | None = None
     """The server that answers in the place of a model."""
     recorder: Recorder | None = None
@@ -81,8 +84,9 @@ class Kit:
         """The user's, with what the user sets for the agents in their places."""
         return {**self.user_environment, **self.agent_env}
 
-    def secrets(self, mode: Mode, launch: Launch | None = None) -> tuple[str, ...]:
-        """Values that must not reach a file; without a `launch` those that a server may know."""
-        names = launch.inherit if launch else ()
-        inherited = {name: self.user_environment.get(name, "") for name in names}
-        return secrets(inherited, self.agent_env, mode, self.variables)
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not reach a file: every agent can read those of all modes."""
+        addresses = [self.experiment.service_url or ""]
+        readable = {**self.dotenv, **self.variables}
+        return secrets(self.experiment.modes, self.agent_env, readable, addresses)

@@ -1,56 +1,121 @@
-"""Which values must not reach a file: of keys let through, of what the user gives the agents, and
-of the mode's servers."""
+"""Which values must not reach a file. An agent runs with the rights of the user, so these are not
+only the keys that it is given: it can read those of the other modes and of our own environment."""
 
+import base64
+import os
 import re
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from urllib.parse import unquote
 
+from swarm_bench.core.addresses import logins
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import Mode
-from swarm_bench.retrieval.modes import names_one, written_in
+from swarm_bench.core.experiment import NOT_STORED, Mode
+from swarm_bench.core.secret_names import names_secret
+from swarm_bench.retrieval.modes import written_in
+from swarm_bench.retrieval.secret_words import names_one, secret_parts
 from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
 SHORTEST = 8
 """Characters; a shorter value would be found in ordinary words."""
-_KEY = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
-_SCHEME = re.compile(r"(?:Bearer|Basic|Token)\s+(\S+)", re.IGNORECASE)
-_LOGIN = re.compile(r"://(?:[^/@\s:]*:)?([^/@\s]+)@")
-"""The password of an address, such as that of a proxy."""
+_SCHEME = re.compile(r"(?P<scheme>Bearer|Basic|Token)\s+(?P<value>\S+)", re.IGNORECASE)
 
 
 def secrets(
-    inherited: Mapping[str, str],
+    modes: Collection[Mode],
     given: Mapping[str, str],
-    mode: Mode,
     variables: Mapping[str, str],
+    addresses: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """All of them. `inherited` are the user's variables that the agent's program documents: not all
-    of those are secret. `given` are those of `--agent-env`, which are. Of `variables` those are
-    that the mode's file names, unless every agent has them anyway."""
-    values = set(_of_keys(inherited)) | {*given.values(), *_of_servers(mode, variables)}
+    """All of them: of the modes' servers and commands, of `--agent-env` (`given`), of the
+    `addresses`, and of all `variables` that an agent may read the ones whose names say so, or that
+    a mode names. What is on this machine for anyone to see is none: a path, its user or its name.
+    """
+    values = {*given.values()}
+    commands = [command for mode in modes for command in _commands(mode)]
+    for mode in modes:
+        values |= {*_of_servers(mode, variables)}
+        values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
+    values |= {value for name, value in variables.items() if names_secret(name)}
+    written = [*chain.from_iterable(commands), *addresses]
+    values |= {*_of_addresses([*values, *variables.values(), *written])}
+    values |= {*_of_schemes(values)}
+    known = _known(variables)
+    return tuple(sorted(value for value in values if _is_secret(value, known)))
+
+
+def _named(mode: Mode) -> set[str]:
     elsewhere = [*written_in(mode), mode.search.arguments if mode.search else None]
-    names = named(mode.servers) | named_in(elsewhere)
-    values |= {variables.get(name, "") for name in names - set(COMMON)}
-    parts = {match[1] for value in values for match in _SCHEME.finditer(value)}
-    return tuple(sorted(value for value in values | parts if len(value) >= SHORTEST))
+    return named(mode.servers) | named_in(elsewhere)
 
 
-def _of_keys(variables: Mapping[str, str]) -> Iterator[str]:
-    for name, value in variables.items():
-        if _KEY.search(name):
-            yield value
-        yield from _LOGIN.findall(value)
+def _is_secret(value: str, known: Collection[str]) -> bool:
+    return len(value) >= SHORTEST and value not in known and not _is_path(value)
+
+
+def _known(variables: Mapping[str, str]) -> set[str]:
+    names = (*COMMON, "HOSTNAME", "HOST", "USERNAME")
+    machine = socket.gethostname()
+    return {
+        NOT_STORED,
+        machine,
+        machine.partition(".")[0],
+        *(variables.get(name, "") for name in names),
+    }
+
+
+def _is_path(value: str) -> bool:
+    if not value.startswith(("/", "~")):
+        return False
+    with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, a user without a home
+        return os.path.lexists(Path(value).expanduser())
+    return False
+
+
+def _of_addresses(texts: Collection[str]) -> Iterator[str]:
+    """Passwords, and tokens in the place of a user; also as they are before they are quoted."""
+    for login in (match["login"] for text in texts for match in logins(text)):
+        user, colon, password = login.partition(":")
+        secret = password if colon else user
+        yield from (secret, unquote(secret))
+
+
+def _of_schemes(values: Collection[str]) -> Iterator[str]:
+    """`abc` of `Bearer abc`, and the password of a Basic login."""
+    for match in (match for value in values for match in _SCHEME.finditer(value)):
+        yield match["value"]
+        if match["scheme"].lower() == "basic":
+            with suppress(ValueError):
+                yield base64.b64decode(match["value"]).decode().partition(":")[2]
 
 
 def _of_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
+    for text in _written_as_secrets(mode):
+        if not names_one(text):
+            yield text
+            yield from _filled(text, variables, mode)
+
+
+def _written_as_secrets(mode: Mode) -> Iterator[str]:
     for server in mode.servers.values():
         for key in ("env", "headers"):
             held = server.get(key)
-            for value in held.values() if isinstance(held, dict) else ():
-                if isinstance(value, str) and not names_one(value):
-                    yield value
-                    yield from _filled(value, variables, mode)
+            values = held.values() if isinstance(held, dict) else ()
+            yield from (value for value in values if isinstance(value, str))
+    for command in _commands(mode):
+        yield from secret_parts(command)
+
+
+def _commands(mode: Mode) -> Iterator[Sequence[str]]:
+    """The arguments of its servers, their addresses, and its own commands."""
+    for server in mode.servers.values():
+        yield [word for word in server.get("args") or () if isinstance(word, str)]
+        yield [server["url"]] if isinstance(server.get("url"), str) else []
+    yield from (mode.prepare.command if mode.prepare else (), mode.teardown, mode.version)
 
 
 def _filled(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:

@@ -206,7 +206,7 @@ class SwarmRun:
 
     def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
-        detail = clean_text(detail, self._kit.secrets(self._mode))
+        detail = clean_text(detail, self._kit.secrets)
         self._story.failure = detail
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
         self._runs = self._runs or self._new_runs()

@@ -72,7 +72,7 @@ class TrialRun:
         self._defect: str | None = None
         self._reached: tuple[str, ...] = ()
         self._home = Home(path=kit.work / "homes" / trial.id)
-        self._secrets: tuple[str, ...] = ()
+        self._secrets = kit.secrets
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.written: TrialRecord | None = None
@@ -187,7 +187,6 @@ class TrialRun:
             stop_signal=launch.stop_signal,
         )
         self._launched = launch
-        self._secrets = kit.secrets(kit.experiment.mode(self.trial.mode), launch)
         watch = Watch(kit.agent, launch.turn_limit, self._show)
         output = Output(
             stdout=self._stdout,

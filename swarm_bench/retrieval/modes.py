@@ -1,6 +1,5 @@
 """Modes: a mode is a file, an ordinary `mcpServers` file with one key of ours."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.retrieval import mode_file
+from swarm_bench.retrieval.secret_words import names_one, without_secret_parts
 from swarm_bench.retrieval.variables import (
     MODE_FOLDER,
     PLACEHOLDERS,
@@ -23,7 +23,8 @@ from swarm_bench.runtime.homes import leading
 
 T = TypeVar("T")
 FOLDER, SUFFIX = "mcp_configs", ".json"
-_NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
+_HELD = {"servers", "prepare", "teardown", "version"}
+"""Fields of a mode that can hold keys."""
 
 
 def list_modes() -> list[Listing]:
@@ -210,19 +211,32 @@ def uses(mode: Mode, placeholder: str) -> bool:
 
 def without_secrets(mode: Mode) -> Mode:
     """The mode as it may be stored: `env` and `headers` of a server hold keys, so their values are
-    left out unless they only name a variable."""
+    left out unless they only name a variable, and so are the secret parts of its commands."""
+    servers = {name: _without_keys(server) for name, server in mode.servers.items()}
+    step = mode.prepare
+    shown = {
+        "servers": servers,
+        "prepare": step and step.model_copy(update={"command": _shown(step.command)}),
+        "teardown": _shown(mode.teardown),
+        "version": _shown(mode.version),
+    }
+    return mode.model_copy(update=shown)
 
-    def hidden(server: dict[str, Any]) -> dict[str, Any]:
-        held = {key: server[key] for key in ("env", "headers") if isinstance(server.get(key), dict)}
-        return {**server, **{key: _hidden(values) for key, values in held.items()}}
 
-    servers = {name: hidden(server) for name, server in mode.servers.items()}
-    return mode.model_copy(update={"servers": servers})
+def _shown(command: Sequence[str]) -> tuple[str, ...]:
+    return tuple(without_secret_parts(command))
 
 
-def names_one(value: str) -> bool:
-    """Whether the value of a server's variable only names another one, and is no secret."""
-    return _NAMES_ONE.fullmatch(value) is not None
+def _without_keys(server: Mapping[str, Any]) -> dict[str, Any]:
+    shown = dict(server)
+    for key in ("env", "headers"):
+        if isinstance(server.get(key), dict):
+            shown[key] = _hidden(server[key])
+    if isinstance(server.get("args"), list):
+        shown["args"] = without_secret_parts([str(word) for word in server["args"]])
+    if isinstance(server.get("url"), str):
+        (shown["url"],) = without_secret_parts([server["url"]])
+    return shown
 
 
 def _hidden(values: dict[str, Any]) -> dict[str, Any]:
@@ -241,16 +255,15 @@ def has_changed(stored: Mode) -> bool:
 def with_secrets(stored: Mode) -> Mode:
     """A stored mode with the keys of its file. Raises `ConfigError` when its servers are others by
     now."""
-    if NOT_STORED not in json.dumps(stored.servers):
+    if NOT_STORED not in stored.model_dump_json(include=_HELD):
         return stored
     try:
-        servers = read_mode(Path(stored.source)).servers
+        mode = read_mode(Path(stored.source))
     except ConfigError as error:
         raise ConfigError(f"{error}; its keys are not stored, so restore the file") from error
-    mode = stored.model_copy(update={"servers": servers})
-    if without_secrets(mode).servers != stored.servers:
+    if without_secrets(mode).model_dump(include=_HELD) != stored.model_dump(include=_HELD):
         raise ConfigError(
             f"The servers of the mode file {stored.source} have changed since the session began; "
             "restore it, or begin a new session"
         )
-    return mode
+    return stored.model_copy(update={name: getattr(mode, name) for name in _HELD})

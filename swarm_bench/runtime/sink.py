@@ -1,27 +1,29 @@
 """Where the output of a process goes: to its files, without secrets, up to a limit, and in lines to
 whoever watches."""
 
-import json
-import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from urllib.parse import quote, quote_plus
 
 import anyio
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
 from anyio.abc import ByteReceiveStream
 
 from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.files import store_errors
+from swarm_bench.runtime.secret_forms import forms
 
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
-_BYTES = "surrogateescape"
-"""How a variable holds bytes that are no UTF-8."""
+_HEAD = 3
+"""Bytes by which it is told that a secret does not begin here, nearly everywhere."""
 OnLine = Callable[[bytes], StopReason | None]
 """May answer with a reason to stop the tree."""
+_REPLACED = NOT_STORED.encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,54 +115,70 @@ def clean_text(text: str, secrets: Collection[str]) -> str:
 
 
 class Cleaner:
-    """Replaces secrets in a stream that comes in pieces, also where JSON or an address has them."""
+    """Replaces secrets in a stream that comes in pieces, in whichever form they are written. The
+    time it takes grows with the stream alone, however many secrets there are."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        forms = {form for one in secrets if one for form in _forms(one)}
-        longest_first = sorted(forms, key=len, reverse=True)
-        self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
-        self._secrets = longest_first
+        self._forms = _compiled(frozenset(secrets) - {""})
         self._held = b""
 
     def clean(self, chunk: bytes) -> bytes:
         """What can be given on; an end that may be the beginning of a secret is held back."""
-        if not self._secrets:
+        if self._forms is None:
             return chunk
         text = self._held + chunk
-        keep = max(_overlap(text, secret) for secret in self._secrets)
+        keep = self._forms.overlap(text)
         done, end = bytearray(), 0
-        for match in self._pattern.finditer(text):
+        for start, stop in self._forms.found(text):
             # What is held back may turn out to be a longer secret that begins here or earlier.
-            if match.end() > len(text) - keep and match.start() >= len(text) - keep:
+            if stop > len(text) - keep and start >= len(text) - keep:
                 break
-            done += text[end : match.start()] + NOT_STORED.encode()
-            end = match.end()
+            done += text[end:start] + _REPLACED
+            end = stop
         keep = max(end, len(text) - keep)
         done += text[end:keep]
         self._held = text[keep:]
         return bytes(done)
 
     def rest(self) -> bytes:
+        """What was held back, now that nothing follows."""
         held, self._held = self._held, b""
-        return self._pattern.sub(NOT_STORED.encode(), held) if self._secrets else held
+        done, end = bytearray(), 0
+        for start, stop in self._forms.found(held) if self._forms else ():
+            done += held[end:start] + _REPLACED
+            end = stop
+        return bytes(done + held[end:])
 
 
-def _forms(secret: str) -> set[bytes]:
-    """How a secret may be written; an ordinary one in one way only."""
-    texts = {secret}
-    for _ in range(2):  # the output of a tool stands as a text within a text
-        texts |= {
-            json.dumps(text, ensure_ascii=ascii)[1:-1] for text in texts for ascii in (False, True)
-        }
-    plain = secret.encode(errors=_BYTES)
-    quoted = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
-    return {text.encode(errors=_BYTES) for text in texts} | quoted
+class _Forms:
+    """All forms of some secrets, made ready to be looked for at once."""
+
+    def __init__(self, secrets: Collection[str]) -> None:
+        self._sorted = sorted({form for secret in secrets for form in forms(secret)})
+        self._longest = max(map(len, self._sorted))
+        self._heads = {form[:size] for form in self._sorted for size in range(1, _HEAD + 1)}
+        self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
+
+    def found(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Begin and end of each; of two that begin alike the longer one, and none overlap."""
+        return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
+
+    def overlap(self, text: bytes) -> int:
+        """Length of the longest end of `text` with which a longer form begins."""
+        for at in range(max(0, len(text) - self._longest + 1), len(text)):
+            if text[at : at + _HEAD] in self._heads and self._begins_one(text[at:]):
+                return len(text) - at
+        return 0
+
+    def _begins_one(self, end: bytes) -> bool:
+        place = bisect_right(self._sorted, end)
+        return place < len(self._sorted) and self._sorted[place].startswith(end)
 
 
-def _overlap(text: bytes, secret: bytes) -> int:
-    """Length of the longest end of `text` with which `secret` begins."""
-    longest = min(len(text), len(secret) - 1)
-    return next((size for size in range(longest, 0, -1) if text.endswith(secret[:size])), 0)
+@lru_cache(maxsize=4)
+def _compiled(secrets: frozenset[str]) -> _Forms | None:
+    """The agents of a session have the same secrets, and each has two streams."""
+    return _Forms(secrets) if secrets else None
 
 
 def _write(file: FileIO, content: bytes) -> None:

@@ -74,7 +74,7 @@ def build(one: Kit, tag: str) -> float:
         home={},
         values={**VALUES, "workspace": str(one.workspace)},
         variables=one.variables,
-        secrets=one.secrets(tool),
+        secrets=one.secrets,
         tag=tag,
         timeout=one.experiment.limits.index_timeout,
     )

@@ -1,40 +1,68 @@
+import socket
+from pathlib import Path
+
 import pytest
 
 from swarm_bench.core.experiment import Mode, Preparation
 from swarm_bench.engine.secrets import secrets
+from swarm_bench.runtime.sink import clean_text
 
 EMPTY = Mode(name="canopy", source="canopy.json")
 
 
 @pytest.mark.parametrize(
-    ("inherited", "given", "found"),
+    ("variables", "given", "found"),
     [
         ({"ANTHROPIC_API_KEY": "sk-abcdefgh"}, {}, {"sk-abcdefgh"}),
         ({"AWS_REGION": "eu-central-1"}, {}, set()),
         ({"HTTPS_PROXY": "http://me:pw-of-mine@proxy:80"}, {}, {"pw-of-mine"}),
+        (
+            {"HTTPS_PROXY": "http://me:pw%20of%2Dmine@proxy:80"},
+            {},
+            {"pw%20of%2Dmine", "pw of-mine"},
+        ),
         ({"ANTHROPIC_BASE_URL": "https://token-of-mine@host/x"}, {}, {"token-of-mine"}),
         ({}, {"DATABASE_URL": "postgres://host/x"}, {"postgres://host/x"}),
         ({}, {"LEVEL": "low"}, set()),
         ({"API_KEY": "short"}, {}, set()),
+        ({"API_KEY": "/"}, {"INDEX_ROOT": "/usr/bin"}, set()),
+        ({"USER": "somebody-1", "DB_PASSWORD": "somebody-1"}, {}, set()),
+        ({"MACHINE_TOKEN": socket.gethostname()}, {}, set()),
     ],
 )
 def test_of_the_users_variables(
-    inherited: dict[str, str], given: dict[str, str], found: set[str]
+    variables: dict[str, str], given: dict[str, str], found: set[str]
 ) -> None:
-    assert set(secrets(inherited, given, EMPTY, {})) == found
+    assert set(secrets([EMPTY], given, variables)) == found
 
 
-def test_of_the_servers_of_a_mode() -> None:
+def test_of_an_address() -> None:
+    assert secrets([], {}, {}, ["http://me:pw-of-mine@host:1/x"]) == ("pw-of-mine",)
+
+
+def test_of_the_servers_of_every_mode() -> None:
     env = {"LICENCE": "licence-1234", "OTHER": "${OTHER_KEY}", "ROOT": "{{ workspace }}"}
-    headers = {"Authorization": "Bearer abc.def-123"}
-    servers = {"one": {"command": "x", "env": env}, "two": {"url": "http://x", "headers": headers}}
-    mode = EMPTY.model_copy(update={"servers": servers})
-    assert set(secrets({}, {}, mode, {})) == {"licence-1234", "Bearer abc.def-123", "abc.def-123"}
+    headers = {"Authorization": "Bearer abc.def-123", "X": "Basic bWU6cHctb2YtbWluZQ=="}
+    one = {"command": "x", "env": env, "args": ["--api-key", "key-in-args", "--level", "no-key-x"]}
+    two = {"url": "http://me:pw-in-url@x/?token=token-in-url&q=no-key-y", "headers": headers}
+    modes = [EMPTY.model_copy(update={"servers": {"server": server}}) for server in (one, two)]
+    assert set(secrets(modes, {}, {})) == {
+        "licence-1234",
+        "Bearer abc.def-123",
+        "abc.def-123",
+        "Basic bWU6cHctb2YtbWluZQ==",
+        "bWU6cHctb2YtbWluZQ==",
+        "pw-of-mine",
+        "key-in-args",
+        "me:pw-in-url",
+        "pw-in-url",
+        "token-in-url",
+    }
 
 
 def test_variables_that_a_mode_names_are_secrets() -> None:
     servers = {
-        "one": {"command": "x", "args": ["--key", "${KEY}", "${HOME}/x", "${ABSENT}"]},
+        "one": {"command": "x", "args": ["--where", "${KEY}", "${HOME}/x", "${ABSENT}"]},
         "two": {
             "url": "http://x/${PATH_KEY:-none}",
             "headers": {"Authorization": "Bearer ${TOKEN}", "X-Other": "${ABSENT:-otherwise}"},
@@ -47,14 +75,36 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
         "TOKEN": "token-of-mine",
         "UNNAMED": "not-of-this-mode",
     }
-    found = secrets({}, {}, EMPTY.model_copy(update={"servers": servers}), variables)
+    found = secrets([EMPTY.model_copy(update={"servers": servers})], {}, variables)
     named = {"key-of-mine", "path-of-mine", "token-of-mine", "otherwise"}
     assert named <= set(found)
     assert not {"/home/of/me", "not-of-this-mode"} & set(found)
 
 
 def test_variables_that_the_index_of_a_mode_names_are_secrets() -> None:
-    prepare = Preparation(tool="build", arguments={"keys": [{"k": "x-${KEY}"}], "at": "${HOME}"})
-    variables = {"KEY": "key-of-mine", "HOME": "/home/of/me", "UNNAMED": "not-of-this-mode"}
-    found = secrets({}, {}, EMPTY.model_copy(update={"prepare": prepare}), variables)
-    assert found == ("key-of-mine",)
+    prepare = Preparation(tool="build", arguments={"keys": [{"k": "x-${PART}"}], "at": "${HOME}"})
+    variables = {"PART": "part-of-mine", "HOME": "/home/of/me", "UNNAMED": "not-of-this-mode"}
+    found = secrets([EMPTY.model_copy(update={"prepare": prepare})], {}, variables)
+    assert found == ("part-of-mine",)
+
+
+def developers_environment(home: Path) -> dict[str, str]:
+    """What stands in an ordinary one, without any key."""
+    text = (Path(__file__).parent / "samples" / "developers_environment.txt").read_text()
+    pairs = (line.partition("=") for line in text.replace("/home/ada", str(home)).splitlines())
+    return {name: value for name, _, value in pairs}
+
+
+def test_an_ordinary_environment_damages_no_answer(tmp_path: Path) -> None:
+    for name in (".ssh/id_ed25519", ".Xauthority", ".config/gcloud/application_default.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    variables = developers_environment(tmp_path)
+    assert len(variables) >= 60
+    answer = "\n".join(
+        f"{name} is {value}, as Ada Lovelace says" for name, value in variables.items()
+    )
+    hidden = secrets([EMPTY], {}, variables)
+    assert hidden == ()
+    assert clean_text(answer, hidden) == answer
+    assert clean_text(answer, secrets([EMPTY], {}, {**variables, "X_TOKEN": "x-1234567"})) == answer

@@ -1,6 +1,9 @@
 """What of a process's output reaches its files and whoever watches."""
 
+import base64
 import json
+import re
+import time
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -102,3 +105,42 @@ async def test_a_secret_is_found_as_json_and_addresses_write_it(
 
 async def test_a_secret_that_is_no_utf8() -> None:
     assert clean_text("a b\udcff-secret c", ("b\udcff-secret",)) == "a (not stored) c"
+
+
+def encodings() -> list[bytes]:
+    plain = b"sk-or~v1?abc/def+ghi"
+    logins = [b"x" * before + b":" + plain + b":" + b"y" * 3 for before in range(3)]
+    encoded = [base64.b64encode(login) for login in (plain, *logins)]
+    encoded += [base64.urlsafe_b64encode(login) for login in (plain, *logins)]
+    encoded += [quote(one, safe="").encode() for one in encoded]
+    lower = re.sub(rb"%..", lambda found: found[0].lower(), quote(plain, safe="").encode())
+    return [*encoded, plain.hex().encode(), plain.hex().upper().encode(), lower]
+
+
+@pytest.mark.parametrize("written", encodings())
+async def test_a_secret_is_found_as_programs_encode_it(tmp_path: Path, written: bytes) -> None:
+    data = b"Authorization: Basic " + written + b'"}\n'
+    pieces = [data[at : at + 5] for at in range(0, len(data), 5)]
+    shown = await drained(tmp_path, pieces, ("sk-or~v1?abc/def+ghi", "another-one"), [])
+    assert shown == without_secrets(data, ("sk-or~v1?abc/def+ghi",))
+    before, _, after = shown.partition(b"(not stored)")
+    # What stands at its ends in base64 is of its neighbours too: at most four bits of it are left.
+    assert after.endswith(b'"}\n')
+    rest = len(before) - len(b"Authorization: Basic ") + len(after) - len(b'"}\n')
+    assert rest <= 16
+    assert len(written) - rest >= 24
+
+
+async def test_the_time_grows_with_the_stream_and_not_with_the_secrets() -> None:
+    """A measurement with much room: the sorted forms, not each of them, are looked up."""
+    line = b'{"type": "assistant", "content": "def one(two): return three[four]"}\n'
+    data = line * 30_000  # 2 MB
+
+    def seconds(count: int) -> float:
+        secrets = tuple(f"secret-{number:04}-{number * 7919:020}" for number in range(count))
+        without_secrets(b"", secrets)
+        began = time.process_time()
+        without_secrets(data, secrets)
+        return time.process_time() - began
+
+    assert seconds(64) < 20 * seconds(2) + 0.2

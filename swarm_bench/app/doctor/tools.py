@@ -20,6 +20,7 @@ from swarm_bench.retrieval.canopy_service import running_service, started_servic
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.service_exercise import FILES, exercise
+from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.homes import Homes
 
 SLOW_SECONDS = 5.0
@@ -66,6 +67,7 @@ def _asking(settings: Settings, work: Path) -> Asking:
         },
         user_environment=dict(os.environ),
         agent_env=agent_env,
+        dotenv=of_dotenv(),
         service_url=settings.service_url,
         index_timeout=settings.index_timeout,
         homes=Homes(work=work, of_user=settings.inherit_settings, first=agent_env),

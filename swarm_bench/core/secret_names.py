@@ -1,0 +1,35 @@
+"""Which names say that their value is secret: of variables, options, headers and parameters."""
+
+import re
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+"""Words of `AWS_SECRET_ACCESS_KEY`, `X-Api-Key` and `accessToken`."""
+_WORDS = frozenset({
+    "key", "keys", "apikey", "token", "secret", "secrets", "password", "passwd", "passphrase",
+    "passcode", "credential", "credentials", "authorization", "bearer", "jwt", "cookie", "sshpass",
+})  # fmt: skip
+"""Whole words: `TOKENIZERS_PARALLELISM`, `KEYBOARD_LAYOUT` and `GNOME_KEYRING_PID` hold none. The
+plural of a token is missing, as it is what limits are counted in."""
+_LAST = frozenset({"auth", "pass", "pat", "pwd"})
+"""Only at the end: `REDISCLI_AUTH`, but not `SSH_AUTH_SOCK`."""
+_GLUED = ("password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "token", "secret")
+"""Also as the end of a word: `PGPASSWORD`, `AUTHTOKEN`. No word of another meaning ends so."""
+_ABOUT = frozenset({
+    "file", "path", "dir", "directory", "home", "sock", "socket", "host", "port", "user",
+    "username", "name", "type", "url", "uri", "endpoint", "timeout", "ttl", "expiry", "limit",
+    "budget", "length", "size", "count", "version", "layout", "field", "store", "extensions",
+    "enabled", "required",
+})  # fmt: skip
+"""At the end they name something about a secret that anyone may know: `TOKEN_URL`, `KEY_FILE`."""
+
+
+def names_secret(name: str) -> bool:
+    """Whether a value under this name must not be shown."""
+    words = [word.lower() for word in _PARTS.findall(name)]
+    while words and words[-1].isdigit():
+        words.pop()
+    if not words or words[-1] in _ABOUT:
+        return False
+    if len(words) > 1 and words[-1] in _LAST:
+        return True
+    return any(word in _WORDS or word.endswith(_GLUED) for word in words)

@@ -1,0 +1,45 @@
+"""How a secret may be written: as it is, and as programs encode what they hand on."""
+
+import base64
+import json
+import re
+from urllib.parse import quote, quote_plus
+
+BYTES = "surrogateescape"
+"""How a variable holds bytes that are no UTF-8."""
+_SHORTEST_BASE64 = 8
+"""Characters; shorter ones would be found in ordinary words."""
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_PERCENT = re.compile(rb"%[0-9A-F]{2}")
+
+
+def forms(secret: str) -> set[bytes]:
+    """All of them; an ordinary secret is the same in JSON and in an address."""
+    plain = secret.encode(errors=BYTES)
+    encoded = {part for before in range(3) for part in _base64(plain, before)}
+    digits = plain.hex().encode()
+    return {*_json(secret), *_quoted(plain), *encoded, digits, digits.upper()}
+
+
+def _json(secret: str) -> set[bytes]:
+    texts = {secret}
+    for _ in range(2):  # the output of a tool stands as a text within a text
+        texts |= {
+            json.dumps(text, ensure_ascii=ascii)[1:-1] for text in texts for ascii in (False, True)
+        }
+    return {text.encode(errors=BYTES) for text in texts}
+
+
+def _quoted(plain: bytes) -> set[bytes]:
+    upper = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
+    return upper | {_PERCENT.sub(lambda found: found[0].lower(), one) for one in upper}
+
+
+def _base64(plain: bytes, before: int) -> set[bytes]:
+    """The characters that the secret alone decides when `before` bytes precede it in its group of
+    three, as those of `user:` do in a Basic login; also as an address writes them."""
+    encoded = base64.b64encode(b"\0" * before + plain)
+    own = encoded[-(-8 * before // 6) : 8 * (before + len(plain)) // 6]
+    if len(own) < _SHORTEST_BASE64:
+        return set()
+    return {own, own.translate(_URL_SAFE), *_quoted(own)}
