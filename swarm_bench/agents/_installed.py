@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.processes.trees import FAMILY
 
 PROXIES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY",
@@ -95,25 +96,27 @@ def ask(argv: Sequence[str], patience: float) -> Said:
 def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
     """The exit code; `None` when the program was stopped."""
     own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    # Files and no pipes: what the program leaves running may hold a pipe open for ever.
-    with (home / "stdout").open("wb") as stdout, (home / "stderr").open("wb") as stderr:
-        process = subprocess.Popen(
-            argv,
-            cwd=home,
-            env={**small_environment(os.environ), **dict.fromkeys(own, str(home))},
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
-    try:
-        return process.wait(patience)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    env = {**small_environment(os.environ), **dict.fromkeys(own, str(home))}
+    with FAMILY.planted(str(home)):  # or an end of another tree might take the exit code
+        # Files and no pipes: what the program leaves running may hold a pipe open for ever.
+        with (home / "stdout").open("wb") as stdout, (home / "stderr").open("wb") as stderr:
+            process = subprocess.Popen(
+                argv,
+                cwd=home,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        try:
+            return process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _text(path: Path) -> str:

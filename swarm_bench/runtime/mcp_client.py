@@ -31,7 +31,9 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
-from swarm_bench.runtime.process import stop_tagged
+from swarm_bench.runtime.process import GRACE
+from swarm_bench.runtime.processes.launching import mortal
+from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 from swarm_bench.runtime.sink import clean_text
 
 HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
@@ -142,17 +144,19 @@ async def own_server(
     seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
     """Like `connected`, for a server that we start ourselves: `env` is its whole environment, its
-    last words stand in the `ServerFailed` without `secrets`, and its tree is ended after the block:
-    its process group, and what carries the tag. A process that left both, with a session of its own
-    and an emptied environment, is not found.
+    last words stand in the `ServerFailed` without `secrets`, and its tree is ended after the block.
 
     `tag` names the tree and must be unique among those that run at the same time.
     """
     marks = {TAG: tag, OWNER: this_owner()}
-    with listening(secrets) as (words, last):
+    with FAMILY.planted(tag) as tree, listening(secrets) as (words, last):
         try:
             async with connected(
-                config, env={**env, **marks}, cwd=cwd, errors=words, seconds=seconds
+                _mortal(config, env, cwd),
+                env={**env, **marks},
+                cwd=cwd,
+                errors=words,
+                seconds=seconds,
             ) as one:
                 yield one
         except ServerFailed as error:
@@ -161,7 +165,16 @@ async def own_server(
             raise ServerFailed(f"{reason}{said}") from error
         finally:
             with anyio.CancelScope(shield=True):
-                await stop_tagged(tag)
+                await end_strays(tree, GRACE)
+
+
+def _mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Mapping[str, Any]:
+    """The configuration of a server that ends with us."""
+    if not isinstance(config.get("command"), str):
+        return config
+    own = {**env, **config.get("env", {})}
+    command, *arguments = mortal((config["command"], *config.get("args", [])), own, cwd)
+    return {**config, "command": command, "args": arguments}
 
 
 async def _transport(

@@ -2,15 +2,15 @@
 
 The rule, each step paid for by a measurement: a session of its own and a tag in the environment;
 wait for the process and not for its pipes, because a child that inherited them may live on; stop
-the tree while the readers still run, so that last words are kept; find strays by descent and by
-tag, because a child may have taken a session of its own or lost its parent.
+the tree while the readers still run, so that last words are kept; find strays as
+`processes.trees` does, because a child may have taken a session of its own or lost its parent.
 """
 
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -18,17 +18,21 @@ from tempfile import TemporaryFile
 from typing import IO, Literal
 
 import anyio
-import psutil
-from anyio.abc import Process
+from anyio.abc import Process, TaskGroup
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
+from swarm_bench.runtime.processes.exits import Ending, ending_of
+from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
+from swarm_bench.runtime.processes.trees import FAMILY, Tree, end_strays
 from swarm_bench.runtime.sink import Output, Sink
 
 GRACE = 2.0
 """Seconds between the polite signal and the final one."""
+_LONGEST_REFUSAL = 4096
+"""Bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,8 @@ class ProcessResult:
 
     returncode: int | None
     stopped: StopReason | None
+    seconds: float | None = field(default=None, compare=False)
+    """From its start to its own end, however late we came to see it."""
 
 
 async def run(
@@ -59,25 +65,30 @@ async def run(
 
     Raises `ProcessLost` when it cannot be started.
     """
-    stopped: StopReason | None = None
-    with _opened(output.stdout, "wb") as out, _opened(output.stderr, "wb") as err:
-        process = await _start(command)
-        sink = Sink(output)
-        try:
-            async with anyio.create_task_group() as readers:
-                readers.start_soon(sink.drain, process.stdout, out)
-                readers.start_soon(sink.drain, process.stderr, err)
-                stopped = await _wait(process, sink, timeout)
-                await stop_tree(process, command, grace)  # closes the pipes: readers end
-                readers.cancel_scope.deadline = anyio.current_time() + grace
-        except ExceptionGroup as errors:  # of a reader: the disk, or whoever watches the lines
-            raise errors.exceptions[0] from None
-        finally:
-            with anyio.CancelScope(shield=True):
-                await stop_tree(process, command, grace)
-                with anyio.move_on_after(grace):
-                    await process.aclose()
-    return ProcessResult(returncode=process.returncode, stopped=stopped)
+    with (
+        FAMILY.planted(command.tag) as tree,
+        _opened(output.stdout, "wb") as out,
+        _opened(output.stderr, "wb") as err,
+    ):
+        began = anyio.current_time()
+        process = await _start(command, tree)
+        with ending_of(process.pid) as ending:
+            sink = Sink(output)
+            race = _Race(process, sink, ending, began + timeout)
+            try:
+                async with anyio.create_task_group() as readers:
+                    readers.start_soon(sink.drain, process.stdout, out)
+                    readers.start_soon(sink.drain, process.stderr, err)
+                    stopped = await race.winner()
+                    await _stop(process, tree, command.stop_signal, grace)  # readers end then
+                    readers.cancel_scope.deadline = anyio.current_time() + grace
+            except ExceptionGroup as errors:  # of a reader: the disk, or who watches the lines
+                raise errors.exceptions[0] from None
+            finally:
+                await _closed(process, tree, command.stop_signal, grace)
+            ended = ending.at or anyio.current_time()
+    _check_launched(command, process.returncode, output.stderr)
+    return ProcessResult(returncode=process.returncode, stopped=stopped, seconds=ended - began)
 
 
 @asynccontextmanager
@@ -88,15 +99,12 @@ async def background(
 
     Raises `ProcessLost` when it cannot be started.
     """
-    with _opened(log, "ab") as sink:
-        process = await _start(command, stdout=sink, stderr=sink)
+    with FAMILY.planted(command.tag) as tree, _opened(log, "ab") as sink:
+        process = await _start(command, tree, stdout=sink, stderr=sink)
         try:
             yield process
         finally:
-            with anyio.CancelScope(shield=True):
-                await stop_tree(process, command, grace)
-                with anyio.move_on_after(grace):
-                    await process.aclose()
+            await _closed(process, tree, command.stop_signal, grace)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,15 +122,20 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
     All three streams are files: a program that ends without reading would break a pipe and hide
     its own words, and one that leaves a child behind would keep a pipe open. Raises `ProcessLost`.
     """
-    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+    with (
+        FAMILY.planted(command.tag) as tree,
+        TemporaryFile() as given,
+        TemporaryFile() as out,
+        TemporaryFile() as err,
+    ):
         given.write(feed)
         given.seek(0)
-        process = await _start(command, stdin=given, stdout=out, stderr=err)
+        process = await _start(command, tree, stdin=given, stdout=out, stderr=err)
         try:
             returncode = await process.wait()
         finally:
             with anyio.CancelScope(shield=True):
-                await stop_tree(process, command, grace)
+                await _stop(process, tree, command.stop_signal, grace)
         out.seek(0)
         err.seek(0)
         return Captured(returncode=returncode, stdout=out.read(), stderr=err.read())
@@ -139,14 +152,15 @@ def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
 
 async def _start(
     command: Command,
+    tree: Tree,
     *,
     stdin: IO[bytes] | int = DEVNULL,
     stdout: IO[bytes] | FileIO | int = PIPE,
     stderr: IO[bytes] | FileIO | int = PIPE,
 ) -> Process:
     try:
-        return await anyio.open_process(
-            command.argv,
+        process = await anyio.open_process(
+            mortal(command.argv, command.env, command.cwd),
             cwd=command.cwd,
             env={**command.env, TAG: command.tag, OWNER: this_owner()},
             stdin=stdin,
@@ -155,74 +169,76 @@ async def _start(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in an argument
-        raise ProcessLost(
-            f"{command.argv[0]} could not be started: {error}; check that it is installed"
-        ) from error
+        raise ProcessLost(_not_started(command, str(error))) from error
+    tree.root = process.pid
+    restore_limit(process.pid)
+    return process
 
 
-async def _wait(process: Process, sink: Sink, timeout: float) -> StopReason | None:
-    """Why it has to be stopped; `None` when it ended by itself."""
+def _check_launched(command: Command, returncode: int | None, stderr: Path) -> None:
+    """Raises `ProcessLost` when the program never ran."""
+    if returncode not in CANNOT_RUN:
+        return
+    with stderr.open("rb") as file:
+        reason = refusal(file.read(_LONGEST_REFUSAL))
+    if reason is not None:
+        raise ProcessLost(_not_started(command, reason))
 
-    async def until(event: Callable[[], Awaitable[object]]) -> None:
+
+def _not_started(command: Command, reason: str) -> str:
+    return f"{command.argv[0]} could not be started: {reason}; check that it is installed"
+
+
+@dataclass(frozen=True)
+class _Race:
+    """Between the end of a process, the limit of its output, and its deadline."""
+
+    process: Process
+    sink: Sink
+    ending: Ending
+    deadline: float
+
+    async def winner(self) -> StopReason | None:
+        """Why it has to be stopped; `None` when it ended by itself."""
+        with anyio.CancelScope(deadline=self.deadline) as limit:
+            async with anyio.create_task_group() as race:
+                race.start_soon(self._until, self.process.wait, race)
+                race.start_soon(self._until, self.sink.full.wait, race)
+        late = limit.cancelled_caught and self.sink.reason is None and not self._ended_in_time()
+        return "timeout" if late else self.sink.reason
+
+    async def _until(self, event: Callable[[], Awaitable[object]], race: TaskGroup) -> None:
         await event()
         race.cancel_scope.cancel()
 
-    with anyio.move_on_after(timeout) as limit:
-        async with anyio.create_task_group() as race:
-            race.start_soon(until, process.wait)
-            race.start_soon(until, sink.full.wait)
-    return "timeout" if limit.cancelled_caught else sink.reason
+    def _ended_in_time(self) -> bool:
+        """We may be too busy to see that it has ended before its deadline passes."""
+        if self.ending.at is not None:
+            return self.ending.at <= self.deadline
+        return self.process.returncode is not None
 
 
-async def stop_tree(process: Process, command: Command, grace: float) -> None:
-    """Ask the process to end, then end everything that descends from it or carries its tag."""
+async def _stop(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:
+    """Ask the process to end, then end everything that is of its tree."""
     if process.returncode is None:
-        _signal_group(process.pid, command.stop_signal)
+        _signal_group(process.pid, number)
         with anyio.move_on_after(grace):
             await process.wait()
-    await anyio.to_thread.run_sync(_kill_members, process.pid, command.tag, grace)
+    if process.returncode is None:
+        await end_strays(tree, grace)  # as long as they descend from it
+        _signal_group(process.pid, signal.SIGKILL)
+    await end_strays(tree, grace)
     with anyio.move_on_after(grace):
         await process.wait()
 
 
-async def stop_tagged(tag: str, grace: float = GRACE) -> None:
-    """End everything that carries the tag: what is left of a tree that a library started."""
-    await anyio.to_thread.run_sync(_kill, tag, grace)
-
-
-def _kill(tag: str, grace: float) -> None:
-    strays = list(_tagged(tag))
-    for stray in strays:
-        with suppress(psutil.NoSuchProcess):
-            stray.kill()
-    psutil.wait_procs(strays, timeout=grace)
-
-
-def _kill_members(pid: int, tag: str, grace: float) -> None:
-    strays = _members(pid, tag)
-    _signal_group(pid, signal.SIGKILL)
-    for stray in strays:
-        with suppress(psutil.NoSuchProcess):
-            stray.kill()
-    psutil.wait_procs(strays, timeout=grace)
+async def _closed(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:
+    with anyio.CancelScope(shield=True):
+        await _stop(process, tree, number, grace)
+        with anyio.move_on_after(grace):
+            await process.aclose()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-
-
-def _members(pid: int, tag: str) -> list[psutil.Process]:
-    """The tree without its root: waiting for that here would take its exit code from asyncio."""
-    found: dict[int, psutil.Process] = {}
-    with suppress(psutil.NoSuchProcess):
-        found.update((child.pid, child) for child in psutil.Process(pid).children(recursive=True))
-    found.update((process.pid, process) for process in _tagged(tag) if process.pid != pid)
-    return list(found.values())
-
-
-def _tagged(tag: str) -> Iterator[psutil.Process]:
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if process.environ().get(TAG) == tag:
-                yield process

@@ -10,6 +10,7 @@ import pytest
 
 from swarm_bench.runtime.monitor import LONGEST_ARGUMENT, TreeMonitor
 from swarm_bench.runtime.ownership import TAG
+from swarm_bench.runtime.processes.trees import FAMILY
 
 pytestmark = pytest.mark.anyio
 CODE = "import time; time.sleep(30)"
@@ -20,17 +21,18 @@ def sleeping() -> Iterator[None]:
     long = "x" * 2 * LONGEST_ARGUMENT
     # A shell is seen first, and then the program that it turns into.
     inner = ["sh", "-c", f"sleep 0.1; exec {sys.executable} -I -c '{CODE}'"]
-    started = [
-        subprocess.Popen(words, env={**environ, TAG: tag})
-        for tag, words in (
-            ("monitored/one", inner),
-            ("monitored/two", [sys.executable, "-I", "-c", CODE, long]),
-        )
-    ]
-    yield
-    for process in started:
-        process.kill()
-        process.wait()
+    with FAMILY.planted("monitored/one"), FAMILY.planted("monitored/two"):
+        started = [
+            subprocess.Popen(words, env={**environ, TAG: tag})
+            for tag, words in (
+                ("monitored/one", inner),
+                ("monitored/two", [sys.executable, "-I", "-c", CODE, long]),
+            )
+        ]
+        yield
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.usefixtures("sleeping")

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.app.doctor.machine import (
+    check_descriptors,
     check_disk,
     check_git,
     check_memory,
@@ -35,6 +36,7 @@ async def _examine(settings: Settings, tell: Tell) -> None:
     tell(check_disk(settings.workspace_root))
     at_once = settings.concurrency or max(settings.agents)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))
+    tell(check_descriptors(at_once))
     programs = list(check_programs(settings))
     for check in programs:
         if check.state is not State.ABSENT:

@@ -11,6 +11,7 @@ import psutil
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.git import git
+from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 
 OLDEST_PYTHON = (3, 11)
 LITTLE_DISK = 1_000_000_000
@@ -72,3 +73,13 @@ def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
         return Check(about="memory", state=State.OK, found=found)
     advice = "give fewer --agents, or let fewer run at once with --concurrency"
     return Check(about="memory", state=State.PROBLEM, found=found, advice=advice)
+
+
+def check_descriptors(agents: int) -> Check:
+    """Whether so many agents at once can have their pipes and files."""
+    limit, needed = descriptor_limit(), needed_descriptors(agents)
+    found = f"{limit} open files; {agents} agents at once need about {needed}"
+    if needed <= limit:
+        return Check(about="open files", state=State.OK, found=found)
+    advice = "raise the hard limit (ulimit -Hn), or let fewer run at once with --concurrency"
+    return Check(about="open files", state=State.PROBLEM, found=found, advice=advice)

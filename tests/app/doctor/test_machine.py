@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.doctor.machine import (
+    check_descriptors,
     check_disk,
     check_git,
     check_memory,
@@ -39,3 +40,9 @@ def test_memory_is_what_all_agents_take_together() -> None:
     assert check_memory(4, "claude", 1).state is State.OK
     assert check_memory(1000, "claude", 1_000_000).state is State.PROBLEM
     assert "was not measured" in check_memory(4, "mine", None).found
+
+
+def test_all_agents_at_once_must_be_able_to_open_their_files() -> None:
+    assert check_descriptors(4).state is State.OK
+    too_many = check_descriptors(10**8)
+    assert (too_many.state, bool(too_many.advice)) == (State.PROBLEM, True)

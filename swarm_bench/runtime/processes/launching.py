@@ -1,0 +1,82 @@
+"""How programs are started: so that they end with us, even if we are killed, and with the limits
+that we were started with."""
+
+import os
+import resource
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+LAUNCHER = "setpriv"
+"""Of util-linux. It has the kernel kill the program when the thread that started it ends, and then
+becomes the program. To do that between fork and exec in a process with threads is not safe."""
+_WORDS = ("--pdeathsig", "KILL", "--")
+CANNOT_RUN = (126, 127)
+"""Its exit codes then. Programs have these too."""
+SPARE = 100
+"""Descriptors that a session needs beside those of its agents."""
+PER_AGENT = 8
+"""Descriptors: pipes, files, and what an agent's server or record needs for a moment."""
+
+
+def mortal(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> tuple[str, ...]:
+    """The command line that starts a program which dies with the thread that starts it. It is the
+    one that was given when there is no such program, or nothing that could do so."""
+    launcher = _launcher()
+    place = argv[0] if "/" not in argv[0] else str(cwd / argv[0])
+    path = env.get("PATH", os.defpath)
+    if launcher is None or "\0" in "".join(argv) or shutil.which(place, path=path) is None:
+        return argv
+    return (launcher, *_WORDS, *argv)
+
+
+def is_launching(argv: tuple[str, ...]) -> bool:
+    """Whether a process has not become its program yet."""
+    return argv[:1] == (_launcher(),) and argv[1:4] == _WORDS
+
+
+def refusal(said: bytes) -> str | None:
+    """Why the program could not be started after all, from the first words on standard error;
+    `None` when it was."""
+    if not said.startswith(f"{LAUNCHER}: failed to execute ".encode()):
+        return None
+    return said.splitlines()[0].rpartition(b": ")[2].decode("utf-8", "replace")
+
+
+@cache
+def _launcher() -> str | None:
+    return shutil.which(LAUNCHER)
+
+
+@cache
+def first_limit() -> tuple[int, int]:
+    """How many descriptors a process may have, soft and hard, as we were started."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)
+
+
+def raise_limit() -> None:
+    """Let this process have as many descriptors as it may: an agent takes four, and a swarm of 300
+    more than the usual 1,024."""
+    _, hard = first_limit()
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def restore_limit(pid: int) -> None:
+    """Give a child the limit back that we were started with: some programs close or poll all
+    descriptors that they may have."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE) != first_limit():
+        with suppress(ProcessLookupError, PermissionError):
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, first_limit())
+
+
+def descriptor_limit() -> int:
+    """How many descriptors a session can have."""
+    return first_limit()[1]
+
+
+def needed_descriptors(agents: int) -> int:
+    """Descriptors for a session with so many agents at once."""
+    return SPARE + PER_AGENT * agents

@@ -1,0 +1,237 @@
+"""Which tree a process belongs to, and the end of trees.
+
+The kernel hands us every orphan among our descendants (we are their subreaper), so nothing leaves
+the line that begins with us. A process is of a tree by descent, by session or by the tag in its
+environment. One that has none of these any more, because it took a session of its own, emptied its
+environment and lost its parent unseen, may be of any tree that ran when it started: it is ended
+with the last of these. One look at /proc serves all who wait for the end of a tree.
+"""
+
+import ctypes
+import os
+import signal
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
+
+import anyio
+from anyio.lowlevel import RunVar
+
+from swarm_bench.runtime.ownership import TAG
+from swarm_bench.runtime.processes import procfs
+from swarm_bench.runtime.processes.procfs import Stat
+
+PAUSE = 0.005
+"""Seconds after a look that found something, for it to die."""
+LONGEST_PAUSE = 0.05
+"""Seconds between two looks; else as long as the last one took."""
+CHASES = 200
+"""Looks at what has just started, in a row: a chain of processes that fork and end is faster than
+a look at everything."""
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(eq=False, kw_only=True)
+class Tree:
+    """A process that we started, and what comes of it."""
+
+    tag: str
+    started: int = field(default_factory=procfs.now)
+    root: int | None = None
+    """`None` until it is known; for good when a library starts the process."""
+
+
+class Family:
+    """All trees of this process. There is one: the kernel keeps one list of children."""
+
+    def __init__(self) -> None:
+        self._running: set[Tree] = set()
+        self._known: dict[tuple[int, int], Tree] = {}
+        """By the identity of a process: it may lose the signs by which it was recognised."""
+        self._began = 0
+        self._turn = Lock()
+
+    @contextmanager
+    def planted(self, tag: str) -> Iterator[Tree]:
+        """A tree for the block, which begins before its first process does."""
+        _adopts_orphans()
+        tree = Tree(tag=tag)
+        self._began = self._began or tree.started
+        self._running.add(tree)
+        try:
+            yield tree
+        finally:
+            self._running.discard(tree)
+
+    def members(self) -> list[tuple[Stat, Tree]]:
+        """All that runs in our trees, and whose it is."""
+        with self._turn:
+            table = procfs.table()
+            look = _Look(self._running, self._known, table)
+            found = [(stat, look.tree_of(stat)) for stat in table.values()]
+            self._known = look.known()
+        return [(stat, tree) for stat, tree in found if tree is not None and not stat.dead]
+
+    def end(self, doomed: Collection[Tree]) -> set[Tree]:
+        """Kill what belongs to these trees, but for their roots. Returns those of which something
+        was found: they have to be looked at again, as a process may start others while it dies."""
+        with self._turn:
+            table = procfs.table()
+            look = _Look(self._running, self._known, table)
+            fresh, found = list(table.values()), set[Tree]()
+            for _ in range(CHASES):
+                ended = self._end(fresh, look, set(doomed))
+                found |= ended
+                if not ended:
+                    break
+                fresh = look.news()
+            self._known = look.known()
+        return found
+
+    def _end(self, stats: Iterable[Stat], look: "_Look", doomed: set[Tree]) -> set[Tree]:
+        found = set[Tree]()
+        for stat in stats:
+            if stat.pid in look.roots:
+                continue
+            tree = look.tree_of(stat)
+            if stat.dead:
+                look.reap(stat)
+                continue
+            owners = {tree} if tree is not None else look.suspects(stat)
+            if tree is None and not (stat.started >= self._began and look.is_ours(stat)):
+                continue
+            if owners & self._running <= doomed:
+                found |= owners & doomed or doomed
+                _kill(stat)
+        return found
+
+
+FAMILY = Family()
+
+
+class _Look:
+    """What one look at all processes says of them."""
+
+    def __init__(
+        self, running: Iterable[Tree], known: dict[tuple[int, int], Tree], table: dict[int, Stat]
+    ) -> None:
+        self._running = tuple(running)
+        self._known = known
+        self._table = table
+        self.roots = {tree.root: tree for tree in self._running if tree.root is not None}
+        self._tags = {tree.tag: tree for tree in self._running}
+        self._me = os.getpid()
+        self._session = os.getsid(0)
+
+    def news(self) -> list[Stat]:
+        """What has started since, the newest first."""
+        pids = (pid for pid in reversed(procfs.pids()) if pid not in self._table)
+        fresh = [stat for pid in pids if (stat := procfs.stat(pid)) is not None]
+        self._table.update((stat.pid, stat) for stat in fresh)
+        return fresh
+
+    def known(self) -> dict[tuple[int, int], Tree]:
+        """What is known of the processes that there are."""
+        alive = {stat.identity for stat in self._table.values()}
+        return {identity: tree for identity, tree in self._known.items() if identity in alive}
+
+    def tree_of(self, stat: Stat) -> Tree | None:
+        """The tree that a process can be shown to belong to."""
+        for each in self._line(stat):
+            if (tree := self._known.get(each.identity) or self._recognised(each)) is not None:
+                self._known[stat.identity] = tree
+                return tree
+        return None
+
+    def is_ours(self, stat: Stat) -> bool:
+        """Whether a process comes from a tree at all, and from no helper in our own session."""
+        line = self._line(stat)
+        return bool(line) and line[-1].session != self._session
+
+    def suspects(self, stat: Stat) -> set[Tree]:
+        """The trees that may have started a process of which nothing else is known."""
+        return {tree for tree in self._running if tree.started <= stat.started}
+
+    def reap(self, stat: Stat) -> None:
+        """Put an orphan away that has ended; never what somebody else waits for."""
+        adopted = stat.parent == self._me and stat.session != self._session
+        if adopted and all(tree.root is not None for tree in self.suspects(stat)):
+            with suppress(ChildProcessError):
+                os.waitpid(stat.pid, os.WNOHANG)
+
+    def _line(self, stat: Stat) -> list[Stat]:
+        """The process and what is above it, up to our child; empty when it is none of ours."""
+        line = [stat]
+        while line[-1].parent != self._me:
+            above = self._table.get(line[-1].parent)
+            if above is None or len(line) > len(self._table):
+                return [] if _adopts_orphans() else [stat]
+            line.append(above)
+        return line
+
+    def _recognised(self, stat: Stat) -> Tree | None:
+        tree = self.roots.get(stat.pid) or self.roots.get(stat.session)
+        return tree or self._tags.get(procfs.variable(stat.pid, TAG) or "")
+
+
+def _kill(stat: Stat) -> None:
+    """Its whole group, which cannot outrun that by forking; never ours."""
+    with suppress(ProcessLookupError, PermissionError):
+        if stat.group not in (0, os.getpgrp()):
+            os.killpg(stat.group, signal.SIGKILL)
+        os.kill(stat.pid, signal.SIGKILL)
+
+
+@cache
+def _adopts_orphans() -> bool:
+    """Have the kernel give us the orphans among our descendants. Returns whether it does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+class _Looks:
+    """Has one look serve all who wait for one at that moment."""
+
+    def __init__(self) -> None:
+        self._asked = _Request()
+        self._turn = anyio.Lock()
+        self._thread = anyio.CapacityLimiter(1)
+        self._due = 0.0
+
+    async def end(self, tree: Tree) -> bool:
+        """Whether anything of the tree was found, which has been killed."""
+        request = self._asked
+        request.trees.add(tree)
+        async with self._turn:
+            if request.found is None:  # and nobody has done it while we waited
+                await anyio.sleep_until(self._due)
+                self._asked = _Request()
+                began = anyio.current_time()
+                request.found = await anyio.to_thread.run_sync(
+                    FAMILY.end, frozenset(request.trees), limiter=self._thread
+                )
+                ended = anyio.current_time()
+                self._due = ended + min(LONGEST_PAUSE, ended - began)  # leave room for others
+        return tree in request.found
+
+
+@dataclass(eq=False, kw_only=True)
+class _Request:
+    trees: set[Tree] = field(default_factory=set)
+    found: set[Tree] | None = None
+
+
+_LOOKS: RunVar[_Looks] = RunVar("looks at the processes")
+
+
+async def end_strays(tree: Tree, grace: float) -> None:
+    """Kill what belongs to a tree until nothing of it is found, for at most `grace` seconds. Its
+    root is left to whoever waits for it."""
+    looks = _LOOKS.get(None)
+    if looks is None:
+        _LOOKS.set(looks := _Looks())
+    with anyio.move_on_after(grace):
+        while await looks.end(tree):  # noqa: ASYNC110  # nobody tells when a process has died
+            await anyio.sleep(PAUSE)

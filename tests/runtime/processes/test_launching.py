@@ -1,0 +1,91 @@
+"""Programs end with us, and get the limits that we were given."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from swarm_bench.core.errors import ProcessLost
+from swarm_bench.runtime.process import Command, capture, run
+from swarm_bench.runtime.processes import launching
+from swarm_bench.runtime.sink import Output
+
+ORCHESTRATOR = """
+import anyio, os, sys, threading
+from pathlib import Path
+from swarm_bench.runtime.process import Command, background
+
+async def main():
+    worker = threading.Thread(target=lambda: None)
+    command = Command(argv=("sleep", "25"), cwd=Path("."), env=dict(os.environ), tag="orphaned")
+    async with background(command, log=Path(sys.argv[1])) as process:
+        worker.start()
+        worker.join()
+        await anyio.to_thread.run_sync(lambda: None)
+        print(process.pid, flush=True)
+        await anyio.sleep(25)
+
+anyio.run(main)
+"""
+
+
+def test_what_we_start_ends_with_us_and_not_with_a_worker_thread(tmp_path: Path) -> None:
+    ours = subprocess.Popen(
+        [sys.executable, "-c", ORCHESTRATOR, str(tmp_path / "log")], stdout=subprocess.PIPE
+    )
+    assert ours.stdout is not None
+    with ours:
+        agent = psutil.Process(int(ours.stdout.readline()))
+        threading.Event().wait(0.3)
+        assert agent.is_running()
+        ours.send_signal(signal.SIGKILL)
+    assert psutil.wait_procs([agent], timeout=5)[1] == []
+
+
+@pytest.mark.anyio
+async def test_a_program_whose_interpreter_is_missing_did_not_start(tmp_path: Path) -> None:
+    program = tmp_path / "agent"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    output = Output(stdout=tmp_path / "out", stderr=tmp_path / "err", limit=1000)
+    command = Command(argv=("./agent",), cwd=tmp_path, env=dict(os.environ), tag="no-interpreter")
+    with pytest.raises(ProcessLost, match=r"agent could not be started: No such file"):
+        await run(command, output=output, timeout=5)
+
+
+@pytest.mark.anyio
+async def test_we_take_all_descriptors_and_a_child_gets_what_we_were_given(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+    launching.first_limit.cache_clear()
+    try:
+        launching.raise_limit()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+        command = Command(
+            argv=("sh", "-c", "sleep 0.2; ulimit -Sn; ulimit -Hn"),
+            cwd=tmp_path,
+            env=dict(os.environ),
+            tag="limits",
+        )
+        assert (await capture(command)).stdout.split() == [b"512", str(hard).encode()]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        launching.first_limit.cache_clear()
+
+
+def test_no_launcher_no_change(tmp_path: Path) -> None:
+    missing = ("no-such-program", "x")
+    assert launching.mortal(missing, {"PATH": "/nowhere"}, tmp_path) == missing
+    assert launching.mortal(("sh",), {"PATH": "/bin:/usr/bin"}, tmp_path)[-1] == "sh"
+
+
+def test_a_launcher_is_told_from_its_program() -> None:
+    words = launching.mortal(("sh", "-c", "x"), dict(os.environ), Path.cwd())
+    assert launching.is_launching(words)
+    assert not launching.is_launching(("sh", "-c", "x"))
