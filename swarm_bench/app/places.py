@@ -46,7 +46,7 @@ def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
     for number in itertools.count(1):
         path = RESULTS / (stem if number == 1 else f"{stem}-{number}")
         with suppress(FileExistsError):  # another one began in the same second
-            path.mkdir()
+            path.mkdir(mode=0o700)
             break
     folder = SessionFolder(path)
     folder.make()
@@ -57,7 +57,7 @@ def _make_results() -> None:
     if RESULTS.is_dir():
         return
     try:
-        RESULTS.mkdir(exist_ok=True)
+        RESULTS.mkdir(mode=0o700, exist_ok=True)
         # The working folder may be the repository; its status should not change.
         (RESULTS / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:

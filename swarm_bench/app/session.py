@@ -18,6 +18,7 @@ from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
+from swarm_bench.core.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.recording import FOLDER
@@ -48,7 +49,7 @@ DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
 
 def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:
     """The command that goes on with a session."""
-    service = f" --service-url {quote(service_url)}" if service_url else ""
+    service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
     return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}{service}"
 
 

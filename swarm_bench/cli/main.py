@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.app.shielding import shield_memory
 from swarm_bench.cli import ab, agents, calibrate, compare, doctor, modes, report, tasks
 from swarm_bench.cli.running import INTERRUPTED
 from swarm_bench.cli.terminal import printable
@@ -48,6 +49,7 @@ def options(
 
 def main() -> None:
     """Run a command; turn an error of ours into one sentence and its exit code."""
+    shield_memory()
     # Until a session listens itself: what was begun is put away, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup

@@ -2,7 +2,8 @@
 
 import re
 
-_LOGIN = re.compile(r"(?<=://)(?P<login>[^/?#@\s\"'<>]+)@")
+_LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
+"""Also behind one `/`, which is what a path makes of an address."""
 
 
 def without_logins(text: str) -> str:

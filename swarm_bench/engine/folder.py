@@ -17,8 +17,8 @@ from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import is_whole, sealed
-from swarm_bench.retrieval.modes import without_secrets
-from swarm_bench.runtime.files import append_line, remove, store_errors, write_whole
+from swarm_bench.engine.secrets import storable
+from swarm_bench.runtime.files import append_line, make_folder, remove, store_errors, write_whole
 from swarm_bench.runtime.workspace import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
@@ -58,8 +58,8 @@ class SessionFolder:
     def make(self) -> None:
         """Raises `UsageError` when that cannot be done."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.lock.touch()
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.lock.touch(mode=0o600)
         except OSError as error:
             raise UsageError(
                 f"{self.path} cannot be a folder for results: {error.strerror}; "
@@ -86,9 +86,7 @@ class SessionFolder:
             if before.runs == 1 and experiment.runs > 1:
                 with store_errors(self.path):
                     self._move_into_first_run([mode.name for mode in before.modes])
-        modes = tuple(without_secrets(mode) for mode in experiment.modes)
-        stored = experiment.model_copy(update={"modes": modes})
-        write_whole(self._experiment, stored.model_dump_json(indent=2) + "\n")
+        write_whole(self._experiment, storable(experiment).model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""
@@ -223,7 +221,7 @@ class SessionFolder:
         for mode in modes:
             for file in list((self.path / mode).glob("*")):
                 target = self.path / "run-1" / mode / file.name
-                target.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(target.parent)
                 file.replace(target)
             remove(self.path / mode)
 

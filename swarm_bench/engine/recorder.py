@@ -5,7 +5,6 @@ Each trial is written when it ends: a session that dies leaves a recording of wh
 
 import hashlib
 import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -26,7 +25,8 @@ from swarm_bench.core.recording import (
     stream_path,
 )
 from swarm_bench.core.records import SwarmRecord, TrialRecord
-from swarm_bench.runtime.files import append_line, store_errors, write_whole
+from swarm_bench.engine.secrets import storable
+from swarm_bench.runtime.files import append_line, copy_whole, make_folder, write_whole
 from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
 from swarm_bench.runtime.sink import without_secrets
@@ -62,8 +62,7 @@ class Recorder:
             experiment=shareable(experiment),
             files=tuple(sorted(files)),
         )
-        with store_errors(self._folder):
-            (self._folder / STREAMS).mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder / STREAMS)
         write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
 
     def keep(self, trial: RecordedTrial, printed: Printed) -> None:
@@ -71,13 +70,13 @@ class Recorder:
         if trial.ran:
             trial = trial.model_copy(
                 update={
-                    "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
-                    "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
+                    "stdout_bytes": copy_whole(printed.stdout, self._stream(trial, "stdout")),
+                    "stderr_bytes": copy_whole(printed.stderr, self._stream(trial, "stderr")),
                     "left": {inner: len(data) for inner, data in printed.left.items()},
                 }
             )
             for number, data in enumerate(printed.left.values(), start=1):
-                write_whole(stream_path(self._folder, trial.trial, f"left-{number}"), data)
+                write_whole(self._stream(trial, f"left-{number}"), data)
         append_line(self._folder / TRIALS, trial.model_dump_json())
 
     def keep_swarm(self, record: SwarmRecord) -> None:
@@ -87,14 +86,8 @@ class Recorder:
         """Of a mode that has several lines the last one counts."""
         append_line(self._folder / OVERHEAD, line.model_dump_json())
 
-    def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
-        target = stream_path(self._folder, trial.trial, name)
-        part = target.with_name(f".{target.name}.part")
-        with store_errors(target):
-            shutil.copyfile(source, part)
-            size = part.stat().st_size
-            part.replace(target)
-        return size
+    def _stream(self, trial: RecordedTrial, name: str) -> Path:
+        return stream_path(self._folder, trial.trial, name)
 
 
 def left_by(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
@@ -148,6 +141,7 @@ def recorded_trial(
 def shareable(experiment: Experiment) -> Experiment:
     """The experiment in shape: without settings, what servers are started with, and the fields that
     hold an address or the path of a program. Names and sentences stay as they are."""
+    experiment = storable(experiment)
     return experiment.model_copy(
         update={
             "modes": tuple(_named(mode) for mode in experiment.modes),

@@ -11,11 +11,11 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
-from swarm_bench.core.addresses import logins
+from swarm_bench.core.addresses import logins, without_logins
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import NOT_STORED, Mode
+from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.secret_names import names_secret
-from swarm_bench.retrieval.modes import written_in
+from swarm_bench.retrieval.modes import without_secrets, written_in
 from swarm_bench.retrieval.secret_words import names_one, secret_parts
 from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
@@ -46,6 +46,21 @@ def secrets(
     values |= {*_of_schemes(values)}
     known = _known(variables)
     return tuple(sorted(value for value in values if _is_secret(value, known)))
+
+
+def storable(experiment: Experiment) -> Experiment:
+    """The experiment without keys and logins. Whoever goes on with it gives those again."""
+    address = experiment.service_url
+    settings = dict(experiment.settings)
+    if (given := settings.get("service_url")) and isinstance(given.value, str):
+        settings["service_url"] = given.model_copy(update={"value": without_logins(given.value)})
+    return experiment.model_copy(
+        update={
+            "modes": tuple(without_secrets(mode) for mode in experiment.modes),
+            "service_url": address and without_logins(address),
+            "settings": settings,
+        }
+    )
 
 
 def _named(mode: Mode) -> set[str]:

@@ -29,7 +29,7 @@ from swarm_bench.retrieval.canopy_service import Service, running_service, start
 from swarm_bench.retrieval.index_watch import IndexWatch
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.reaching import reach_of
-from swarm_bench.runtime.files import store_errors
+from swarm_bench.runtime.files import make_folder
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
@@ -137,8 +137,7 @@ class SwarmRun:
             service = running_service(kit.experiment.service_url)
         else:
             folder = kit.folder.mode_folder(kit.experiment, self._swarm.run, self._mode.name)
-            with store_errors(folder):
-                folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             command = Command(
                 argv=(str(kit.programs["canopy-service"]),),
                 cwd=kit.work,

@@ -31,11 +31,11 @@ from swarm_bench.engine.recording import Measured, make_record, rehearsed
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.outside import Reach
-from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.process import Command, ProcessResult, run
-from swarm_bench.runtime.sink import Output
+from swarm_bench.runtime.sink import Output, clean_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,6 @@ class TrialRun:
         self._defect: str | None = None
         self._reached: tuple[str, ...] = ()
         self._home = Home(path=kit.work / "homes" / trial.id)
-        self._secrets = kit.secrets
         self._stdout = kit.folder.agent_file(kit.experiment, trial, "stream.jsonl")
         self._stderr = kit.folder.agent_file(kit.experiment, trial, "stderr.log")
         self.written: TrialRecord | None = None
@@ -118,6 +117,8 @@ class TrialRun:
     def record(self, outcome: Outcome, exit_code: int | None) -> None:
         """Write the artefacts and the line. Called once."""
         kit, trial = self._kit, self.trial
+        detail = outcome.detail and clean_text(outcome.detail, self._kit.secrets)
+        outcome = replace(outcome, detail=detail)
         extra = {**self._found(outcome), **self._scores(outcome)}
         measured = self._measured(exit_code)
         record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
@@ -133,8 +134,9 @@ class TrialRun:
 
     def _outside(self, outcome: Outcome) -> tuple[str, ...]:
         """What the agent reached beside the servers of its mode, as sentences."""
-        around = self._around
-        return around.reach.findings(outcome, around.monitor.commands(self._tag))
+        commands = self._around.monitor.commands(self._tag)
+        found = self._around.reach.findings(outcome, commands)
+        return tuple(clean_text(finding, self._kit.secrets) for finding in found)
 
     def _measured(self, exit_code: int | None) -> Measured:
         return Measured(
@@ -164,7 +166,7 @@ class TrialRun:
         )
 
     def _printed(self) -> Printed:
-        left = left_by(self._home.path, self._launched, self._secrets)
+        left = left_by(self._home.path, self._launched, self._kit.secrets)
         return Printed(stdout=self._stdout, stderr=self._stderr, left=left)
 
     async def _launch(self) -> tuple[Outcome, int | None]:
@@ -175,8 +177,7 @@ class TrialRun:
         """Raises `ProcessLost`, and whatever the adapter raises."""
         kit = self._kit
         self._home.make()
-        with store_errors(self._stdout):
-            self._stdout.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._stdout.parent)
         kit.folder.set_aside_artefacts(kit.experiment, self.trial)
         launch = kit.agent.launch(self._request(self._home.path))
         command = Command(
@@ -193,7 +194,7 @@ class TrialRun:
             stderr=self._stderr,
             limit=kit.experiment.limits.output_bytes,
             on_line=watch.line,
-            secrets=self._secrets,
+            secrets=self._kit.secrets,
         )
         began = anyio.current_time()
         try:
@@ -253,7 +254,7 @@ class TrialRun:
             stdout=self._stdout,
             stderr=self._stderr,
             home=self._home.path,
-            secrets=self._secrets,
+            secrets=self._kit.secrets,
             servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )
         return await anyio.to_thread.run_sync(self._read, exit)

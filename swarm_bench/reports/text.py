@@ -4,6 +4,8 @@ reorder what stands around it."""
 import re
 import unicodedata
 
+from swarm_bench.core.addresses import without_logins
+
 # Line breaks, control characters, and the marks that reverse the direction of what follows.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -18,8 +20,8 @@ _JOINER = "\u200d"
 
 
 def plain(text: str) -> str:
-    """One line, printable, and valid UTF-8 when it is encoded."""
-    return encodable(_UNPRINTABLE.sub(" ", text)).strip()
+    """One line, printable, valid UTF-8 when it is encoded, and without the logins of addresses."""
+    return encodable(_UNPRINTABLE.sub(" ", without_logins(text))).strip()
 
 
 def escaped(text: str) -> str:

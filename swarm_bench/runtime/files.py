@@ -3,6 +3,7 @@ link is followed: a session's folder may come from a stranger, and agents can wr
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -28,11 +29,25 @@ def store_errors(path: Path) -> Iterator[None]:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace the file at once: a reader sees the old content or the new, never a part."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    with _replacing(path) as file:
+        _write(file, data)
+
+
+def copy_whole(source: Path, path: Path) -> int:
+    """Replace the file by a copy of another one, in the same way; its size in bytes. Raises
+    `StoreError`."""
+    with _replacing(path) as file, untrusted.opened(source) as original:
+        shutil.copyfileobj(original, file)
+        return file.tell()
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[FileIO]:
     part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     with store_errors(path), untrusted.folder(path.parent, make=True) as folder:
         try:
             with writable(part, "xb") as file:
-                _write(file, data)
+                yield file
                 os.fsync(file.fileno())
             os.replace(part.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
@@ -51,6 +66,13 @@ def append_line(path: Path, line: str | bytes) -> None:
                 data = b"\n" + data
         _write(file, data + b"\n")
         os.fsync(file.fileno())
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those on the way to it, unless they are there. Its group may read it where
+    it may read the one around it. Raises `StoreError`."""
+    with store_errors(path), untrusted.folder(path, make=True):
+        pass
 
 
 def writable(path: Path, mode: Literal["wb", "ab", "xb", "a+b"]) -> FileIO:

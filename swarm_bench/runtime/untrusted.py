@@ -1,6 +1,7 @@
 """Opens, reads and removes what an agent, a stranger or an older session may have left.
 
-No link is followed, nothing but a regular file is opened, nothing is read without a cap, and a tree
+No link is followed, what is made is its owner's alone unless the folder is open to its group,
+nothing but a regular file is opened, nothing is read without a cap, and a tree
 is removed however deep, long or locked it is. Nothing else in the package does these things:
 `.ci/budgets.py` sees to it.
 """
@@ -190,7 +191,7 @@ def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[in
                 raise NotADirectoryError(errno.ENOTDIR, "it leads out of the folder")
             if make:
                 with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=current)
+                    os.mkdir(name, 0o700 | os.fstat(current).st_mode & 0o050, dir_fd=current)
             inner = os.open(name, os.O_PATH | _FOLDER, dir_fd=current)
             os.close(current)
             current = inner
@@ -199,10 +200,15 @@ def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[in
         os.close(current)
 
 
+def _mode_in(parent: int | None) -> int:
+    """Permissions of a new file: its group may read it where it may read the folder."""
+    return 0o600 | (os.fstat(parent).st_mode & 0o040 if parent is not None else 0)
+
+
 def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:
     """Open a file. `path` is what an error calls it."""
     try:
-        descriptor = os.open(name, flags | _FILE, 0o666, dir_fd=parent)
+        descriptor = os.open(name, flags | _FILE, _mode_in(parent), dir_fd=parent)
     except OSError as error:
         if error.errno in _NO_FILE:
             raise Refused(f"{path} is a link, or no file; remove it") from error

@@ -1,6 +1,7 @@
 """Writing where others may have planted something."""
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import StoreError
-from swarm_bench.runtime.files import append_line, locked, write_whole
+from swarm_bench.runtime.files import append_line, copy_whole, locked, make_folder, write_whole
 
 WRITER = """
 import sys
@@ -62,3 +63,29 @@ def test_a_torn_line_is_closed_before_the_next(tmp_path: Path) -> None:
     append_line(file, "{}")
     append_line(file, "{}")
     assert file.read_bytes() == b'{"a":\n{}\n{}\n'
+
+
+@pytest.mark.parametrize(
+    ("around", "folder", "file"), [(0o700, 0o700, 0o600), (0o755, 0o750, 0o640)]
+)
+def test_what_is_written_is_as_private_as_the_folder_around_it(
+    tmp_path: Path, around: int, folder: int, file: int
+) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    top.chmod(around)
+    write_whole(top / "a" / "whole", "x")
+    append_line(top / "a" / "lines", "x")
+    copy_whole(top / "a" / "whole", top / "a" / "copy")
+    make_folder(top / "b" / "c")
+    made = {path: stat.S_IMODE(path.stat().st_mode) for path in top.rglob("*")}
+    assert {mode for path, mode in made.items() if path.is_file()} == {file}
+    assert {mode for path, mode in made.items() if path.is_dir()} == {folder}
+    assert len(made) == 6
+
+
+def test_a_copy_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"one")
+    (tmp_path / "two").write_bytes(b"longer")
+    assert copy_whole(tmp_path / "one", tmp_path / "two") == 3
+    assert (tmp_path / "two").read_bytes() == b"one"
