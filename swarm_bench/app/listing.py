@@ -2,15 +2,21 @@
 
 from dataclasses import replace
 
-from swarm_bench.app.agents import agent_names, list_agents
+from swarm_bench.app.agents import list_agents
 from swarm_bench.benchmarks.suites import list_suites
 from swarm_bench.core import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
+from swarm_bench.models.rehearsal.faults import FAULTS
 from swarm_bench.retrieval import modes
 from swarm_bench.retrieval.backends import find_program, is_embedded
 
-__all__ = ["agent_names", "list_agents", "list_modes", "list_suites"]
+__all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
+
+
+def fault_names() -> list[str]:
+    """What the provider of the rehearsal can be made to do wrong."""
+    return list(FAULTS)
 
 
 def list_modes() -> list[Listing]:

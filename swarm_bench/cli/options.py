@@ -5,24 +5,7 @@ from typing import Annotated
 
 import typer
 
-
-def _modes(incomplete: str) -> list[str]:
-    from swarm_bench.app.listing import list_modes  # completion only
-
-    return [mode.name for mode in list_modes() if mode.name.startswith(incomplete)]
-
-
-def _suites(incomplete: str) -> list[str]:
-    from swarm_bench.app.listing import list_suites  # completion only
-
-    return [suite.name for suite in list_suites() if suite.name.startswith(incomplete)]
-
-
-def _agents(incomplete: str) -> list[str]:
-    from swarm_bench.app.listing import agent_names  # completion only
-
-    return [name for name in agent_names() if name.startswith(incomplete)]
-
+from swarm_bench.cli import completing
 
 Repo = Annotated[
     Path | None,
@@ -37,7 +20,7 @@ Modes = Annotated[
         help="Names of modes, or paths to mode files; the first one is the reference. "
         "[default: baseline canopy canopy-service]",
         metavar="M ...",
-        autocompletion=_modes,
+        autocompletion=completing.modes,
         show_default=False,
     ),
 ]
@@ -47,7 +30,7 @@ OneMode = Annotated[
         "--mode",
         help="Name of a mode, or path to a mode file. [default: baseline]",
         metavar="M",
-        autocompletion=_modes,
+        autocompletion=completing.modes,
         show_default=False,
     ),
 ]
@@ -83,7 +66,7 @@ Tasks = Annotated[
     typer.Option(
         "--tasks",
         help="Name of a task suite, or path to a YAML file. [default: exploration; ab: ab]",
-        autocompletion=_suites,
+        autocompletion=completing.suites,
         show_default=False,
     ),
 ]
@@ -100,7 +83,7 @@ Agent = Annotated[
     typer.Option(
         "--agent",
         help="Name of an agent, a YAML file, replay:DIR, or module:class. [default: scout]",
-        autocompletion=_agents,
+        autocompletion=completing.agents,
         show_default=False,
     ),
 ]
@@ -109,6 +92,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         help="Model that the agent is told to use; 'rehearsal' asks none and costs nothing.",
+        autocompletion=completing.models,
         show_default=False,
     ),
 ]
@@ -144,6 +128,7 @@ Fault = Annotated[
         "--fault",
         help="What the rehearsal's provider does wrong, in requests N to M: docs/agents.md.",
         metavar="NAME[:N[-M]]",
+        autocompletion=completing.faults,
         show_default=False,
     ),
 ]
@@ -162,6 +147,7 @@ Controls = Annotated[
         help="Add arms to each tool mode: told the same without a tool (instructions, also without "
         "a word), or with tools that answer with irrelevant places (placebo).",
         metavar="[instructions] [placebo]",
+        autocompletion=completing.controls,
         show_default=False,
     ),
 ]
@@ -171,6 +157,7 @@ Index = Annotated[
         "--index",
         help="cold: a standalone server indexes in its agents' time; warm: before. [default: cold]",
         metavar="cold|warm",
+        autocompletion=completing.indexes,
         show_default=False,
     ),
 ]
@@ -233,6 +220,7 @@ Continue = Annotated[
         "--continue",
         help="Go on with a session, or extend it; the newest one without DIR.",
         metavar="[DIR]",
+        autocompletion=completing.sessions,
         show_default=False,
     ),
 ]

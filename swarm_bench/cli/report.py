@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli import completing
 from swarm_bench.cli.terminal import show
 
 
@@ -13,7 +14,12 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a session.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions
+        ),
+    ],
 ) -> None:
     """Renders the summary of a session again, also of a folder that canopy's own script wrote.
 

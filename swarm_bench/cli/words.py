@@ -1,5 +1,6 @@
 """Options that take several words, or none: typer alone takes exactly one."""
 
+import re
 from typing import Any
 
 from typer import BadParameter
@@ -8,13 +9,27 @@ from typer.core import TyperCommand
 SEVERAL = ("--modes", "--agents", "--controls")
 OPTIONAL = {"--continue": "", "--controls": "instructions"}
 """What stands for the word that a bare option leaves out."""
+_TYPED = "swarm_bench.typed"
+"""Where a context keeps the words before the one that is completed."""
 
 
 class WordsCommand(TyperCommand):
     """Reads `--modes a b c` as `--modes a --modes b --modes c`, and the bare options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # completion: the line is not complete, so it may be wrong
+            ctx.meta[_TYPED] = args
+            return super().parse_args(ctx, [])
         return super().parse_args(ctx, spread(args))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the second and later words of an option as its first one."""
+        option = _open(ctx.meta.get(_TYPED, []))
+        if option and not incomplete.startswith("-"):
+            for param in self.params:
+                if option in param.opts:
+                    return param.shell_complete(ctx, incomplete)
+        return super().shell_complete(ctx, incomplete)
 
 
 def spread(args: list[str]) -> list[str]:
@@ -22,8 +37,7 @@ def spread(args: list[str]) -> list[str]:
     out: list[str] = []
     several: str | None = None
     for position, word in enumerate(args):
-        option = word.startswith("-")
-        if several and not option:
+        if several and not _is_option(word):
             out += [several, word]
             continue
         bare = not _has_word(args, position)
@@ -34,8 +48,28 @@ def spread(args: list[str]) -> list[str]:
             raise BadParameter(f"{word} needs at least one word")
         elif not several:
             out.append(word)
+            several = _with_first_word(word)
     return out
 
 
+def _with_first_word(word: str) -> str | None:
+    """The option of `--modes=a`, after which more words may come."""
+    option, given, _ = word.partition("=")
+    return option if given and option in SEVERAL else None
+
+
+def _open(args: list[str]) -> str | None:
+    """The option of several words that the next word belongs to."""
+    for word in reversed(args):
+        if _is_option(word):
+            return word if word in SEVERAL else _with_first_word(word)
+    return None
+
+
+def _is_option(word: str) -> bool:
+    """Whether it is none of an option's words: a negative number is a wrong one."""
+    return word.startswith("-") and not re.fullmatch(r"-\d+", word)
+
+
 def _has_word(args: list[str], position: int) -> bool:
-    return position + 1 < len(args) and not args[position + 1].startswith("-")
+    return position + 1 < len(args) and not _is_option(args[position + 1])

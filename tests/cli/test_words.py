@@ -14,6 +14,8 @@ from swarm_bench.cli.words import spread
         ("--agents 1 2 --modes a b", "--agents 1 --agents 2 --modes a --modes b"),
         ("--agents 4 --plan", "--agents 4 --plan"),
         ("--modes=a --runs 2", "--modes=a --runs 2"),
+        ("--modes=a b --runs 2", "--modes=a --modes b --runs 2"),
+        ("--agents -1", "--agents -1"),
         ("--runs 2 --modes a b", "--runs 2 --modes a --modes b"),
         ("--continue", "--continue |"),
         ("--controls", "--controls instructions"),

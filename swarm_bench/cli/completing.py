@@ -1,0 +1,54 @@
+"""What the shell offers after TAB: names of what is there. Nothing is read or run, so that it comes
+at once; where nothing is offered, the shell offers files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+Completions = list[str]
+
+
+def modes(incomplete: str) -> Completions:
+    from swarm_bench.core import shipped  # completion only, as everything below
+
+    return _matching({path.stem for path in shipped.files("mcp_configs", ".json")}, incomplete)
+
+
+def suites(incomplete: str) -> Completions:
+    from swarm_bench.core import shipped
+
+    return _matching({path.stem for path in shipped.files("tasks", ".yaml")}, incomplete)
+
+
+def agents(incomplete: str) -> Completions:
+    from swarm_bench.core import registry
+
+    return _matching({plugin.name for plugin in registry.plugins("agents")}, incomplete)
+
+
+def models(incomplete: str) -> Completions:
+    """Those that can be told without asking: that which costs nothing, and that of scout."""
+    return _matching({"rehearsal", "rules"}, incomplete)
+
+
+def faults(incomplete: str) -> Completions:
+    from swarm_bench.app.listing import fault_names
+
+    return _matching(fault_names(), incomplete)
+
+
+def controls(incomplete: str) -> Completions:
+    return _matching({"instructions", "placebo"}, incomplete)
+
+
+def indexes(incomplete: str) -> Completions:
+    return _matching({"cold", "warm"}, incomplete)
+
+
+def sessions(incomplete: str) -> Completions:
+    """Folders below `results/`, the newest first."""
+    found = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)
+    return [str(path) for path in found if str(path).startswith(incomplete)]
+
+
+def _matching(names: Iterable[str], incomplete: str) -> Completions:
+    return sorted(name for name in names if name.startswith(incomplete))
