@@ -73,8 +73,9 @@ def work_folder(root: Path | None, name: str) -> Iterator[Path]:
     What an orchestrator that died left behind is swept before.
     """
     base = (root or Path(tempfile.gettempdir())).expanduser().absolute()
+    if not base.is_dir():
+        raise UsageError(f"{base} is no folder; make it, or choose another workspace_root")
     with store_errors(base):
-        base.mkdir(parents=True, exist_ok=True)
         sweep(base, SHORT)
         work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)

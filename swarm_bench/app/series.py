@@ -58,7 +58,7 @@ class SeriesResult:
         """The command that goes on with the series."""
         return to_continue(BENCHMARK, self.folder, self.service_url)
 
-    def check(self, *, require_retrieval: bool) -> None:
+    def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raises what ended the series, or when one of the sessions is not what was asked for: the
         worst is said."""
         if self.ended:
@@ -66,7 +66,7 @@ class SeriesResult:
         problems = dict[int, HarnessError | GateFailed]()
         for size, result in self.results.items():
             try:
-                result.check(require_retrieval=require_retrieval)
+                result.check(require_retrieval=require_retrieval, require_verdict=require_verdict)
             except (HarnessError, GateFailed) as error:
                 problems[size] = error
         if not problems:

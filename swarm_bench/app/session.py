@@ -22,8 +22,9 @@ from swarm_bench.core.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.recording import FOLDER
-from swarm_bench.core.report import Report
+from swarm_bench.core.report import Headline, Report
 from swarm_bench.core.settings import Member, Resolved, Settings
+from swarm_bench.core.status import Status
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
@@ -73,7 +74,7 @@ class Result:
         """The command that goes on with the session."""
         return to_continue(self.benchmark, self.folder, self.service_url)
 
-    def check(self, *, require_retrieval: bool) -> None:
+    def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raises when the session is not what was asked for; the exit codes follow from it."""
         if self.report.measured == 0:
             raise HarnessError(
@@ -85,11 +86,26 @@ class Result:
                 f"Trials that could not be run to their own end: {self.unfinished}; see the "
                 f"warnings above, then go on with: {self.to_continue}"
             )
+        if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
+            raise HarnessError(
+                "No agent gave an answer, so there is nothing to compare; see the warnings in "
+                f"{self.folder / 'summary.md'}"
+            )
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(
                 "Retrieval was not exercised in every mode that has a tool, and "
                 "--require-retrieval asks for it; see the warnings above"
             )
+        if require_verdict and not _has_verdicts(self.report.headline):
+            raise GateFailed(
+                "There is no verdict on every mode that is compared, and --require-verdict asks "
+                "for it; see the headline above"
+            )
+
+
+def _has_verdicts(headline: Headline) -> bool:
+    barred = any(one.no_verdict for one in headline.standings)
+    return headline.ratios is not None and not barred
 
 
 def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None) -> Resolved:

@@ -48,6 +48,7 @@ def ab(
     dirty: o.Dirty = None,
     keep_workspaces: o.KeepWorkspaces = None,
     require_retrieval: o.RequireRetrieval = None,
+    require_verdict: o.RequireVerdict = None,
     config: o.Config = None,
 ) -> None:
     given = dict(locals())

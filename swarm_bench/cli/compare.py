@@ -20,8 +20,8 @@ Examples:
 Every option can also be set as SWARM_BENCH_<NAME> in the environment or in .env, or in
 swarm-bench.toml. Progress goes to standard error, the summary to standard output.
 
-Exit codes: 0 the session is complete, 2 wrong usage, 3 the harness or the provider failed, 4 a
-gate failed, 130 interrupted.
+Exit codes: 0 the session is complete, 2 wrong usage, 3 the harness or the provider failed or no
+agent gave an answer, 4 a gate failed, 130 interrupted.
 """
 
 
@@ -59,6 +59,7 @@ def compare(
     dirty: o.Dirty = None,
     keep_workspaces: o.KeepWorkspaces = None,
     require_retrieval: o.RequireRetrieval = None,
+    require_verdict: o.RequireVerdict = None,
     config: o.Config = None,
 ) -> None:
     given = dict(locals())

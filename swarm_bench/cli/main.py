@@ -1,19 +1,15 @@
 """The command `swarm-bench`: options in, one call, print."""
 
+import os
 import signal
 import sys
-from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from swarm_bench.app.shielding import shield_memory
 from swarm_bench.cli import ab, agents, calibrate, compare, doctor, modes, report, tasks
-from swarm_bench.cli.running import INTERRUPTED
-from swarm_bench.cli.terminal import printable
-from swarm_bench.core.errors import SwarmBenchError
-
-UNUSABLE = 3
+from swarm_bench.cli.ending import DEBUG, ending
 
 app = typer.Typer(
     name="swarm-bench",
@@ -48,7 +44,7 @@ def options(
 
 
 def main() -> None:
-    """Run a command; turn an error of ours into one sentence and its exit code."""
+    """Run a command; turn whatever leaves it into one sentence and its exit code."""
     shield_memory()
     # Until a session listens itself: what was begun is put away, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -56,13 +52,7 @@ def main() -> None:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         app()
-    except SwarmBenchError as error:
-        typer.echo(printable(f"swarm-bench: {error}"), err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except OSError as error:  # what has no name is what we print to
-        place = error.filename or "the output"
-        with suppress(OSError):
-            typer.echo(printable(f"swarm-bench: {place}: {error.strerror}; fix that"), err=True)
-        sys.exit(UNUSABLE)
+    except BaseException as error:  # the one place where everything ends
+        if os.environ.get(DEBUG):
+            raise
+        sys.exit(ending(error))

@@ -8,7 +8,7 @@ import typer
 from swarm_bench.cli import completing
 
 Repo = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--repo", help="Git checkout or plain folder to work on. [default: .]", show_default=False
     ),
@@ -171,20 +171,20 @@ MinConnected = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--timeout",
-        help="Seconds that an agent may take. [default: 900]",
-        metavar="SECONDS",
+        help="Time that an agent may take: seconds, or 90s, 5m, 1h. [default: 900]",
+        metavar="TIME",
         show_default=False,
     ),
 ]
 IndexTimeout = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--index-timeout",
-        help="Seconds that indexing or preparing may take. [default: 600]",
-        metavar="SECONDS",
+        help="Time that indexing or preparing may take, written alike. [default: 600]",
+        metavar="TIME",
         show_default=False,
     ),
 ]
@@ -243,6 +243,14 @@ RequireRetrieval = Annotated[
     typer.Option(
         "--require-retrieval",
         help="Exit 4 unless every mode with a tool used it in each run (one trial is enough).",
+        show_default=False,
+    ),
+]
+RequireVerdict = Annotated[
+    bool | None,
+    typer.Option(
+        "--require-verdict",
+        help="Exit 4 unless there is a verdict on every mode that is compared.",
         show_default=False,
     ),
 ]

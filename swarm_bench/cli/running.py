@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import typer
 
+from swarm_bench.cli.ending import INTERRUPTED
 from swarm_bench.cli.terminal import show
-
-INTERRUPTED = 130
 
 
 def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:
@@ -37,4 +36,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
             typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    result.check(require_retrieval=resolved.settings.require_retrieval)
+    result.check(
+        require_retrieval=resolved.settings.require_retrieval,
+        require_verdict=resolved.settings.require_verdict,
+    )

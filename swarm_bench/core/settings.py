@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,7 @@ OF_ONE_CALL = frozenset(
         "quiet",
         "keep_workspaces",
         "require_retrieval",
+        "require_verdict",
         "workspace_root",
         "service_url",
         "canopy_mcp",
@@ -39,6 +41,7 @@ OF_ONE_CALL = frozenset(
     }
 )
 """Options that a continued session does not take over."""
+Seconds = Annotated[float, BeforeValidator(written.seconds)]
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
 
 
@@ -47,7 +50,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, frozen=True)
 
-    repo: Path = Path()
+    repo: Annotated[Path, BeforeValidator(written.folder)] = Path()
     modes: Annotated[list[str], NoDecode, BeforeValidator(written.words), Field(min_length=1)] = [
         "baseline",
         "canopy",
@@ -76,8 +79,8 @@ class Settings(BaseSettings):
     index: Literal["cold", "warm"] = "cold"
     min_connected: float = Field(90, ge=0, le=100)
     """Percent."""
-    timeout: float = Field(900, gt=0, allow_inf_nan=False)
-    index_timeout: float = Field(600, gt=0, allow_inf_nan=False)
+    timeout: Seconds = Field(900, gt=0, allow_inf_nan=False)
+    index_timeout: Seconds = Field(600, gt=0, allow_inf_nan=False)
     service_url: Annotated[str, AfterValidator(written.address)] | None = None
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)
@@ -89,6 +92,7 @@ class Settings(BaseSettings):
     dirty: bool = False
     keep_workspaces: bool = False
     require_retrieval: bool = False
+    require_verdict: bool = False
     workspace_root: Path | None = None
     """Where clones are made; the folder for temporary files if not given."""
     canopy_mcp: str | None = None
@@ -108,8 +112,9 @@ class Settings(BaseSettings):
 
 _NAMES = {*Settings.model_fields, "continue"} - {"resume"}
 """What a person calls the options."""
-MARKS = {f"{PREFIX}TRIAL", f"{PREFIX}OWNER"}
-"""Variables with our prefix that are no options: one swarm-bench may run inside another."""
+MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
+"""Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
+asked for a traceback."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,9 +216,9 @@ def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
     for name in variables:
         ours, option = name.upper().startswith(PREFIX), name.upper().removeprefix(PREFIX).lower()
         if ours and option not in _NAMES and name.upper() not in MARKS:
-            raise ConfigError(
-                f"{place} sets {name.upper()}, which is no option; correct its name or unset it"
-            )
+            close = get_close_matches(option, sorted(_NAMES), n=1)
+            advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"
+            raise ConfigError(f"{place} sets {name.upper()}, which is no option; {advice}")
 
 
 def _file(config: Path | None) -> dict[str, Any]:

@@ -65,6 +65,36 @@ def variables(value: list[str]) -> list[str]:
 Arguments = Annotated[list[str], NoDecode, BeforeValidator(arguments)]
 
 
+_DURATION = re.compile(
+    r"(?:(?P<hours>[\d.]+)\s*h)?\s*(?:(?P<minutes>[\d.]+)\s*m(?:in)?)?\s*(?:(?P<seconds>[\d.]+)\s*s)?"
+)
+_UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
+
+
+def seconds(value: object) -> object:
+    """A number is in seconds; `90s`, `5m` and `1h30m` say so."""
+    if not isinstance(value, str):
+        return value
+    found = _DURATION.fullmatch(value.strip())
+    parts = {unit: number for unit, number in found.groupdict().items() if number} if found else {}
+    try:
+        if not parts:
+            return float(value)
+        return sum(float(number) * _UNITS[unit] for unit, number in parts.items())
+    except ValueError:
+        raise ValueError(
+            "must be a number of seconds, or a time such as 90s, 5m or 1h30m"
+        ) from None
+
+
+def folder(value: object) -> object:
+    if value == "":
+        raise ValueError("must name a folder; . is this one")
+    if isinstance(value, str | Path) and re.match(r"\w+:/|[\w.-]+@[\w.-]+:", str(value)):
+        raise ValueError("must be a folder; clone the repository, and give where it lies")
+    return value
+
+
 def _is_file(word: str) -> bool:
     try:
         return Path(word).is_file()

@@ -105,6 +105,14 @@ def test_variables_of_other_programs_do_not_matter() -> None:
         ({"runs": "many"}, "--runs 'many': "),
         ({"timeout": -1}, "--timeout -1: it must be more than 0"),
         ({"timeout": float("inf")}, "--timeout inf: it must be a finite number"),
+        (
+            {"timeout": "5x"},
+            "--timeout '5x': it must be a number of seconds, or a time such as 90s",
+        ),
+        ({"timeout": "1..5m"}, "--timeout '1..5m': it must be a number of seconds, or a time"),
+        ({"repo": ""}, "--repo '': it must name a folder"),
+        ({"repo": "https://host/x"}, "--repo 'https://host/x': it must be a folder; clone"),
+        ({"repo": "git@host:x/y"}, "--repo 'git@host:x/y': it must be a folder; clone"),
         ({"service_url": "localhost:1"}, "--service-url 'localhost:1': "),
         ({"service_url": "http://me:secret@host"}, "--service-url "),
         ({"modes": []}, "--modes "),
@@ -114,6 +122,22 @@ def test_a_value_that_cannot_be_names_its_option(given: dict[str, object], sente
     with pytest.raises(UsageError) as caught:
         load(given)
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("900", 900),
+        ("90s", 90),
+        ("5m", 300),
+        ("1h30m", 5400),
+        ("1.5 h", 5400),
+        ("2 min", 120),
+        (7, 7),
+    ],
+)
+def test_times_have_units(written: object, seconds: float) -> None:
+    assert load({"timeout": written}).settings.timeout == seconds
 
 
 def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch) -> None:

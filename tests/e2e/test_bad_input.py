@@ -1,5 +1,6 @@
 """Bad input: one sentence with what to do, an exit code of its own, no traceback."""
 
+import random
 import socket
 import subprocess
 from pathlib import Path
@@ -127,10 +128,11 @@ def test_a_report_of_what_is_no_session(prepared: Bench, folder: str) -> None:
 
 def test_a_disk_that_is_full(bench: Bench) -> None:
     script = f'ulimit -f 2; exec "{COMMAND}" compare --repo "$REPO" --modes baseline --output out'
+    unwritten = {"PYTHONDONTWRITEBYTECODE": "1"}  # a part of such a file breaks the next start
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=bench.folder,
-        env=bench.environment({"REPO": str(bench.repo)}),
+        env=bench.environment({"REPO": str(bench.repo), **unwritten}),
         capture_output=True,
         text=True,
         timeout=60,
@@ -156,3 +158,17 @@ def test_two_at_once_in_one_session_are_refused(bench: Bench, tmp_path: Path) ->
         running.terminate()
         running.communicate()
     assert running.returncode == 130
+
+
+def test_a_disk_that_is_full_when_the_servers_are_asked(bench: Bench) -> None:
+    """What fails in a task group is said as anything else: one sentence."""
+    (bench.repo / "large.bin").write_bytes(random.Random(1).randbytes(1_000_000))
+    subprocess.run(["git", "add", "-A"], cwd=bench.repo, check=True)
+    small = 'mount -t tmpfs -o size=2500k tmpfs "$TMPDIR" && exec "$@"'
+    inside = ("unshare", "--map-root-user", "--mount", "sh", "-c", small, "sh")
+    if subprocess.run([*inside[:3], "true"], check=False).returncode != 0:
+        pytest.skip("NO MOUNT NAMESPACE HERE: no small disk can be made")
+    words = ("compare", "--repo", str(bench.repo), "--dirty", "--modes", "baseline", "canopy")
+    done = bench.call(*words, "--quiet", inside=inside)
+    assert done.code == 3, done.err
+    assert (done.err.count("\n"), "git clone failed in" in done.err) == (1, True), done.err
