@@ -1,6 +1,7 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Headline, Report
 from swarm_bench.core.settings import Member, Resolved, Settings
-from swarm_bench.core.status import Status
+from swarm_bench.core.status import CONSEQUENCES, Status
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
@@ -87,9 +88,11 @@ class Result:
                 f"warnings above, then go on with: {self.to_continue}"
             )
         if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
+            causes = Counter(trial.cause for trial in self.report.trials if trial.cause)
+            ends = [f"{number} {CONSEQUENCES[cause].meaning}" for cause, number in causes.items()]
             raise HarnessError(
-                "No agent gave an answer, so there is nothing to compare; see the warnings in "
-                f"{self.folder / 'summary.md'}"
+                f"No agent gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
+                "and what an agent printed beside it"
             )
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(

@@ -45,38 +45,49 @@ def play(bench: Bench, plays: object, *arguments: str, modes: str = "baseline") 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("steps", "status", "cause"),
-    [
-        ([], "agent-failed", "no-output"),
-        ([{"exit": 3}], "agent-failed", "no-output"),
-        ([INIT, {"exit": 3}], "agent-failed", "exit-code"),
-        ([{"print": "Segmentation fault"}], "agent-failed", "unreadable-output"),
-        ([{"print": '{"type": "result", "resu'}], "agent-failed", "unreadable-output"),
-        ([{"print_hex": "fffe00ff0a"}], "agent-failed", "unreadable-output"),
-        ([INIT, {"error": {"text": "API Error: 401"}}], "agent-failed", "error-result"),
-        ([{"ignore_term": None}, INIT, {"hang": None}], "budget-reached", "timeout"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_an_agent_that_fails_is_named(
-    bench: Bench, steps: list[object], status: str, cause: str
-) -> None:
-    done = play(bench, [{"steps": steps}], "--timeout", "2")
-    assert done.code == 0, done.err
-    (record,) = bench.records("out")
-    assert (record["status"], record["cause"]) == (status, cause)
-    assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
+FAILING: dict[str, tuple[list[object], str]] = {
+    "silent": ([], "no-output"),
+    "failing at once": ([{"exit": 3}], "no-output"),
+    "failing later": ([INIT, {"exit": 3}], "exit-code"),
+    "chatty": ([{"print": "Segmentation fault"}], "unreadable-output"),
+    "cut": ([{"print": '{"type": "result", "resu'}], "unreadable-output"),
+    "garbled": ([{"print_hex": "fffe00ff0a"}], "unreadable-output"),
+    "refused": ([INIT, {"error": {"text": "API Error: 401"}}], "error-result"),
+    "hanging": ([{"ignore_term": None}, INIT, {"hang": None}], "timeout"),
+}
+"""What each agent does, and the cause that its record has."""
+
+
+def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
+    tasks = [{"id": name.split()[-1], "title": name, "prompt": name} for name in FAILING]
+    (bench.folder / "tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+    plays = [{"when": {"prompt": name}, "steps": one} for name, (one, _) in FAILING.items()]
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump(plays))
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", AGENT,
+        "--model", "script.yaml", "--tasks", "tasks.yaml", "--agents", str(len(FAILING)),
+        "--runs", "1", "--timeout", "6", "--output", "out",
+    )  # fmt: skip
+    assert done.code == 3
+    said = "No agent gave an answer: "
+    assert said in done.err
+    causes = {record["task"]: record["cause"] for record in bench.records("out")}
+    assert causes == {name: cause for name, (_, cause) in FAILING.items()}
     warnings = done.out.partition("## Warnings")[2].partition("\n## ")[0]
-    assert f"1 of 1 trial {CONSEQUENCES[Cause(cause)].meaning}" in warnings
-    assert (bench.folder / "out" / "baseline" / "agent-1.md").exists()
+    for record in bench.records("out"):
+        cause = Cause(record["cause"])
+        assert record["status"] == CONSEQUENCES[cause].status
+        assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
+        assert f"of 8 trials {CONSEQUENCES[cause].meaning}" in warnings
+        assert CONSEQUENCES[cause].meaning in done.err.partition(said)[2]
+        assert (bench.folder / "out" / "baseline" / f"agent-{record['agent']}.md").exists()
     assert processes_of(bench.experiment("out")["session"]) == []
 
 
 def test_a_turn_limit_keeps_the_figures(bench: Bench) -> None:
     usage = GOOD["answer"]["usage"]
     done = play(bench, [{"steps": [INIT, {"max_turns": {"usage": usage}}]}], "--max-turns", "7")
-    assert done.code == 0, done.err
+    assert (done.code, "1 used up their turns without an answer" in done.err) == (3, True)
     (record,) = bench.records("out")
     assert (record["status"], record["cause"]) == ("budget-reached", "max-turns")
     assert (record["num_turns"], record["compacted"], record["total_tokens"]) == (7, 1, 80)
@@ -327,7 +338,7 @@ def test_an_answer_of_an_earlier_attempt_is_put_aside(bench: Bench) -> None:
     assert running.returncode == 130
     script.write_text(yaml.safe_dump([{"steps": []}]))
     done = bench.call("compare", "--continue", "out")
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err
     assert bench.records("out")[0]["cause"] == "no-output"
     folder = bench.folder / "out" / "baseline"
     assert not (folder / "agent-1.json").exists()
