@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.processes.trees import FAMILY
 
 PROXIES = (
@@ -76,8 +76,8 @@ class Said:
 def ask(argv: Sequence[str], patience: float) -> Said:
     """Run a program for its answer, at most `patience` seconds. It writes nothing into the user's
     home, and reads nothing there; what it started is stopped with it."""
-    with TemporaryDirectory(prefix="swarm-bench-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
+    with temporary() as folder:
+        (home := folder / "home").mkdir()
         try:
             code = _run(argv, home, patience)
         except OSError as error:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
@@ -19,6 +18,7 @@ from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.variables import PLACEHOLDERS
+from swarm_bench.runtime.ownership import temporary
 
 YAML = (".yaml", ".yml")
 COMMAND = "command"
@@ -90,8 +90,8 @@ def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
 def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
     """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
     may raise is recorded with the trial."""
-    with TemporaryDirectory(prefix="swarm-bench-") as folder:
-        workspace, home = Path(folder, "workspace"), Path(folder, "home")
+    with temporary() as folder:
+        workspace, home = folder / "workspace", folder / "home"
         workspace.mkdir()
         home.mkdir()
         variables = {**os.environ, **environment(settings)}

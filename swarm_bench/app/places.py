@@ -3,19 +3,21 @@
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.settings import Settings
 from swarm_bench.engine.folder import SessionFolder, newest_session
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
-from swarm_bench.runtime.ownership import PREFIX, discard, held_by_another, mark, sweep
+from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
 
 RESULTS = Path("results")
+Warn = Callable[[str], None]
 
 
 def session_to_continue(resume: str | None, benchmark: str) -> SessionFolder | None:
@@ -66,25 +68,37 @@ def _make_results() -> None:
         ) from error
 
 
+def warning(emit: Emit | None) -> Warn:
+    """Makes an event of a sentence; without `emit` nobody hears it."""
+
+    def warn(sentence: str) -> None:
+        if emit is not None:
+            emit(Trouble(message=sentence))
+
+    return warn
+
+
 @contextmanager
-def work_folder(root: Path | None, name: str) -> Iterator[Path]:
+def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     """A folder of our own for the block. Afterwards only workspaces that were kept are in it.
 
-    What an orchestrator that died left behind is swept before.
+    What an orchestrator that died left behind is swept before. `warn` is told in a sentence what
+    could not be removed. Raises `UsageError` when another one works there.
     """
-    base = (root or Path(tempfile.gettempdir())).expanduser().absolute()
+    base = (root or Path(tempfile.gettempdir())).expanduser().resolve()
     if not base.is_dir():
         raise UsageError(f"{base} is no folder; make it, or choose another workspace_root")
     with store_errors(base):
-        sweep(base, SHORT)
+        left = sweep(base, SHORT).problems
         work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():
             raise UsageError(f"{work} belongs to somebody else; choose another workspace_root")
-        if held_by_another(work):
-            raise UsageError(f"{work} is in use on another machine; choose another workspace_root")
         mark(work)
+    for problem in left:
+        warn(problem)
     try:
         yield work
     finally:
-        discard(work)
+        for problem in discard(work):
+            warn(problem)

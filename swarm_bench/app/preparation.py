@@ -13,7 +13,7 @@ from swarm_bench.app.agents import check, environment, find_agent, identify
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
 from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
-from swarm_bench.app.places import work_folder
+from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.sizes import check_alike, sizes
@@ -83,7 +83,7 @@ async def prepared(
     await _check(chosen, settings, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
-    with work_folder(settings.workspace_root, place) as work:
+    with work_folder(settings.workspace_root, place, warning(emit)) as work:
         repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from swarm_bench.app.places import work_folder
+from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -49,7 +49,7 @@ def replay_prepared(
         for problem in recorded.problems:
             emit(Trouble(message=f"the recording: {problem}"))
     place = session if emit else f"plan-{os.urandom(4).hex()}"
-    with work_folder(resolved.settings.workspace_root, place) as work:
+    with work_folder(resolved.settings.workspace_root, place, warning(emit)) as work:
         files = frozenset(recorded.recording.files)
         yield Prepared(
             experiment=experiment,

@@ -9,7 +9,6 @@ which a service may go on using when the clone is gone.
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import anyio
 
@@ -27,6 +26,7 @@ from swarm_bench.models import tokens
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.runtime.inventory import copy_below
 from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspace import clone
 
 NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
@@ -83,7 +83,7 @@ class EmptyPrompts:
         # Numbers, so that the paths in the prompts of all modes are equally long.
         number = [one.name for one in kit.experiment.modes].index(mode.name) + 1
         place = kit.work / "overhead" / str(number) / kit.workspace.name
-        with TemporaryDirectory(dir=kit.work, prefix="overhead-") as folder:
+        with temporary(kit.work) as folder:
             async with (
                 clone(kit.snapshot, place, keep=None) as workspace,
                 kit.homes.opened("home-overhead") as home,
@@ -98,7 +98,7 @@ class EmptyPrompts:
                     attempts={},
                     home=home,
                 )
-                run = TrialRun(_quiet(kit, Path(folder), longest), own, _trial(mode))
+                run = TrialRun(_quiet(kit, folder, longest), own, _trial(mode))
                 await run.run(lost)
         return run.written
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,6 +14,7 @@ from swarm_bench.core.experiment import Mode, ToolCall
 from swarm_bench.retrieval.modes import render, render_command, render_servers
 from swarm_bench.retrieval.variables import PLACEHOLDERS
 from swarm_bench.runtime.last_words import ending
+from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.process import Command, run
 from swarm_bench.runtime.sink import Output, clean_text
 
@@ -162,8 +162,8 @@ async def _prepared_by(site: Site, command: Sequence[str]) -> float:
 
 async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
     """Raises `ProcessLost`."""
-    with TemporaryDirectory() as folder:
-        out, err = Path(folder) / "stdout", Path(folder) / "stderr"
+    with temporary() as folder:
+        out, err = folder / "stdout", folder / "stderr"
         output = Output(stdout=out, stderr=err, limit=OUTPUT_BYTES, secrets=site.secrets)
         started = anyio.current_time()
         result = await run(site.command(written), output=output, timeout=timeout)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
@@ -11,6 +10,7 @@ from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.retrieval.canopy_service import Service
 from swarm_bench.retrieval.service_metrics import ServiceMetricsProbe, service_difference
 from swarm_bench.runtime.git import git
+from swarm_bench.runtime.ownership import temporary
 
 FILES = 10
 _WORD = "lighthouse"
@@ -32,8 +32,8 @@ async def exercise(service: Service) -> Exercise:
 
     Raises `IndexFailed` and `ServiceFailed` with what the service could not do.
     """
-    with TemporaryDirectory(prefix="swarm-bench-exercise-") as folder:
-        place = Path(folder)
+    with temporary() as folder:
+        (place := folder / "repository").mkdir()
         await make_repository(place)
         before = await ServiceMetricsProbe(service.url).snapshot()
         index = await service.index(place, _TIMEOUT)

@@ -3,7 +3,6 @@ link is followed: a session's folder may come from a stranger, and agents can wr
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -12,6 +11,8 @@ from typing import Literal
 
 from swarm_bench.core.errors import StoreError, UsageError
 from swarm_bench.runtime import untrusted
+
+_PIECE = 1024 * 1024
 
 
 @contextmanager
@@ -37,7 +38,8 @@ def copy_whole(source: Path, path: Path) -> int:
     """Replace the file by a copy of another one, in the same way; its size in bytes. Raises
     `StoreError`."""
     with _replacing(path) as file, untrusted.opened(source) as original:
-        shutil.copyfileobj(original, file)
+        while piece := original.read(_PIECE):
+            _write(file, piece)
         return file.tell()
 
 

@@ -3,15 +3,16 @@ variables that lead there. Nothing of the user's home is written or needed.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 import anyio
 
+from swarm_bench.core.errors import StoreError
 from swarm_bench.runtime.files import remove, store_errors
-from swarm_bench.runtime.ownership import PREFIX, mark
+from swarm_bench.runtime.ownership import PREFIX, discard, mark
 
 INNER = {
     "XDG_CACHE_HOME": ".cache",
@@ -67,7 +68,10 @@ class Home:
 
     def make(self) -> None:
         """Make it, empty; what was there before goes. Raises `StoreError`."""
-        self.remove()
+        remove(self.path)
+        if not self.temporary.is_relative_to(self.path):
+            discard(self._outside)
+            remove(self._outside)
         with store_errors(self.path):
             self.path.mkdir(parents=True, mode=0o700)
             if not self.temporary.is_relative_to(self.path):
@@ -76,14 +80,16 @@ class Home:
             self.temporary.mkdir(mode=0o700)
 
     def remove(self) -> None:
-        """Remove it with all that is in it. Raises `StoreError` when something stays."""
-        remove(self.path)
+        """Remove it with all that is in it. What cannot be removed stays until the folder that it
+        is in goes: what one agent left is no reason to stop the others."""
+        with suppress(StoreError):
+            remove(self.path)
         if not self.temporary.is_relative_to(self.path):
-            remove(self._outside)
+            discard(self._outside)
 
     @property
     def _outside(self) -> Path:
-        return SHORT / f"{PREFIX}{sha256(str(self.path).encode()).hexdigest()[:12]}"
+        return SHORT.resolve() / f"{PREFIX}{sha256(str(self.path).encode()).hexdigest()[:12]}"
 
 
 def leading(variables: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:

@@ -1,20 +1,29 @@
 """Whose process and whose folder is this: marks for all that we start or make, and a sweep of
-what an orchestrator left behind that was killed before it could clean up."""
+what an orchestrator left behind that was killed before it could clean up.
 
+An owner holds a lock on the marks of its folders for as long as it lives, so that others can tell
+it from a dead one wherever they run: in another container its process number means nothing.
+"""
+
+import fcntl
 import json
 import os
 import platform
-from collections.abc import Callable
-from contextlib import suppress
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
-from typing import NoReturn
+from stat import S_ISDIR
+from typing import NamedTuple, NoReturn
 
 import psutil
 
-from swarm_bench.core.errors import StoreError
-from swarm_bench.runtime.files import remove
+from swarm_bench.core.errors import StoreError, UsageError
+from swarm_bench.runtime.files import remove, writable
+from swarm_bench.runtime.untrusted import entered, opened, read
 
 TAG = "SWARM_BENCH_TRIAL"
 """Environment variable that names the tree a process belongs to."""
@@ -24,68 +33,160 @@ PREFIX = "swarm-bench-"
 """How the name of every folder begins that we make for a session's work."""
 MARK = "owner.json"
 """File in such a folder that names the orchestrator that made it."""
-_LARGEST = 10_000
-"""Bytes of a mark."""
 KEPT = "kept"
 """What in such a folder somebody asked to keep."""
+_LARGEST = 10_000
+"""Bytes of a mark."""
+_PATIENCE, _PAUSE = 1.0, 0.05
+"""Seconds for somebody who only looks at a mark to let go of it, and between two tries."""
+_held: dict[Path, FileIO] = {}
+"""The marks of this process, locked: a lock goes with the process, so they do too."""
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    processes: int
+    folders: int
+    problems: tuple[str, ...]
+    """A sentence on each folder that could not be removed."""
 
 
 @cache
 def this_owner() -> str:
-    """This process, told apart from a later one with the same number."""
-    return _owner(os.getpid())
+    """This process, told apart from a later one with the same number, and from one with the same
+    number in another container or before the machine was started again."""
+    started = psutil.Process(os.getpid()).create_time()
+    return f"{os.getpid()}-{started:.2f}@{platform.node()}/{_place()}"
 
 
 def mark(folder: Path) -> None:
-    """Say that `folder` belongs to this process and may go when the process is gone."""
-    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # it may lie in a repository
-    (folder / MARK).write_text(json.dumps({"owner": this_owner()}), encoding="utf-8")
+    """Say that `folder` belongs to this process and may go when the process is gone.
 
-
-def held_by_another(folder: Path) -> bool:
-    """Whether the mark names an orchestrator that is alive, as far as can be told, and not us."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        owner = str(json.loads((folder / MARK).read_text(encoding="utf-8"))["owner"])
-        return owner != this_owner() and _alive(owner)
-    return False
-
-
-def discard(folder: Path) -> None:
-    """Remove a folder of ours but for what was kept, and with it the mark, last of all: what is
-    half removed is still known as ours."""
-    for entry in folder.iterdir():
-        if entry.name not in (MARK, KEPT):
-            remove(entry)
-    (folder / MARK).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
-
-
-def sweep(*roots: Path) -> tuple[int, int]:
-    """End the processes and remove the folders below the `roots` whose orchestrator is gone.
-
-    Returns how many of each there were. Only what carries our marks is touched.
+    Raises `UsageError` when it belongs to another one that lives, and `OSError`.
     """
-    processes = _kill(lambda owner: not _alive(owner))  # first: they write into the folders
-    folders = 0
-    for file in {file for root in roots for file in root.glob(f"{PREFIX}*/{MARK}")}:
-        with suppress(OSError, ValueError, KeyError, TypeError, StoreError):
-            if _is_ours(file) and not _alive(
-                str(json.loads(file.read_text(encoding="utf-8"))["owner"])
-            ):
-                discard(file.parent)
-                folders += 1
-    return processes, folders
+    with writable(folder / ".gitignore", "wb") as file:  # it may lie in a repository
+        file.write(b"*\n")
+    file = _locked_mark(folder)
+    file.truncate(0)
+    file.write(json.dumps({"owner": this_owner()}).encode())
+    _held[folder] = file
 
 
-def _is_ours(file: Path) -> bool:
-    """Whether a mark is a small file of ours in a folder of ours: others may write here too, and a
-    pipe would never end."""
-    folder, status = file.parent.lstat(), file.lstat()
-    mine = folder.st_uid == status.st_uid == os.getuid()
-    return (
-        mine and S_ISDIR(folder.st_mode) and S_ISREG(status.st_mode) and status.st_size < _LARGEST
-    )
+def discard(folder: Path) -> tuple[str, ...]:
+    """Remove a folder of ours but for what was kept, and with it the mark, last of all: what is
+    half removed is still known as ours. Gives a sentence on what cannot be removed."""
+    problems = list[str]()
+    with suppress(FileNotFoundError):
+        try:
+            with entered(str(folder)):
+                entries = [entry for entry in folder.iterdir() if entry.name not in (MARK, KEPT)]
+                for entry in entries:
+                    problems += _not_removed(entry)
+                if not problems:
+                    (folder / MARK).unlink(missing_ok=True)
+                    if not any(folder.iterdir()):
+                        folder.rmdir()
+        except OSError as error:
+            problems.append(_problem(folder, error))
+    if folder in _held:
+        _held.pop(folder).close()
+    return tuple(problems)
+
+
+@contextmanager
+def temporary(inside: Path | None = None) -> Iterator[Path]:
+    """A folder of our own for the block, among the temporary ones or `inside` another; a later
+    start removes it when this process is killed. It holds nothing but the mark."""
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=inside)).resolve()
+    mark(folder)
+    try:
+        yield folder
+    finally:
+        discard(folder)
+
+
+def sweep(*roots: Path) -> Swept:
+    """End the processes and remove the folders below the `roots` whose orchestrator is gone. Only
+    what carries our marks is touched. Never raises: what is in the way is said."""
+    processes = _kill(_is_dead)  # first: they write into the folders
+    folders, problems = 0, list[str]()
+    for folder in _candidates(roots):
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            left = _swept(folder)
+            folders += left == ()
+            problems += left or ()
+    return Swept(processes, folders, tuple(problems))
+
+
+def _candidates(roots: tuple[Path, ...]) -> list[Path]:
+    found = list[Path]()
+    for root in dict.fromkeys(root.resolve() for root in roots):
+        with suppress(OSError):
+            found += [entry for entry in root.iterdir() if entry.name.startswith(PREFIX)]
+    return found
+
+
+def _swept(folder: Path) -> tuple[str, ...] | None:
+    """What could not be removed of a folder; `None` when it is not for us to remove. Raises
+    `OSError`, and what a mark of somebody else leads to."""
+    about = folder.lstat()
+    if not S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+        return None
+    try:
+        file = (folder / MARK).stat(follow_symlinks=False)
+    except PermissionError:  # an agent may have locked us out
+        with entered(str(folder)):
+            file = (folder / MARK).stat(follow_symlinks=False)
+    with opened(folder / MARK, _LARGEST) as held:
+        free = _lock(held.fileno())
+        owner = str(json.loads(held.read())["owner"])
+        same = os.fstat(held.fileno()).st_ino == file.st_ino
+        if free is False or not same or not _may_be_swept(owner, locked=free is True):
+            return None
+        return discard(folder)
+
+
+def _not_removed(path: Path) -> tuple[str, ...]:
+    try:
+        remove(path)
+    except StoreError as error:
+        return (_problem(path, error.__cause__ or error),)
+    return ()
+
+
+def _problem(path: Path, error: BaseException) -> str:
+    why = getattr(error, "strerror", None) or error
+    return f"{path} is left of a session and cannot be removed ({why}); remove it by hand"
+
+
+def _locked_mark(folder: Path) -> FileIO:
+    """The mark, locked as far as the file system has locks; it may be of an owner that is gone."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        file = writable(folder / MARK, "ab")
+        if _lock(file.fileno()) is not False:
+            with suppress(FileNotFoundError):  # a sweep may just have removed it
+                if (folder / MARK).lstat().st_ino == os.fstat(file.fileno()).st_ino:
+                    return file
+        file.close()
+        if time.monotonic() > end:
+            raise UsageError(
+                f"{folder} is in use by another swarm-bench; wait for it to end, or choose another "
+                "workspace_root"
+            )
+        time.sleep(_PAUSE)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Whether it is ours now; `None` where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def end_at_once(last_words: str) -> NoReturn:
@@ -108,17 +209,37 @@ def _kill(chosen: Callable[[str], bool]) -> int:
     return killed
 
 
-def _owner(pid: int) -> str:
-    return f"{pid}-{psutil.Process(pid).create_time():.2f}@{platform.node()}"
+@cache
+def _place() -> str:
+    """The start of the machine and the process namespace, in which a process number means one
+    process. Where neither can be told it is a place of our own: others are not for us to judge."""
+    try:
+        boot = read(Path("/proc/sys/kernel/random/boot_id"), 100).decode().strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return f"unknown/{os.urandom(8).hex()}"
 
 
-def _alive(owner: str) -> bool:
-    process, _, node = owner.partition("@")
-    if node != platform.node():
-        return True  # of another machine or container that shares the folder: not ours to judge
+def _is_dead(owner: str) -> bool:
+    """Whether an orchestrator that can be told from here is gone."""
+    process, _, where = owner.partition("@")
+    if where != f"{platform.node()}/{_place()}":
+        return False
     pid, _, started = process.partition("-")
     try:
+        found = psutil.Process(int(pid))
         # Start times are reckoned from the boot time, which moves when the clock is set.
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2
-    except (psutil.Error, ValueError):
+        another = abs(found.create_time() - float(started)) >= 2
+        return another or found.status() == psutil.STATUS_ZOMBIE
+    except psutil.AccessDenied:
         return False
+    except (psutil.Error, ValueError):
+        return True
+
+
+def _may_be_swept(owner: str, *, locked: bool) -> bool:
+    """Whether the owner of a folder is gone. On another machine a lock of ours may mean nothing."""
+    node, _, place = owner.partition("@")[2].partition("/")
+    if node != platform.node():
+        return False
+    return _is_dead(owner) or (locked and place != _place())

@@ -19,6 +19,7 @@ from swarm_bench.core.errors import Refused
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is read, unless somebody says otherwise."""
+_PIECE = 1024 * 1024
 ROUNDS = 3
 """How often a tree is gone through: what ends at that moment may write into it meanwhile."""
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -43,7 +44,7 @@ def opened(path: Path, limit: int = LARGEST) -> Iterator[BinaryIO]:
 def read(path: Path, limit: int = LARGEST) -> bytes:
     """The content of a file. Raises as `opened` does, also when it grows meanwhile."""
     with opened(path, limit) as file:
-        content = file.read(limit + 1)
+        content = _up_to(limit + 1, file)
     if len(content) > limit:
         raise Refused(f"{path} grows beyond {limit / 2**20:g} MiB; end what writes it")
     return content
@@ -67,7 +68,7 @@ def read_inside(folder: Path, inner: str, limit: int) -> bytes | None:
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(limit)
+        return _up_to(limit, file)
 
 
 def check(path: Path) -> None:
@@ -203,6 +204,14 @@ def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[in
 def _mode_in(parent: int | None) -> int:
     """Permissions of a new file: its group may read it where it may read the folder."""
     return 0o600 | (os.fstat(parent).st_mode & 0o040 if parent is not None else 0)
+
+
+def _up_to(limit: int, file: BinaryIO) -> bytes:
+    """Read in pieces: for one of the size of a limit there may be no memory."""
+    content = bytearray()
+    while piece := file.read(min(_PIECE, limit - len(content))):
+        content += piece
+    return bytes(content)
 
 
 def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:

@@ -1,15 +1,12 @@
-import json
-import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
 from swarm_bench.runtime.homes import CACHES, LONGEST, SHORT, TEMPORARY, Home, Homes, leading
-from swarm_bench.runtime.ownership import MARK, sweep
-
-GONE = f"4194304-1000000000.00@{platform.node()}"
-"""Above the highest process number that Linux gives out."""
+from swarm_bench.runtime.ownership import sweep
 
 
 def visit(homes: Homes, keep: list[str], writes: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -107,8 +104,11 @@ def test_a_temporary_folder_is_short_enough_for_sockets(tmp_path: Path) -> None:
     home.remove()
     assert not home.temporary.parent.exists()
     home.make()
-    owner = home.temporary.parent / MARK
-    owner.write_text(json.dumps({"owner": GONE}), encoding="utf-8")
+    folder = str(home.temporary.parent)
+    killed = f"from swarm_bench.runtime.ownership import *; mark(Path({folder!r}))"
+    home.remove()
+    home.temporary.parent.mkdir()
+    subprocess.run([sys.executable, "-c", killed], check=True)
     sweep(tmp_path, SHORT)
     assert not home.temporary.parent.exists()
 

@@ -4,7 +4,6 @@ service does once what it is for; in a clone of the user's own, each tool is ask
 import os
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from swarm_bench.app.agents import environment
 from swarm_bench.app.doctor.searching import check_search, make_question
@@ -22,6 +21,7 @@ from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.homes import Homes
+from swarm_bench.runtime.ownership import temporary
 
 SLOW_SECONDS = 5.0
 """A server that takes longer is a good part of a short trial's time."""
@@ -35,7 +35,10 @@ async def check_tools(settings: Settings) -> AsyncIterator[Check]:
             modes += find_modes([name])
         except SwarmBenchError as error:
             yield Check(about=f"mode {name}", state=State.PROBLEM, found=str(error))
-    with work_folder(settings.workspace_root, f"doctor-{os.urandom(4).hex()}") as work:
+    left, name = list[str](), f"doctor-{os.urandom(4).hex()}"
+    with work_folder(settings.workspace_root, name, left.append) as work:
+        while left:
+            yield Check(about="leftovers", state=State.WARNING, found=left.pop())
         try:
             asking = _asking(settings, work)
         except SwarmBenchError as error:
@@ -78,9 +81,9 @@ async def _check_mode(asking: Asking, mode: Mode) -> Check:
     about = f"mode {mode.name}"
     if not mode.servers:
         return Check(about=about, state=State.OK, found="gives no tool")
-    with TemporaryDirectory(dir=asking.homes.work) as folder:
+    with temporary(asking.homes.work) as folder:
         try:
-            greetings = await greet_alone(asking, mode, Path(folder) / "small")
+            greetings = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, found=str(error))
     return _of_greetings(about, mode, greetings)
