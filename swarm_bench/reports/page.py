@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import Style
 from swarm_bench.reports.figures import NOT_REPORTED, written
-from swarm_bench.reports.text import encodable, escaped, plain
+from swarm_bench.reports.text import block, escaped
 
 
 def render_page(record: TrialRecord, answer: str | None) -> str:
-    """The page, ending with a line break. The answer stands in it as the agent gave it."""
+    """The page, ending with a line break. The answer stands in it as the agent gave it, and does
+    nothing there."""
     figures = "\n".join(f"- **{label}:** {value}" for label, value in _figures(record))
     return (
-        f"# [{plain(record.mode)}] Agent {record.agent}\n\n"
-        f"## Task\n{encodable(record.task)}\n\n"
-        f"## Result\n{encodable(answer) if answer else 'The agent gave no answer.'}\n\n"
+        f"# {escaped(f'[{record.mode}]')} Agent {record.agent}\n\n"
+        f"## Task\n{block(record.task)}\n\n"
+        f"## Result\n{block(answer) if answer else 'The agent gave no answer.'}\n\n"
         f"---\n## Metrics\n{figures}\n"
     )
 
@@ -34,11 +35,11 @@ def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
     yield "Cost", _cost(record)
     yield "Result lines", _given(record.result_lines)
     yield "Compacted", _given(record.compacted)
-    yield "Status", _given(record.status)
-    yield "Cause", _given(record.cause)
+    yield "Status", escaped(_given(record.status))
+    yield "Cause", escaped(_given(record.cause))
     if record.detail:
         yield "Detail", escaped(record.detail)
-    yield "Retrieval", _given(record.retrieval)
+    yield "Retrieval", escaped(_given(record.retrieval))
     yield "Tool calls", _tool_calls(record.tool_calls)
     yield "Model", escaped(_given(record.model))
     yield "Agent program", escaped(f"{_given(record.program)} {record.program_version or ''}")

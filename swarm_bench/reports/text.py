@@ -6,8 +6,13 @@ import unicodedata
 
 from swarm_bench.core.addresses import without_logins
 
-# Line breaks, control characters, and the marks that reverse the direction of what follows.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+# Line breaks, control characters, and what cannot be seen: marks that reverse the direction of what
+# follows, spaces without width, and the letters of tags. Joiners stay: words and emoji need them.
+_HIDDEN = (
+    "\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
+)
+_UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
+_UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Within a word an underscore is harmless, and names are full of them.
 _MARKUP = re.compile(
@@ -15,6 +20,11 @@ _MARKUP = re.compile(
 )
 # A list, a quote, a heading or a rule begins with one of these at the start of a line.
 _LINE_START = re.compile(r"\A(?:[#>+=-]|\d+(?=[.)]))")
+_WORD = re.compile(r"""[^\s`|<>()\[\]{}"'*~\\$]++""")
+# What becomes a link, notifies somebody or refers to an issue without any markup.
+_LIVE = re.compile(r"://|(?<![0-9a-z])(?:www\.|mailto:|xmpp:|GH-\d)|@\w|#\d", re.IGNORECASE)
+_WORD_OR_MARKUP = re.compile(f"(?P<word>{_WORD.pattern})|{_MARKUP.pattern}")
+_BACKTICKS = re.compile(r"`{3,}")
 
 _JOINER = "\u200d"
 
@@ -25,8 +35,18 @@ def plain(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """One line that Markdown shows as it is written here."""
-    return _LINE_START.sub(_behind_backslash, _MARKUP.sub(_each_behind_backslash, plain(text)))
+    """One line that Markdown shows as it is written here; what a page would make a link, a mention
+    or a reference of by itself, as code."""
+    return _LINE_START.sub(_behind_backslash, _WORD_OR_MARKUP.sub(_disarmed, plain(text)))
+
+
+def block(text: str) -> str:
+    """Lines that Markdown shows as they are, with whatever is in them, as a block of code; what
+    cannot be seen by its number."""
+    lines = encodable(text).replace("\r\n", "\n")
+    shown = _UNPRINTABLE_IN_BLOCK.sub(lambda found: f"<U+{ord(found[0]):04X}>", lines)
+    fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(shown))]))
+    return f"{fence}text\n{shown.removesuffix(chr(10))}\n{fence}"
 
 
 def encodable(text: str) -> str:
@@ -42,6 +62,16 @@ def cut(text: str, length: int) -> str:
     while end > 0 and _continues(text, end):
         end -= 1
     return text[: end or length].rstrip() + "..."
+
+
+def _disarmed(match: re.Match[str]) -> str:
+    word = match["word"]
+    if word is None:
+        return _each_behind_backslash(match)
+    if _LIVE.search(word) is None:
+        return _MARKUP.sub(_each_behind_backslash, word)
+    live = word.rstrip(".,:;!?")
+    return f"`{live}`{word[len(live) :]}"
 
 
 def _each_behind_backslash(match: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """What a Markdown reader makes of a summary full of hostile text."""
 
+import re
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from tests.analysis.conftest import make_experiment, make_session, make_swarm, m
 HOSTILE = (
     "a | b\n\n# Injected\n<script>x</script> <!-- `code` [l](http://x) ![i](y) **b** __c__ ~~d~~ "
     "\x1b[2J\x00 \u202e &lt; \\ \ud800 | |\n|-|\n```"
+    " @maintainers (#12) https://evil.example/x?y=1, www.evil.example GH-3 me@x.example"
 )
+LIVE = re.compile(r"://|www\.|@\w|#\d|GH-\d")
 
 
 def trial(**changes: Any) -> TrialRecord:
@@ -113,11 +116,18 @@ def test_nothing_of_it_formats_or_runs(tokens: list[Token]) -> None:
         "image",
         "fence",
         "code_block",
-        "code_inline",
         "s_open",
         "blockquote_open",
         "em_open",
     }
+
+
+def test_nothing_of_it_is_live(tokens: list[Token]) -> None:
+    """Hosts of Markdown make links, mentions and references of plain words, but not of code."""
+    words = [token.content for token in tokens if token.type == "text"]
+    assert [word for word in words if LIVE.search(word)] == []
+    code = {token.content for token in tokens if token.type == "code_inline"}
+    assert {"@maintainers", "#12", "https://evil.example/x?y=1"} <= code
 
 
 def test_headings_are_ours_only() -> None:

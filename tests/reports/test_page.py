@@ -1,3 +1,5 @@
+from markdown_it import MarkdownIt
+
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.reports.page import render_page
 
@@ -33,8 +35,10 @@ def record(**changes: object) -> TrialRecord:
 
 def test_the_page_has_task_answer_and_figures() -> None:
     page = render_page(record(), ANSWER)
-    assert page.startswith("# [canopy] Agent 2\n\n## Task\nFind | it\nand say where\n\n## Result\n")
-    assert ANSWER in page
+    begin = (
+        "# \\[canopy\\] Agent 2\n\n## Task\n```text\nFind | it\nand say where\n```\n\n## Result\n"
+    )
+    assert page.startswith(f"{begin}````text\n{ANSWER}````\n")
     assert page.endswith("""
 ---
 ## Metrics
@@ -75,3 +79,18 @@ def test_an_estimated_cost_is_marked() -> None:
 def test_the_page_can_be_encoded_whatever_the_answer_is() -> None:
     page = render_page(record(task="half \ud83d"), "half \udc00 of a pair")
     assert b"half \xef\xbf\xbd of a pair" in page.encode("utf-8")
+
+
+HOSTILE = (
+    "\x1b[31m\x00 \u202egpj ````\n</details><img src=x> ![i](http://x) @all #12 \x9b \u200b\r\n"
+    "`````\n"
+)
+
+
+def test_nothing_of_an_answer_does_anything() -> None:
+    page = render_page(record(task=HOSTILE), HOSTILE)
+    kinds = [token.type for token in MarkdownIt("commonmark", {"html": True}).parse(page)]
+    assert kinds.count("fence") == 2
+    assert not {"html_block", "html_inline", "image", "link_open"} & set(kinds)
+    assert [one for one in page if not one.isprintable() and one != "\n"] == []
+    assert "<U+001B>[31m<U+0000> <U+202E>gpj ````\n</details>" in page

@@ -21,6 +21,17 @@ from swarm_bench.reports.text import cut, escaped, plain
         ("half \ud83d pair", "half \ufffd pair"),
         ("Zürich — 東京 👩‍👩‍👧", "Zürich — 東京 👩‍👩‍👧"),
         ("", ""),
+        ("see https://x.example/a_b?c=1&d=2.", "see `https://x.example/a_b?c=1&d=2`."),
+        ("(http://me:pw@x.example)", "(`http://x.example`)"),
+        ("www.x.example WWW.x.example", "`www.x.example` `WWW.x.example`"),
+        ("mail me@x.example, mailto:me", "mail `me@x.example`, `mailto:me`"),
+        ("@team/all: look", "`@team/all`: look"),
+        ("#12 org/repo#34 (GH-56)", "`#12` `org/repo#34` (`GH-56`)"),
+        ("![@a](https://x)", r"!\[`@a`\](`https://x`)"),
+        ("`@a` `#1", r"\``@a`\` \``#1`"),
+        ("C# and a @ b, 4 # 5, e-mail", "C# and a @ b, 4 # 5, e-mail"),
+        ("a\u200bb\ufeffc\u2066d\U000e0041e", "a b c d e"),
+        ("[^1] ~~x~~ $x$ <!-- y -->", r"\[^1\] \~\~x\~\~ \$x\$ \<!-- y -->"),
     ],
 )
 def test_foreign_text_is_shown_as_it_is(text: str, shown: str) -> None:
