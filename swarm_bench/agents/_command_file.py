@@ -17,7 +17,7 @@ from swarm_bench.agents._command_words import (
 )
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.located import read_located
-from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.core.validation import wrong_file
 
 KIND = "agent file"
 OURS = "mcp.json"
@@ -77,7 +77,7 @@ class FileText(Strict):
         if isinstance(given, dict) and set(given) == {"literal"}:
             return given
         if not isinstance(given, str):
-            raise ValueError("must be a text, or {literal: a text} for one without placeholders")
+            raise ValueError("must be a string, or {literal: STRING} for one without placeholders")
         return {"template": given}
 
 
@@ -172,11 +172,7 @@ def read_command_file(path: Path) -> CommandFile:
     try:
         return CommandFile.model_validate(located.content)
     except ValidationError as error:
-        first = first_error(error)
-        line = located.line(first["loc"])
-        raise ConfigError(
-            f"{path}:{line}: {place_of(first)} {words_of(first)}; fix the file"
-        ) from error
+        raise ConfigError(wrong_file(path, error, CommandFile, located.line)) from error
 
 
 def _templates(file: CommandFile) -> Iterator[str]:

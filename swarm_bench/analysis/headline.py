@@ -75,7 +75,7 @@ def _nothing(selection: Selection) -> str | None:
     if not selection.trials:
         return "there is no record of any trial."
     if all(map(is_ours, selection.trials)):
-        return "nothing could be measured, since no trial came to an end of its own."
+        return "nothing could be measured, since no trial ran to completion."
     return None
 
 

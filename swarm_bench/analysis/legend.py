@@ -44,8 +44,8 @@ def _proof(found: Headline, beside: Sequence[str]) -> str:
     something does."""
     if not found.standings or found.qualified:
         return ""
-    nothing = f"Beside {' and '.join(beside)}, nothing" if beside else "Nothing"
-    text = f"{nothing} qualifies it: every trial was connected and used the tool, "
+    none = f"Apart from {' and '.join(beside)}, there" if beside else "There"
+    text = f"{none} are no caveats: every trial was connected and used the tool, "
     if not found.agreeing:
         return f"{text}as the agents show it (the tool has no counters to compare)."
     if not found.uncounted:

@@ -40,7 +40,7 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
         return ""
     return (
         f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
-        f"{', '.join(said)}." + (" Qualified: see the headline." if qualified else "")
+        f"{', '.join(said)}." + (" Caveats: see the headline." if qualified else "")
     )
 
 

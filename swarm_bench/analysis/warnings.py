@@ -64,7 +64,7 @@ def _nothing(selection: Selection) -> Iterator[str]:
     if not selection.trials:
         yield "There is no record of any trial."
     elif all(is_ours(trial) for trial in selection.trials):
-        yield "Nothing could be measured: no trial came to an end of its own."
+        yield "Nothing could be measured: no trial ran to completion."
 
 
 def _swarm_failures(selection: Selection) -> Iterator[str]:

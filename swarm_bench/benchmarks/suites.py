@@ -10,7 +10,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.located import Located, read_located
-from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.core.validation import wrong_file
 
 FOLDER, SUFFIX = "tasks", ".yaml"
 
@@ -61,11 +61,7 @@ def read_suite(path: Path) -> Suite:
     try:
         suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
-        first = first_error(error)
-        line = located.line(first["loc"])
-        raise ConfigError(
-            f"{path}:{line}: {place_of(first)} {words_of(first)}; fix the file"
-        ) from error
+        raise ConfigError(wrong_file(path, error, _SuiteFile, located.line)) from error
     _check_ids(path, located, suite)
     return Suite(
         name=path.stem,

@@ -1,6 +1,6 @@
 """YAML that a person wrote, read so that a mistake can be named with its line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,15 @@ def read_located(path: Path, kind: str) -> Located:
         problem = getattr(error, "problem", None) or error
         raise ConfigError(f"{path}{line}: not YAML: {problem}; fix the file") from error
     return Located(content=content, root=root)
+
+
+def json_lines(text: str) -> Callable[[Sequence[int | str]], int]:
+    """Tells the line of a place in a JSON text, from 1; 0 where that cannot be told."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)  # JSON is YAML, but for a few spaces
+    except (yaml.YAMLError, RecursionError):
+        return lambda _place: 0
+    return Located(content=None, root=root).line
 
 
 def _text(path: Path, kind: str) -> str:

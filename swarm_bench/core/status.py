@@ -107,7 +107,7 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     Cause.NOT_AUTHORIZED: Consequence(
         status=Status.PROVIDER_LIMITED,
         rerun=True,
-        meaning="were not let in by the provider: no log-in, or a key it does not take",
+        meaning="failed authentication: no login, or a key that the provider rejects",
     ),
     Cause.UNKNOWN_MODEL: Consequence(
         status=Status.PROVIDER_LIMITED,

@@ -1,10 +1,16 @@
 """What is wrong with what a person wrote, in words that do not name our library's types."""
 
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+Line = Callable[[Sequence[int | str]], int]
+"""The line of a place in a file, from 1; 0 where that is not known."""
+MOST = 5
+"""Problems of a file that are said at once."""
 _WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not a key that is known here",
@@ -16,7 +22,7 @@ _WORDS = {
     "finite_number": "must be a finite number",
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
-    "string_type": "must be a text",
+    "string_type": "must be a string",
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
     "list_type": "must be a list",
@@ -27,7 +33,7 @@ _WORDS = {
 
 def place_of(error: ErrorDetails) -> str:
     """Where it is, as `tasks.0.prompt`."""
-    return ".".join(str(part) for part in error["loc"]) or "the whole of it"
+    return ".".join(str(part) for part in error["loc"]) or "it"
 
 
 def words_of(error: ErrorDetails) -> str:
@@ -50,6 +56,40 @@ def words_of(error: ErrorDetails) -> str:
             return _WORDS.get(kind, error["msg"][:1].lower() + error["msg"][1:])
 
 
+def wrong_file(
+    path: object, error: ValidationError, model: type[BaseModel], line: Line | None = None
+) -> str:
+    """All that is wrong in a file, by line, as one sentence; `model` is what it should have been.
+
+    An unknown key that looks like a known one is taken for that one.
+    """
+    known = sorted(_keys(model.model_json_schema()))
+    found = sorted((line(one["loc"]) if line else 0, _clause(one, known)) for one in error.errors())
+    said = [f"{path}:{number}: {clause}" if number else clause for number, clause in found[:MOST]]
+    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
+    return f"{'; '.join([*dict.fromkeys(said), *more])}; fix the file"
+
+
+def _clause(error: ErrorDetails, known: Sequence[str]) -> str:
+    clause = f"{place_of(error)} {words_of(error)}"
+    if error["type"] == "extra_forbidden" and isinstance(key := error["loc"][-1], str):
+        same = [name for name in known if name.lower() == key.lower()]
+        meant = [*same, *get_close_matches(key, known, n=1)]
+        return f"{clause}, did you mean {meant[0]!r}?" if meant and key not in same else clause
+    return clause
+
+
+def _keys(schema: Any) -> set[str]:
+    """The names of all properties in a JSON schema."""
+    if isinstance(schema, list):
+        return {key for one in schema for key in _keys(one)}
+    if not isinstance(schema, dict):
+        return set()
+    properties = schema.get("properties")
+    own = set(properties) if isinstance(properties, dict) else set()
+    return own | {key for one in schema.values() for key in _keys(one)}
+
+
 def first_error(error: ValidationError) -> ErrorDetails:
-    """The first one is said; the next shows when it is fixed."""
+    """The first one, where one says enough."""
     return error.errors()[0]

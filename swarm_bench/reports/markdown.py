@@ -49,7 +49,8 @@ def standing(one: Standing) -> str:
     if one.no_verdict:
         said.append(f"**no verdict**: {sentence(one.no_verdict)}")
     if one.qualifications:
-        said.append(f"Qualified: {sentence('; '.join(one.qualifications))}.")
+        word = "Caveats" if len(one.qualifications) > 1 else "Caveat"
+        said.append(f"{word}: {sentence('; '.join(one.qualifications))}.")
     return " ".join(said)
 
 

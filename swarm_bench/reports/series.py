@@ -32,7 +32,7 @@ def _headline(series: Series) -> Iterator[str]:
         for one, sizes in mode.standings.items():
             yield f"**{escaped(mode.mode)}**, {_at(sizes)}: {standing(one)}"
         for said, sizes in mode.qualifications.items():
-            yield f"**{escaped(mode.mode)}**, {_at(sizes)}, qualified: {sentence(said)}."
+            yield f"**{escaped(mode.mode)}**, {_at(sizes)}, with caveats: {sentence(said)}."
 
 
 def _at(sizes: Sizes) -> str:

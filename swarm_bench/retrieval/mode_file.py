@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import START_SECONDS
+from swarm_bench.core.located import json_lines
 from swarm_bench.core.mode_parts import Preparation
-from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.core.validation import wrong_file
 from swarm_bench.retrieval.variables import QUERY, placeholders_in
 
 _HTTP = ("http", "streamable-http", "streamableHttp")
@@ -208,7 +209,5 @@ def parse(path: Path) -> ModeFile:
     except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
     except ValidationError as error:
-        first = first_error(error)
-        raise ConfigError(
-            f"The mode file {path} is wrong: {place_of(first)} {words_of(first)}; fix the file"
-        ) from error
+        said = wrong_file(path, error, ModeFile, json_lines(text))
+        raise ConfigError(f"The mode file is wrong: {said}") from error

@@ -31,7 +31,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"files": {"../x": "y"}}, "must be a path below the agent's own folder"),
     ({"files": {"/x": "y"}}, "must be a path below the agent's own folder"),
     ({"files": {"mcp.json": "y"}}, "is taken"),
-    ({"files": {"x": {"text": "y"}}}, "must be a text, or {literal: a text}"),
+    ({"files": {"x": {"text": "y"}}}, "must be a string, or {literal: STRING}"),
     ({"version": {"command": ["a", "{{ home }}"]}}, "can have only {{ folder }} here"),
     ({"rehearsal": {"model": "m"}}, "a rehearsal would ask the real one"),
     ({"turns": {"limit": "counted"}}, "needs 'ends'"),

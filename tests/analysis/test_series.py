@@ -98,12 +98,12 @@ def test_the_headlines_of_the_sizes_stand_on_top(grown: Callable[..., Series]) -
     for line in (
         "- **canopy-service**, 1 at a time: connected in 2 of 2 trials, used in 2.",
         "- **canopy-service**, 2 at a time: connected in 2 of 2 trials, used in 1.",
-        "- **canopy-service**, 2 at a time, qualified: not used in 1 of 2 trials.",
-        "- **canopy-service**, 1, 2 at a time, qualified: the tool's counters were not compared",
+        "- **canopy-service**, 2 at a time, with caveats: not used in 1 of 2 trials.",
+        "- **canopy-service**, 1, 2 at a time, with caveats: the tool's counters were not compared",
     ):
         assert line in page
     assert page.index("## Headline") < page.index("## Warnings")
-    assert found.modes[0].sentence.endswith("Qualified: see the headline.")
+    assert found.modes[0].sentence.endswith("Caveats: see the headline.")
 
 
 def test_without_a_verdict_nothing_is_said_of_sharing(trial: Make, session: Session) -> None:

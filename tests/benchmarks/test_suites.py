@@ -48,10 +48,10 @@ def test_an_unknown_suite_is_named_with_a_hint() -> None:
             3,
             "the id 'a' is taken",
         ),
-        ("- a\n", 1, "the whole of it must be a mapping"),
+        ("- a\n", 1, "it must be a mapping"),
         ("tasks:\n  - {id: a, title: 2026-99-99, prompt: c}\n", 0, "not YAML"),
         ('tasks:\n  - {id: a, title: b, prompt: "c\\0"}\n', 2, "tasks.0.prompt"),
-        ("", 1, "the whole of it must be a mapping"),
+        ("", 1, "it must be a mapping"),
     ],
 )
 def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:

@@ -105,7 +105,7 @@ def test_a_service_that_somebody_else_asks_too(bench: Bench) -> None:
     assert any("nobody knows whose calls" in one for one in swarm["counters_why"])
     said = headline(done)["canopy-service"]
     assert "others may have asked its service" in said
-    assert "othing qualifies it" not in done.out
+    assert "here are no caveats" not in done.out
 
 
 def told_mode(bench: Bench, name: str) -> str:

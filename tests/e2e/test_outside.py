@@ -114,7 +114,7 @@ def test_every_other_way_to_the_tool_is_seen(bench: Bench, port: int) -> None:
     assert [r["evidence"]["outside"] for r in records if r["mode"] != "baseline"] == [[]] * 10
     assert {r["retrieval"] for r in records} <= {"unknown", "not-given", "unused"}
     headline = done.out.partition("## Headline")[2].partition("## Warnings")
-    assert "Nothing qualifies it" not in headline[0]
+    assert "here are no caveats" not in headline[0]
     assert "4 of 5 trials seem to have reached a tool" in headline[0]
     assert headline[0].count("4 of 5 trials of baseline") == 2
     assert "baseline: 4 of 5 trials seem to have reached" in headline[2]

@@ -62,7 +62,7 @@ def headline(done: Done) -> dict[str, str]:
 
 
 def qualified(line: str) -> bool:
-    return "Qualified" in line or "no verdict" in line
+    return "Caveat" in line or "no verdict" in line
 
 
 def test_servers_that_fail_their_agents_in_every_way(bench: Bench) -> None:
@@ -150,7 +150,7 @@ def test_agents_and_counters_that_do_not_say_the_same(bench: Bench) -> None:
     assert not (bench.folder / "out" / "baseline" / "local-feedback-metrics.json").exists()
     said = headline(done)
     assert {mode for mode in steps if qualified(said[mode])} == set(steps)
-    assert said["blind"].endswith("Qualified: what its tools answered cannot be told.")
+    assert said["blind"].endswith("Caveat: what its tools answered cannot be told.")
 
 
 @pytest.mark.parametrize(

@@ -187,8 +187,9 @@ def test_the_headline_stands_before_everything_else() -> None:
     first = text.partition("\n## ")[2]
     assert first.startswith("Headline\n\n- **canopy**: connected in 1 of 1 trial, used in 1.\n")
     assert (
-        "\nCorrectness was not measured, so lower figures alone are no gain. Beside that, nothing "
-        "qualifies it: every trial was connected and used the tool, and the witnesses agree.\n"
+        "\nCorrectness was not measured, so lower figures alone are no gain. Apart from that, "
+        "there are no caveats: every trial was connected and used the tool, and the witnesses "
+        "agree.\n"
     ) in first
     assert "Every trial used its mode's tool" in first
 
@@ -221,12 +222,11 @@ def test_a_qualified_headline_says_by_what() -> None:
     trials = [make_trial("canopy"), make_trial("canopy", agent=2, retrieval="unused")]
     text = summary(make_session(make_trial(), *trials))
     assert (
-        "- **canopy**: connected in 2 of 2 trials, used in 1. Qualified: not used in 1 of 2 "
-        "trials.\n"
+        "- **canopy**: connected in 2 of 2 trials, used in 1. Caveat: not used in 1 of 2 trials.\n"
     ) in text
     assert "canopy, as used |" in text
     assert "the agents' choice and not chance" in text
-    assert "othing qualifies it" not in text
+    assert "here are no caveats" not in text
 
 
 def test_a_mode_without_a_verdict_has_no_column() -> None:

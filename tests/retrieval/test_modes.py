@@ -145,7 +145,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ("{ nonsense", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ('{"mcpServers": {"\\ud800": {"command": "sh"}}}', "is not JSON"),
-        ([], "the whole of it must be a mapping"),
+        ([], "it must be a mapping"),
         ({}, "mcpServers is missing"),
         ({"mcpServers": {}, "servers": {}}, "servers is not a key that is known"),
         ({"mcpServers": {}, "swarmBench": {"instuctions": "x"}}, "swarmBench.instuctions"),

@@ -104,7 +104,7 @@ def _sent(message: Any) -> dict[str, Any]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise ValueError("messages: content must be a text or a list of blocks")
+        raise ValueError("messages: content must be a string or a list of blocks")
     return {"role": message["role"], "content": content}
 
 

@@ -137,7 +137,10 @@ def test_the_form_of_the_answer_can_be_asked_for(asked_for: dict[str, Any]) -> N
         ({"model": "m", "messages": [{"role": "system", "content": "x"}]}, "one user message"),
         ({"model": "m", "messages": ["hello"]}, "role user or assistant"),
         ({"model": "m", "messages": [{"role": "tool", "content": "x"}]}, "role user or assistant"),
-        ({"model": "m", "messages": [{"role": "user", "content": 1}]}, "text or a list of blocks"),
+        (
+            {"model": "m", "messages": [{"role": "user", "content": 1}]},
+            "string or a list of blocks",
+        ),
         ({"model": "m", "messages": [ASK], "tools": [{"type": "x"}]}, "tools: each one needs"),
         ({"model": "m", "messages": [ASK], "tools": 1}, "tools must be a list"),
     ],

@@ -1,0 +1,46 @@
+"""What is wrong in a file that a person wrote: all of it at once, with lines and what was meant."""
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from swarm_bench.core.located import json_lines
+from swarm_bench.core.validation import MOST, wrong_file
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    prompt: str
+    count: int = 0
+
+
+class File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    parts: list[Part]
+    own: Part | None = Field(None, alias="ownPart")
+
+
+def wrong(text: str) -> str:
+    with pytest.raises(ValidationError) as caught:
+        File.model_validate_json(text)
+    return wrong_file("x.json", caught.value, File, json_lines(text))
+
+
+def test_all_problems_are_said_in_the_order_of_their_lines() -> None:
+    text = '{\n  "parts": [\n    {"promt": "a",\n     "count": "many"}\n  ],\n  "ownpart": {}\n}'
+    assert wrong(text) == (
+        "x.json:3: parts.0.prompt is missing; "
+        "x.json:3: parts.0.promt is not a key that is known here, did you mean 'prompt'?; "
+        "x.json:4: parts.0.count must be a whole number; "
+        "x.json:6: ownpart is not a key that is known here, did you mean 'ownPart'?; fix the file"
+    )
+
+
+def test_a_key_in_a_wrong_place_is_not_what_was_meant() -> None:
+    said = wrong('{"parts": [], "prompt": "a"}')
+    assert said == "x.json:1: prompt is not a key that is known here; fix the file"
+
+
+def test_many_problems_are_counted() -> None:
+    said = wrong('{"parts": [' + ", ".join(["1"] * (MOST + 2)) + "]}")
+    assert said.endswith("; and 2 more; fix the file")
+    assert said.count("x.json:1") == MOST
