@@ -44,6 +44,7 @@ def secrets(
     written = [*chain.from_iterable(commands), *addresses]
     values |= {*_of_addresses([*values, *variables.values(), *written])}
     values |= {*_of_schemes(values)}
+    values |= {unquote(value) for value in values}  # an address has them quoted
     known = _known(variables)
     return tuple(sorted(value for value in values if _is_secret(value, known)))
 
@@ -92,11 +93,10 @@ def _is_path(value: str) -> bool:
 
 
 def _of_addresses(texts: Collection[str]) -> Iterator[str]:
-    """Passwords, and tokens in the place of a user; also as they are before they are quoted."""
+    """Passwords, and tokens in the place of a user."""
     for login in (match["login"] for text in texts for match in logins(text)):
         user, colon, password = login.partition(":")
-        secret = password if colon else user
-        yield from (secret, unquote(secret))
+        yield password if colon else user
 
 
 def _of_schemes(values: Collection[str]) -> Iterator[str]:
