@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,8 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, REHEARSAL, Mode, Program
 from swarm_bench.core.listing import Listing
-from swarm_bench.core.outcome import AgentRequest
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.outcome import AgentRequest, Launch
+from swarm_bench.core.ports import Agent, Described
 from swarm_bench.core.settings import Settings
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes import render_servers
@@ -23,6 +23,8 @@ from swarm_bench.runtime.ownership import temporary
 YAML = (".yaml", ".yml")
 COMMAND = "command"
 """The agent that a YAML file describes."""
+PROMPT = "{{ prompt }}"
+"""Stands for the prompt where only the command line is looked at."""
 
 
 def find_agent(word: str) -> Agent:
@@ -87,9 +89,21 @@ def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
         )
 
 
-def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
-    """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
-    may raise is recorded with the trial."""
+def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that the agent's adapter lets through, and those that it documents as keys;
+    none for an agent that cannot be made or launched."""
+    try:
+        agent = find_agent(settings.agent)
+        launch = trial_launch(agent, Mode(name="none", source=""), settings)
+    except SwarmBenchError:
+        return frozenset(), frozenset()
+    keys = agent.abilities.keys if isinstance(agent, Described) else ()
+    return frozenset(launch.inherit if launch else ()), frozenset(keys)
+
+
+def trial_launch(agent: Agent, mode: Mode, settings: Settings) -> Launch | None:
+    """How the agent would be started in a mode, its folders and the prompt by name; `None` when its
+    adapter fails. Raises `UsageError` for what it refuses."""
     with temporary() as folder:
         workspace, home = folder / "workspace", folder / "home"
         workspace.mkdir()
@@ -99,7 +113,7 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
         config = home / "mcp.json"
         config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         request = AgentRequest(
-            prompt="What is here?",
+            prompt=PROMPT,
             workspace=workspace,
             home=home,
             mcp_config=config,
@@ -115,13 +129,30 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
         except UsageError:
             raise
         except Exception:  # noqa: BLE001  # an adapter may raise anything
-            return
+            return None
+    named = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
+    return replace(launch, argv=tuple(_with_names(word, named) for word in launch.argv))
+
+
+def _with_names(word: str, named: Mapping[str, str]) -> str:
+    for path, name in named.items():
+        word = word.replace(path, name)
+    return word
+
+
+def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
+    """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
+    may raise is recorded with the trial."""
+    launch = trial_launch(agent, mode, settings)
+    if launch is None:
+        return
     # In a rehearsal the adapter's variables are what leads to the server, and to no provider.
-    fixed = set(launch.env) if request.rehearsal else {"HOME"} & set(launch.env)
+    rehearsed = settings.model == REHEARSAL
+    fixed = set(launch.env) if rehearsed else {"HOME"} & set(launch.env)
     for name in fixed.intersection(environment(settings)):
         raise UsageError(
             f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
-            f"{' in a rehearsal' if request.rehearsal else ''}; omit it"
+            f"{' in a rehearsal' if rehearsed else ''}; omit it"
         )
 
 

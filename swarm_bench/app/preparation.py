@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.agents import check, environment, find_agent, identify
+from swarm_bench.app.agents import check, environment
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
 from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
@@ -17,6 +17,9 @@ from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.sizes import check_alike, sizes
+from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
+from swarm_bench.app.trust.withheld import agent_of, program_of
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -34,7 +37,7 @@ from swarm_bench.core.shipped import is_path
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order, plan
 from swarm_bench.engine.preparing import check_warm
-from swarm_bench.engine.resume import check_options, extend, with_back_ends
+from swarm_bench.engine.resume import extend, with_back_ends
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
@@ -68,19 +71,17 @@ async def prepared(
     """Everything resolved, the repository copied. The copy goes away with the block.
 
     Without `emit` it is only to be looked at: nothing is started but the agent's program, for its
-    version.
+    version, if that is approved. Raises `UsageError` for what is not, before anything is started.
     """
     old = continued.read_experiment() if continued else None
-    if old:
-        check_options(old, resolved.stored())
     settings = resolved.settings
-    agent = find_agent(settings.agent)
+    agent = _agent(resolved, old, starts=emit is not None)
     if isinstance(agent, Replays):
         with replay_prepared(agent, resolved, benchmark, old, emit) as ready:
             yield ready
         return
-    chosen = _choose(resolved, benchmark, agent, old)
-    await _check(chosen, settings, emit)
+    chosen = _choose(resolved, benchmark, agent, old, starts=emit is not None)
+    await _check(chosen, resolved, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, place, warning(emit)) as work:
@@ -97,18 +98,25 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
-        yield await _asked(ready, settings, continued, emit)
+        yield await _asked(ready, resolved, continued, emit)
+
+
+def _agent(resolved: Resolved, old: Experiment | None, *, starts: bool) -> Agent:
+    agent = agent_of(resolved)
+    if starts:  # after agent and session were read: files may have changed since they were approved
+        require(resolved, [*demands(resolved), *(of_session(old, resolved) if old else ())])
+    return agent
 
 
 async def _asked(
-    ready: Prepared, settings: Settings, continued: SessionFolder | None, emit: Emit | None
+    ready: Prepared, resolved: Resolved, continued: SessionFolder | None, emit: Emit | None
 ) -> Prepared:
     """With what the tools said of the modes that are to run; without `emit` nobody is asked. Raises
     `UsageError`."""
     if emit is None:
         await places_of_placebos(ready)
         return ready
-    asking, left = _asking(ready, settings), _left(ready.experiment, continued)
+    asking, left = _asking(ready, resolved), _left(ready.experiment, continued)
     tools = with_their_tools(left, ready.experiment)
     greetings = await ask_tools(asking, tools, ready.snapshot, emit)
     placebos = [mode for mode in left if mode.is_placebo]
@@ -135,11 +143,12 @@ def _left(experiment: Experiment, continued: SessionFolder | None) -> list[Mode]
     return [mode for mode in experiment.modes if mode.name in names]
 
 
-def _asking(ready: Prepared, settings: Settings) -> Asking:
+def _asking(ready: Prepared, resolved: Resolved) -> Asking:
+    settings = resolved.settings
     agent_env = environment(settings)
     return Asking(
         programs=ready.programs,
-        user_environment=dict(os.environ),
+        user_environment=resolved.environment,
         agent_env=agent_env,
         dotenv=of_dotenv(),
         service_url=settings.service_url,
@@ -148,16 +157,17 @@ def _asking(ready: Prepared, settings: Settings) -> Asking:
     )
 
 
-async def _check(chosen: _Chosen, settings: Settings, emit: Emit | None) -> None:
+async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None:
     """Refuses now what would be refused after the other modes have run. Raises `UsageError`, and
     `ServiceFailed`."""
+    settings = resolved.settings
     if settings.require_retrieval and not any(mode.servers for mode in chosen.modes):
         raise UsageError(
             "--require-retrieval asks for a tool, and none of the modes gives a tool; "
             "add one with --modes"
         )
     if settings.index == "warm":
-        check_warm(chosen.modes, {**os.environ, **environment(settings)})
+        check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
     check(chosen.agent, chosen.modes, settings)
     if settings.service_url and emit:
         async with running_service(settings.service_url):
@@ -169,19 +179,21 @@ def _recorded(continued: SessionFolder) -> set[str]:
 
 
 def _choose(
-    resolved: Resolved, benchmark: Benchmark, agent: Agent, old: Experiment | None
+    resolved: Resolved, benchmark: Benchmark, agent: Agent, old: Experiment | None, *, starts: bool
 ) -> _Chosen:
     settings = resolved.settings
-    modes = _modes(settings.modes, old)
+    modes, suite = _modes(settings.modes, old), _suite(resolved, old)
+    if starts:
+        require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
     if benchmark == "calibrate":
         modes = twice(modes)
     elif settings.controls:
         modes = with_controls(modes, settings.controls)
     return _Chosen(
         modes=modes,
-        suite=_suite(resolved, old),
+        suite=suite,
         agent=agent,
-        program=identify(agent, settings.agent, settings.model),
+        program=program_of(agent, resolved),
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swarm_bench.app import session
-from swarm_bench.app.agents import find_agent
 from swarm_bench.app.places import check_output, make_session_folder
 from swarm_bench.app.prepared import Benchmark
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.session import Result, to_continue
+from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.core.errors import (
     GateFailed,
     HarnessError,
@@ -86,7 +86,7 @@ def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
         return bool(series_sessions(Path(settings.resume)))
     several = benchmark == BENCHMARK and len(settings.agents) > 1
     # The agents of a recording are those of the session that was recorded.
-    return several and not isinstance(find_agent(settings.agent), Replays)
+    return several and not isinstance(agent_of(resolved), Replays)
 
 
 def show_plan(resolved: Resolved) -> str:

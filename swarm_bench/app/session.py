@@ -17,6 +17,7 @@ from swarm_bench.app.preparation import prepared
 from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
+from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
 from swarm_bench.core.addresses import without_logins
@@ -24,12 +25,13 @@ from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageE
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Headline, Report
-from swarm_bench.core.settings import Member, Resolved, Settings
+from swarm_bench.core.settings import Member, Resolved
 from swarm_bench.core.status import CONSEQUENCES, Status
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
 from swarm_bench.engine.recorder import Recorder
+from swarm_bench.engine.resume import check_options
 from swarm_bench.engine.series import one_of
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
@@ -134,6 +136,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
         session=experiment.settings,
         defaults=DEFAULTS[benchmark],
     )
+    check_options(experiment, resolved.stored())
     if not folder.holds_session() or experiment.swarm_size is None:
         return resolved
     return replace(resolved, member=Member(size=experiment.swarm_size, like=None))
@@ -164,8 +167,9 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             try:
+                remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 async with _rehearsing(ready, folder, emit) as rehearsal:
-                    kit = _kit(ready, folder, emit, resolved.settings, rehearsal)
+                    kit = _kit(ready, folder, emit, resolved, rehearsal)
                     interrupted = await _run_in(kit)
                 report, summary = write_summary(folder)
             except StoreError as error:
@@ -250,9 +254,10 @@ def _kit(
     ready: Prepared,
     folder: SessionFolder,
     emit: Emit,
-    settings: Settings,
+    resolved: Resolved,
     rehearsal: Rehearsal | None,
 ) -> Kit:
+    settings = resolved.settings
     return Kit(
         experiment=ready.experiment,
         agent=ready.agent,
@@ -260,7 +265,7 @@ def _kit(
         folder=folder,
         work=ready.work,
         programs=ready.programs,
-        user_environment=dict(os.environ),
+        user_environment=resolved.environment,
         scorers=swarm_benchmark.scorers(),
         prompt=swarm_benchmark.prompt,
         page=render_page,

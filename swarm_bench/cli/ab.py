@@ -49,6 +49,7 @@ def ab(
     keep_workspaces: o.KeepWorkspaces = None,
     require_retrieval: o.RequireRetrieval = None,
     require_verdict: o.RequireVerdict = None,
+    trust: o.Trust = None,
     config: o.Config = None,
 ) -> None:
     given = dict(locals())

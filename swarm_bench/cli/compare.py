@@ -16,9 +16,14 @@ Examples:
   swarm-bench compare --modes baseline canopy --controls instructions placebo
   swarm-bench compare --plan
   swarm-bench compare --continue --runs 10
+  swarm-bench compare --trust
 
 Every option can also be set as SWARM_BENCH_<NAME> in the environment or in .env, or in
-swarm-bench.toml. Progress goes to standard error, the summary to standard output.
+swarm-bench.toml. What those two files, or a session from elsewhere, would run beyond what comes
+with swarm-bench is run after you said so: with --trust, which is remembered for this folder until
+it changes, with SWARM_BENCH_TRUST=1 in the environment, or by naming the file with --config.
+
+Progress goes to standard error, the summary to standard output.
 
 Exit codes: 0 the session is complete, 2 wrong usage, 3 the harness or the provider failed or no
 agent gave an answer, 4 a gate failed, 130 interrupted.
@@ -60,6 +65,7 @@ def compare(
     keep_workspaces: o.KeepWorkspaces = None,
     require_retrieval: o.RequireRetrieval = None,
     require_verdict: o.RequireVerdict = None,
+    trust: o.Trust = None,
     config: o.Config = None,
 ) -> None:
     given = dict(locals())

@@ -18,6 +18,7 @@ Examples:
   swarm-bench doctor --modes baseline ./my-server.json --agent claude --agents 8
 
 Takes the options of `swarm-bench compare` from the same places. One line each, with what to do.
+What settings files would start is named, and started only with --trust.
 
 Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
 """
@@ -43,6 +44,7 @@ def doctor(
     agent_env: o.AgentEnv = None,
     inherit_settings: o.InheritSettings = None,
     concurrency: o.Concurrency = None,
+    trust: o.Trust = None,
     config: o.Config = None,
 ) -> None:
     given = {name: value for name, value in locals().items() if value is not None}
@@ -50,13 +52,14 @@ def doctor(
     from swarm_bench.app.doctor.examination import examine
 
     path: Any = given.pop("config", None)
+    vouches = bool(given.pop("trust", False))
     found: list[Check] = []
 
     def tell(check: Check) -> None:
         found.append(check)
         _print(check)
 
-    examine(given, path, tell)
+    examine(given, path, vouches, tell)
     if any(check.state is State.PROBLEM for check in found):
         raise typer.Exit(UNFIT)
 

@@ -254,6 +254,15 @@ RequireVerdict = Annotated[
         show_default=False,
     ),
 ]
+Trust = Annotated[
+    bool | None,
+    typer.Option(
+        "--trust",
+        help="Let the files of this folder, and a session from elsewhere, run what they name; "
+        "remembered until that changes.",
+        show_default=False,
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(

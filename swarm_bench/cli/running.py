@@ -8,17 +8,20 @@ import typer
 
 from swarm_bench.cli.ending import INTERRUPTED
 from swarm_bench.cli.terminal import show
+from swarm_bench.cli.trusting import ask
 
 
 def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:
     """Run the benchmark with the options that were `given`; `None` is an option not given."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
+    from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.watch import watching
 
     said = {name: value for name, value in given.items() if value is not None}
-    config = said.pop("config", None)
+    config, trust = said.pop("config", None), said.pop("trust", False)
     resolved = session.resolve(said, benchmark, config)
+    resolved = approve(resolved, given=trust, ask=ask, refuse=not resolved.settings.plan)
     several = series.is_series(resolved, benchmark)
     if resolved.settings.plan:
         show(series.show_plan(resolved) if several else session.show_plan(resolved, benchmark))

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from dotenv import dotenv_values
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
@@ -115,6 +116,8 @@ _NAMES = {*Settings.model_fields, "continue"} - {"resume"}
 MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 """Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
 asked for a traceback."""
+TRUST = f"{PREFIX}TRUST"
+"""Counts in the environment of the process only: a file cannot vouch for itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,14 @@ class Resolved:
 
     settings: Settings
     sources: Mapping[str, Source]
+    config: Path | None = None
+    """The settings file that `--config` names; `None` for the one of the working folder."""
+    dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables in `.env` that are not ours: an agent gets those that its adapter documents."""
+    approved: frozenset[str] = frozenset()
+    """Digests of what files may have started in this call (`core/trust.py`)."""
+    let_in: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What of `dotenv` the agent's adapter documents and may have."""
     member: Member | None = None
     """`None` for a session that is alone."""
 
@@ -142,6 +153,11 @@ class Resolved:
         return {
             name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
         }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The user's variables: those of this process, and below them what `.env` may add."""
+        return {**self.let_in, **os.environ}
 
     def said(self, name: str) -> bool:
         """Whether the option stands on the command line of this call."""
@@ -183,13 +199,14 @@ def load(
         values.update(layer)
         sources.update(dict.fromkeys(layer, source))
     try:
-        return Resolved(settings=Settings(**values), sources=sources)
+        settings = Settings(**values)
     except ValidationError as error:
         raise _sentence(error, sources) from error
+    return Resolved(settings=settings, sources=sources, config=config, dotenv=_of_others())
 
 
 def _environment() -> dict[str, Any]:
-    _refuse_unknown("The environment", os.environ)
+    _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
     return _with_continue(EnvSettingsSource(Settings)(), os.environ)
 
 
@@ -199,10 +216,27 @@ def _dotenv() -> dict[str, Any]:
         found = source()
     except UnicodeDecodeError as error:
         raise ConfigError(f".env is not UTF-8 text: {error}; fix the file") from error
+    if TRUST.lower() in source.env_vars:
+        raise ConfigError(
+            f".env sets {TRUST}, and a file cannot vouch for itself; remove the line, and give "
+            "--trust or set it in the environment"
+        )
     _refuse_unknown(".env", source.env_vars)
     # Other programs keep their variables there too, without our prefix.
     ours = {name: value for name, value in found.items() if name in Settings.model_fields}
     return _with_continue(ours, source.env_vars)
+
+
+def _of_others() -> dict[str, str]:
+    """Variables in `.env` without our prefix, as they are written."""
+    if not Path(".env").is_file():
+        return {}
+    written = dotenv_values(".env", encoding="utf-8", interpolate=False)
+    return {
+        name: value
+        for name, value in written.items()
+        if value and not name.upper().startswith(PREFIX)
+    }
 
 
 def _with_continue(found: Mapping[str, Any], variables: Mapping[str, str | None]) -> dict[str, Any]:

@@ -48,3 +48,8 @@ def find(kind: str, folder: str, suffix: str, name: str) -> Path:
             "give the path of the one you mean"
         )
     return found[0]
+
+
+def is_ours(path: Path, folder: str) -> bool:
+    """Whether a file of the kind `folder` came with the package."""
+    return path.resolve().parent == folders(folder)[0].resolve()

@@ -33,6 +33,12 @@ def controls(value: object) -> object:
     return list(dict.fromkeys(names)) if isinstance(names, list) else names
 
 
+def yes_or_no(word: str) -> bool | None:
+    """`None` for a word that says neither."""
+    said = word.strip().lower()
+    return said in _YES if said in _YES or said in _NO else None
+
+
 def numbers(value: object) -> object:
     """One number is a list of one; a text is cut at spaces and commas."""
     if isinstance(value, list):

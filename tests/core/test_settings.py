@@ -249,3 +249,27 @@ def test_controls_are_spelt_alike_everywhere(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_control_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="--controls 'placbo': it must be 'instructions' or"):
         load({"controls": ["placbo"]})
+
+
+def test_a_file_cannot_vouch_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_TRUST", "1")
+    load({})
+    for name, content in [
+        (".env", "SWARM_BENCH_TRUST=1\n"),
+        (".env", "export swarm_bench_trust='1'\n"),
+        (".env", "SWARM_BENCH_CONFIG=other.toml\n"),
+        ("swarm-bench.toml", "trust = true\n"),
+        ("swarm-bench.toml", 'config = "other.toml"\n'),
+    ]:
+        Path(name).write_text(content)
+        with pytest.raises(ConfigError, match=r"vouch for itself|is no option"):
+            load({})
+        Path(name).unlink()
+
+
+def test_what_other_programs_have_in_dotenv_is_not_filled_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret")
+    Path(".env").write_text("ANTHROPIC_API_KEY=${GITHUB_TOKEN}\nSWARM_BENCH_RUNS=2\nEMPTY=\n")
+    assert load({}).dotenv == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}

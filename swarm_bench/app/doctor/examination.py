@@ -16,20 +16,25 @@ from swarm_bench.app.doctor.machine import (
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.tools import check_tools
+from swarm_bench.app.doctor.trusting import not_started, vouched, without
+from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.core import settings as options
 from swarm_bench.core.checks import Check, State
-from swarm_bench.core.settings import Settings
+from swarm_bench.core.settings import Resolved
 
 Tell = Callable[[Check], None]
 
 
-def examine(given: Mapping[str, Any], config: Path | None, tell: Tell) -> None:
+def examine(given: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell) -> None:
     """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
     that cannot be."""
-    anyio.run(_examine, options.load(given, config=config).settings, tell)
+    resolved = approve(options.load(given, config=config), given=trust, refuse=False)
+    anyio.run(_examine, resolved, tell)
 
 
-async def _examine(settings: Settings, tell: Tell) -> None:
+async def _examine(resolved: Resolved, tell: Tell) -> None:
+    waiting = unapproved(resolved)
+    settings = without(resolved.settings, waiting)
     tell(check_python())
     tell(await check_git())
     tell(check_ripgrep())
@@ -37,11 +42,13 @@ async def _examine(settings: Settings, tell: Tell) -> None:
     at_once = settings.concurrency or max(settings.agents)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))
     tell(check_descriptors(at_once))
-    programs = list(check_programs(settings))
+    programs = list(check_programs(settings, resolved.environment))
     for check in programs:
         if check.state is not State.ABSENT:
             tell(check)
-    async for check in check_tools(settings):
+    for demand in waiting:
+        tell(not_started(demand))
+    async for check in check_tools(settings, resolved.environment, vouched(resolved)):
         tell(check)
     for check in programs:  # last, so that what stands in the way is seen
         if check.state is State.ABSENT:

@@ -1,8 +1,7 @@
 """Which agent programs are here, whether our adapters know their versions, and whether a provider
 would let them in. No value of a key is looked at, and no log-in is read."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,12 +16,13 @@ from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.settings import Settings
 
 
-def check_programs(settings: Settings) -> Iterator[Check]:
-    """The agent that was asked for, and every other that is registered."""
+def check_programs(settings: Settings, variables: Mapping[str, str]) -> Iterator[Check]:
+    """The agent that was asked for, and every other that is registered. `variables` are those of
+    the user."""
     names = [settings.agent, *(name for name in agent_names() if name != settings.agent)]
     plain = [name for name in names if name == settings.agent or not needs_argument(name)]
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
-        yield from threads.map(lambda name: _check(name, settings), plain)
+        yield from threads.map(lambda name: _check(name, settings, variables), plain)
 
 
 def memory_of(settings: Settings) -> int | None:
@@ -34,7 +34,7 @@ def memory_of(settings: Settings) -> int | None:
     return abilities.memory_mb if abilities else None
 
 
-def _check(name: str, settings: Settings) -> Check:
+def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check:
     asked = name == settings.agent
     about = f"agent {name}"
     model = settings.model if asked else None
@@ -47,13 +47,15 @@ def _check(name: str, settings: Settings) -> Check:
     abilities = _abilities(agent)
     if abilities is None:
         return Check(about=about, state=State.OK, found=_label(program))
-    return _known(about, program, abilities, settings if asked else None)
+    way_in = _way_in(abilities, settings if asked else None, variables)
+    return _known(about, program, abilities, settings if asked else None, way_in)
 
 
-def _known(about: str, program: Program, abilities: Abilities, asked: Settings | None) -> Check:
+def _known(
+    about: str, program: Program, abilities: Abilities, asked: Settings | None, way_in: str | None
+) -> Check:
     """`asked`: the options, when this agent is the one they ask for."""
     version, advice = _version(program, abilities)
-    way_in = _way_in(abilities, asked)
     found = f"{version}; {way_in or 'no key and no log-in'}"
     if asked and asked.model == REHEARSAL:
         found = f"{version}; a rehearsal needs no key"
@@ -85,11 +87,13 @@ def _fits(version: str | None, supported: str) -> bool:
         return False
 
 
-def _way_in(abilities: Abilities, asked: Settings | None) -> str | None:
+def _way_in(
+    abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
+) -> str | None:
     """What would let the program in at a provider; never what it says."""
     given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
     for name in abilities.keys:
-        if os.environ.get(name) or name in given:
+        if variables.get(name) or name in given:
             return f"{name} is set"
     logged_in = next((file for file in abilities.login if (Path.home() / file).exists()), None)
     if logged_in is None:

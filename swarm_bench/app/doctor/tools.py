@@ -2,7 +2,7 @@
 service does once what it is for; in a clone of the user's own, each tool is asked one question."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.app.agents import environment
@@ -17,7 +17,6 @@ from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service, started_service
 from swarm_bench.retrieval.greeting import Greeting
-from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.homes import Homes
@@ -27,12 +26,15 @@ SLOW_SECONDS = 5.0
 """A server that takes longer is a good part of a short trial's time."""
 
 
-async def check_tools(settings: Settings) -> AsyncIterator[Check]:
-    """Each mode, and the service if one of them needs it."""
+async def check_tools(
+    settings: Settings, variables: Mapping[str, str], find: Callable[[str], Sequence[Mode]]
+) -> AsyncIterator[Check]:
+    """Each mode, which `find` reads, and the service if one of them needs it. `variables` are those
+    of the user."""
     modes: list[Mode] = []
     for name in settings.modes:
         try:
-            modes += find_modes([name])
+            modes += find(name)
         except SwarmBenchError as error:
             yield Check(about=f"mode {name}", state=State.PROBLEM, found=str(error))
     left, name = list[str](), f"doctor-{os.urandom(4).hex()}"
@@ -40,7 +42,7 @@ async def check_tools(settings: Settings) -> AsyncIterator[Check]:
         while left:
             yield Check(about="leftovers", state=State.WARNING, found=left.pop())
         try:
-            asking = _asking(settings, work)
+            asking = _asking(settings, work, variables)
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, found=str(error))
             return
@@ -61,14 +63,14 @@ async def check_tools(settings: Settings) -> AsyncIterator[Check]:
             yield await _check_service(asking)
 
 
-def _asking(settings: Settings, work: Path) -> Asking:
+def _asking(settings: Settings, work: Path, variables: Mapping[str, str]) -> Asking:
     agent_env = environment(settings)
     return Asking(
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
-        user_environment=dict(os.environ),
+        user_environment=variables,
         agent_env=agent_env,
         dotenv=of_dotenv(),
         service_url=settings.service_url,

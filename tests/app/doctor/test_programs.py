@@ -1,5 +1,6 @@
 """What doctor says of agent programs: found, version, and a way in without a value of it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def install(home: Path, version: str) -> None:
 
 
 def of(name: str, **given: object) -> Check:
-    found = {one.about: one for one in check_programs(load(given).settings)}
+    found = {one.about: one for one in check_programs(load(given).settings, os.environ)}
     return found[f"agent {name}"]
 
 

@@ -1,6 +1,7 @@
 """What doctor says of modes and of the service: real servers, and the embedded canopy."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 
 from swarm_bench.app.doctor.tools import check_tools
 from swarm_bench.core.checks import Check, State
+from swarm_bench.core.experiment import Mode
 from swarm_bench.core.settings import load
+from swarm_bench.retrieval.modes import find_modes
 
 SERVER = """
 from mcp.server import MCPServer
@@ -22,8 +25,11 @@ server.run()
 
 
 async def checks(*modes: str | Path, **given: object) -> dict[str, Check]:
+    def find(name: str) -> tuple[Mode, ...]:
+        return find_modes([name])
+
     settings = load({"modes": [str(mode) for mode in modes], **given}).settings
-    return {check.about: check async for check in check_tools(settings)}
+    return {check.about: check async for check in check_tools(settings, os.environ, find)}
 
 
 def mode(folder: Path, name: str, code: str, **more: object) -> Path:

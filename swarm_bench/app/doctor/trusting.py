@@ -1,0 +1,46 @@
+"""What `doctor` leaves alone: whatever a file asks to be started and nobody vouches for."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.demands import of_modes
+from swarm_bench.core.checks import Check, State
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.core.trust import Demand
+from swarm_bench.retrieval.modes import find_modes
+
+
+def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:
+    """The settings as they are without what is asked for: other modes stay."""
+    left_out = {demand.word for demand in waiting if demand.option == "modes"}
+    options = {demand.option for demand in waiting} & set(Settings.model_fields)
+    changes: dict[str, Any] = {
+        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in options
+    }
+    if "modes" in changes:
+        changes["modes"] = [name for name in settings.modes if name not in left_out]
+    return settings.model_copy(update=changes)
+
+
+def not_started(demand: Demand) -> Check:
+    """The line that names what was left alone."""
+    return Check(
+        about=demand.option.replace("_", "-"),
+        state=State.WARNING,
+        found=f"not started or used: {demand.sentence}",
+        advice="look at it, then add --trust",
+    )
+
+
+def vouched(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
+    """Finds a mode by its word. Raises `UsageError` also for one that was changed since it was
+    approved."""
+
+    def find(word: str) -> tuple[Mode, ...]:
+        found = find_modes([word])
+        require(resolved, of_modes(resolved, found))
+        return found
+
+    return find

@@ -1,0 +1,107 @@
+"""Who vouches for what files ask to be started: the person, now or before. Without that nothing of
+it is."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from swarm_bench.app.trust.demands import (
+    demands,
+    documented,
+    may_load,
+    of_session,
+    of_sessions,
+    of_variables,
+)
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.settings import TRUST, Resolved
+from swarm_bench.core.trust import Demand, left_over, refusal
+from swarm_bench.core.written import yes_or_no
+from swarm_bench.runtime.trusted import TrustFile
+
+Ask = Callable[[Sequence[Demand]], bool | None]
+"""Asks the person; `None` where there is nobody to ask."""
+
+
+def approve(
+    resolved: Resolved, *, given: bool = False, ask: Ask | None = None, refuse: bool = True
+) -> Resolved:
+    """The options with what may be started. `given` is `--trust`; with `refuse` false, as for what
+    only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
+    for _ in range(2):  # an agent says what variables it takes once it may be loaded
+        asked = demands(resolved)
+        known = resolved.approved | _known(asked)
+        waiting = left_over(asked, known)
+        if waiting and _is_vouched(waiting, given, ask if refuse else None):
+            known |= {demand.digest for demand in waiting}
+        elif waiting and refuse:
+            raise refusal(waiting)
+        resolved = replace(resolved, approved=known)
+    return replace(resolved, let_in=_let_in(resolved))
+
+
+def unapproved(resolved: Resolved) -> list[Demand]:
+    """What is asked for and may not be started."""
+    return left_over(demands(resolved), resolved.approved)
+
+
+def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
+    """Raises `UsageError` for what is not approved, such as a file that was changed since."""
+    if waiting := left_over(asked, resolved.approved):
+        raise refusal(waiting)
+
+
+def remember_session(
+    experiment: Experiment, resolved: Resolved, emit: Emit, *, continued: bool
+) -> None:
+    """Note that this user has made the session, or extended one of theirs: it is continued without
+    a question. Where that cannot be noted it will be asked about."""
+    made = of_session(experiment, resolved, made_now=True)
+    try:
+        if not (continued and left_over(of_sessions(resolved), _known(made))):
+            _remember(made)
+    except ConfigError as error:
+        emit(Trouble(message=f"{error}; --continue will ask whether to trust this session"))
+
+
+def _is_vouched(waiting: Sequence[Demand], given: bool, ask: Ask | None) -> bool:
+    word = os.environ.get(TRUST, "")
+    by_environment = yes_or_no(word)
+    if by_environment is None:
+        raise UsageError(f"{TRUST} is {word!r}; set it to 1 or 0, or unset it")
+    if by_environment:
+        return True
+    answer = given or (ask is not None and ask(waiting))
+    if answer is False and ask is not None and not given:
+        raise UsageError("Nothing was started, since the answer was no; --plan shows what would be")
+    if answer:
+        _remember(waiting)
+    return bool(answer)
+
+
+def _known(asked: Sequence[Demand]) -> frozenset[str]:
+    if not asked:
+        return frozenset()
+    file = TrustFile()
+    return frozenset().union(*(file.known(key) for key in {_key(demand) for demand in asked}))
+
+
+def _remember(asked: Sequence[Demand]) -> None:
+    for key, of_key in groupby(sorted(asked, key=_key), _key):
+        TrustFile().remember(key, [demand.digest for demand in of_key])
+
+
+def _key(demand: Demand) -> str:
+    return f"session {demand.session}" if demand.session else f"folder {Path.cwd()}"
+
+
+def _let_in(resolved: Resolved) -> dict[str, str]:
+    """What the agents get of the variables in `.env`."""
+    if not may_load(resolved):
+        return {}
+    refused = {one.option for one in left_over(of_variables(resolved), resolved.approved)}
+    return {name: value for name, value in documented(resolved)[0].items() if name not in refused}

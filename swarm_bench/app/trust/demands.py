@@ -1,0 +1,155 @@
+"""What the files of the working folder, and sessions that are continued, ask to be started."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from swarm_bench.app.agents import YAML, adapter_variables
+from swarm_bench.app.trust.parts import (
+    OF_OPTION,
+    REPLAY,
+    Part,
+    agent_file,
+    of_mode,
+    of_stored,
+    of_suite,
+)
+from swarm_bench.benchmarks import suites
+from swarm_bench.core import shipped
+from swarm_bench.core.experiment import Experiment, Mode
+from swarm_bench.core.settings import FILE, Resolved
+from swarm_bench.core.trust import Demand, digest_of, left_over
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.series import series_sessions
+from swarm_bench.retrieval import modes
+
+_TAKEN_OVER = ("agent", "agent_arg", "agent_env", "inherit_settings", "model")
+"""Options that a continued session takes over as they are; its modes and tasks it holds itself."""
+_KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
+"""How the names of keys end."""
+
+
+def demands(resolved: Resolved) -> list[Demand]:
+    """Of everything that this call reads. Those of variables are missing while the agent is code
+    that may not be loaded."""
+    found = [*of_files(resolved), *of_sessions(resolved)]
+    if may_load(resolved):
+        found += of_variables(resolved)
+    return list({demand.digest: demand for demand in found}.values())
+
+
+def agent_is_free(resolved: Resolved) -> bool:
+    """Whether the agent may be started: the person named it, or vouched for what did."""
+    asked = [*of_files(resolved, ("agent",)), *of_sessions(resolved)]
+    return not left_over([one for one in asked if one.option == "agent"], resolved.approved)
+
+
+def may_load(resolved: Resolved) -> bool:
+    """Whether the agent may be made: one of a file, or a registered one, starts nothing by that."""
+    return not _is_code(resolved.settings.agent) or agent_is_free(resolved)
+
+
+def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> Iterator[Demand]:
+    """What the settings file and `.env` of the working folder ask for."""
+    for option in options:
+        if (origin := _origin(resolved, option)) is not None:
+            for part in OF_OPTION[option](getattr(resolved.settings, option)):
+                yield _of_file(option, part, origin)
+
+
+def of_modes(resolved: Resolved, found: Sequence[Mode]) -> list[Demand]:
+    """The same of modes as they were read, which is what will run."""
+    origin = _origin(resolved, "modes")
+    theirs = (mode for mode in found if not shipped.is_ours(Path(mode.source), modes.FOLDER))
+    return [_of_file("modes", of_mode(mode), origin) for mode in theirs if origin is not None]
+
+
+def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
+    """The same of a task suite."""
+    origin = _origin(resolved, "tasks")
+    if origin is None or shipped.is_ours(Path(suite.source), suites.FOLDER):
+        return []
+    return [_of_file("tasks", of_suite(suite), origin)]
+
+
+def of_sessions(resolved: Resolved) -> list[Demand]:
+    """What the session or series asks for that is continued."""
+    if not resolved.settings.resume:
+        return []
+    folder = Path(resolved.settings.resume)
+    members = [*series_sessions(folder).values()] or [SessionFolder(folder)]
+    return [one for member in members for one in of_session(member.read_experiment(), resolved)]
+
+
+def of_session(
+    experiment: Experiment, resolved: Resolved, *, made_now: bool = False
+) -> list[Demand]:
+    """What a stored session asks for when it is continued with these options; `made_now`: when it
+    is, in a later call."""
+    settings = resolved.settings
+    names = [word.partition("=")[0] for word in settings.agent_env]
+    nameless = settings.model_copy(update={"agent_env": names})
+    taken = [name for name in _TAKEN_OVER if made_now or resolved.sources[name] == "session"]
+    parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
+    if not settings.agent.startswith(REPLAY):  # which starts nothing of it
+        parts += of_stored(experiment)
+    return [
+        Demand(
+            option=option,
+            word=part.word,
+            what=part.what,
+            origin=f"the session {experiment.session}",
+            digest=digest_of("session", experiment.session, part.digest),
+            session=experiment.session,
+        )
+        for option, part in parts
+    ]
+
+
+def of_variables(resolved: Resolved) -> list[Demand]:
+    """Variables in `.env` that the agent would get and that are no keys: addresses, proxies, places
+    of files."""
+    found, keys = documented(resolved)
+    return [
+        Demand(
+            option=name,
+            word=name,
+            what=f"the variable {name} for the agents",
+            origin=".env",
+            digest=digest_of("variable", name, value, resolved.settings.agent),
+        )
+        for name, value in found.items()
+        if name not in keys and not name.endswith(_KEYS)
+    ]
+
+
+def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
+    """Variables in `.env` that the agent's adapter lets through and that are not set here, and the
+    names that it documents as keys."""
+    if not resolved.dotenv or resolved.settings.agent.startswith(REPLAY):
+        return {}, frozenset()
+    inherited, keys = adapter_variables(resolved.settings)
+    found = {
+        name: value
+        for name, value in resolved.dotenv.items()
+        if name in inherited and name not in os.environ
+    }
+    return found, keys
+
+
+def _origin(resolved: Resolved, option: str) -> str | None:
+    """The file of the working folder that sets an option; `None` for what the person typed, or
+    whose file they named."""
+    if resolved.sources[option] == "file":
+        return str(FILE) if resolved.config is None else None
+    return ".env" if resolved.sources[option] == ".env" else None
+
+
+def _of_file(option: str, part: Part, origin: str) -> Demand:
+    return Demand(option=option, word=part.word, what=part.what, origin=origin, digest=part.digest)
+
+
+def _is_code(word: str) -> bool:
+    """Whether the agent is a class of the user's own, which is imported to be asked anything."""
+    own = agent_file(word)
+    return own is not None and not own.endswith(YAML)

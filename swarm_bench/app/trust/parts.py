@@ -1,0 +1,197 @@
+"""What the value of an option has started, or gives to what is started. Nothing is started, and no
+code loaded, to find out."""
+
+import hashlib
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.agents import YAML
+from swarm_bench.benchmarks import suites
+from swarm_bench.core import shipped
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.experiment import Experiment, Mode
+from swarm_bench.core.trust import digest_of, is_plain_model
+from swarm_bench.retrieval import modes
+
+REPLAY = "replay:"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that is started or given to what is started."""
+
+    word: str
+    what: str
+    """For a person, without values of variables."""
+    digest: str
+
+
+Parts = Iterator[Part]
+
+
+def agent_file(word: str) -> str | None:
+    """The agent in the word that is no registered one: a YAML file, or `module:class`. A recording
+    has none unless one is named for it, behind an `@`."""
+    if word.startswith(REPLAY):
+        word = word.rpartition("@")[2] if "@" in word else ""
+    return word if ":" in word or word.endswith(YAML) else None
+
+
+def _agent(word: str) -> Parts:
+    own = agent_file(word)
+    if own is not None:
+        content = _content(Path(own.removeprefix("command:"))) if own.endswith(YAML) else None
+        digest = digest_of("agent", word, content, str(Path.cwd()))
+        yield Part("agent", f"the agent {word}", digest)
+
+
+def _arguments(words: Sequence[str]) -> Parts:
+    if words:
+        what = f"the agents' arguments {shlex.join(words)}"
+        yield Part("agent_arg", what, digest_of("arguments", words))
+
+
+def _variables(words: Sequence[str]) -> Parts:
+    if words:
+        names = ", ".join(word.partition("=")[0] for word in words)
+        yield Part("agent_env", f"the agents' variables {names}", digest_of("variables", words))
+
+
+def _inherit(wanted: bool) -> Parts:
+    if wanted:
+        yield Part("inherit_settings", "your own home for the agents", digest_of("inherit"))
+
+
+def _model(name: str | None) -> Parts:
+    if name is not None and not is_plain_model(name):
+        yield Part("model", f"the model {name!r}, which is no plain name", digest_of("model", name))
+
+
+def _modes(words: Sequence[str]) -> Parts:
+    for word in words:
+        try:
+            path = shipped.find("mode", modes.FOLDER, modes.SUFFIX, word)
+            if not shipped.is_ours(path, modes.FOLDER):
+                yield of_mode(modes.read_mode(path), word)
+        except SwarmBenchError:
+            continue  # it cannot run, and what it becomes later is not vouched for
+
+
+def of_mode(mode: Mode, word: str | None = None) -> Part:
+    """A mode as it was read."""
+    lines = "; ".join(command_lines(mode).values()) or "no server"
+    content = mode.model_dump(mode="json", exclude_defaults=True)
+    return Part(word or mode.name, f"the mode {mode.name}: {lines}", digest_of("mode", content))
+
+
+def command_lines(mode: Mode) -> dict[str, str]:
+    """What a mode starts or reaches, as its file has it, by what it is for. Values of variables are
+    not in it."""
+    found = {
+        f"server {name}": str(server["url"]) if "url" in server else shlex.join(_argv(server))
+        for name, server in mode.servers.items()
+    }
+    found["prepare"] = shlex.join(mode.prepare.command) if mode.prepare else ""
+    found |= {"teardown": shlex.join(mode.teardown), "version": shlex.join(mode.version)}
+    found |= {f"service {name}": name for name in mode.services}
+    return {what: line for what, line in found.items() if line}
+
+
+def _argv(server: Mapping[str, Any]) -> list[str]:
+    return [str(word) for word in (server.get("command", ""), *server.get("args", ()))]
+
+
+def _tasks(word: str) -> Parts:
+    try:
+        suite = suites.find_suite(word)
+    except SwarmBenchError:
+        return
+    if not shipped.is_ours(Path(suite.source), suites.FOLDER):
+        yield of_suite(suite)
+
+
+def of_suite(suite: suites.Suite) -> Part:
+    """A task suite as it was read: what agents are asked is what they do."""
+    prompts = [task.prompt for task in suite.tasks]
+    digest = digest_of("tasks", prompts, suite.answer_format)
+    return Part(suite.name, f"agents with the tasks of {suite.source}", digest)
+
+
+def _repo(repo: Path) -> Parts:
+    place = repo.expanduser().resolve()
+    if not place.is_relative_to(Path.cwd()):
+        yield Part("repo", f"agents in a copy of {place}", digest_of("repo", str(place)))
+
+
+def _service(url: str | None) -> Parts:
+    if url is not None:
+        yield Part("service_url", f"the service at {url}", digest_of("service", url))
+
+
+def _program(name: str) -> Callable[[str | None], Parts]:
+    def parts(path: str | None) -> Parts:
+        if path:
+            yield Part(name, f"{path} as {name}", digest_of(name, path))
+
+    return parts
+
+
+OF_OPTION: dict[str, Callable[[Any], Parts]] = {
+    "agent": _agent,
+    "agent_arg": _arguments,
+    "agent_env": _variables,
+    "inherit_settings": _inherit,
+    "model": _model,
+    "modes": _modes,
+    "tasks": _tasks,
+    "repo": _repo,
+    "service_url": _service,
+    "canopy_mcp": _program("canopy-mcp"),
+    "canopy_service": _program("canopy-service"),
+}
+"""Options that ask for something when a file sets them, for some values. All others are numbers,
+choices, and places for output."""
+
+
+def of_stored(experiment: Experiment) -> Iterator[tuple[str, Part]]:
+    """What a session holds itself, by its option: modes, tasks, and the repository."""
+    for mode in experiment.modes:
+        if not _is_shipped(mode):
+            yield "modes", of_mode(modes.with_secrets(mode))
+    if not _are_shipped(experiment):
+        prompts = [task.prompt for task in experiment.tasks]
+        digest = digest_of("tasks", prompts, experiment.answer_format)
+        yield "tasks", Part("tasks", f"agents with {len(prompts)} tasks that it holds", digest)
+    for part in _repo(Path(experiment.repository.path)):
+        yield "repo", part
+
+
+def _is_shipped(mode: Mode) -> bool:
+    """Whether it came with the package, and is as it was."""
+    path = shipped.folders(modes.FOLDER)[0] / f"{mode.name}{modes.SUFFIX}"
+    return path.is_file() and (
+        modes.read_mode(path).model_copy(update={"source": mode.source}) == mode
+    )
+
+
+def _are_shipped(experiment: Experiment) -> bool:
+    folder = shipped.folders(suites.FOLDER)[0]
+    ours = [suites.read_suite(path) for path in sorted(folder.glob(f"*{suites.SUFFIX}"))]
+    prompts = {task.prompt for suite in ours for task in suite.tasks}
+    formats = {suite.answer_format for suite in ours}
+    told = {task.prompt for task in experiment.tasks}
+    return told <= prompts and experiment.answer_format in formats
+
+
+def _content(path: Path) -> str | None:
+    """The hash of a file; `None` for what is none."""
+    try:
+        if not path.expanduser().is_file():
+            return None
+        with path.expanduser().open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

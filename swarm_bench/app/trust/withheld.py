@@ -1,0 +1,43 @@
+"""The agent of a call, as far as it may be loaded and started."""
+
+from swarm_bench.app.agents import find_agent, identify
+from swarm_bench.app.trust.demands import agent_is_free, may_load
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.settings import Resolved
+
+
+class Withheld:
+    """Stands for an agent whose code may not be loaded: it has a name and starts nothing."""
+
+    def __init__(self, word: str) -> None:
+        self.name = word
+
+    def launch(self, request: AgentRequest) -> Launch:
+        """Raises `NotImplementedError`, as all of it does but for the name."""
+        raise NotImplementedError(self.name)
+
+    def activity(self, line: bytes) -> Activity | None:
+        raise NotImplementedError(self.name)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        raise NotImplementedError(self.name)
+
+    def program(self, model: str | None) -> Program:
+        raise UsageError(f"The agent {self.name} was not loaded; add --trust")
+
+
+def agent_of(resolved: Resolved) -> Agent:
+    """The agent that the options name, or what stands for one that may not be loaded."""
+    word = resolved.settings.agent
+    return find_agent(word) if may_load(resolved) else Withheld(word)
+
+
+def program_of(agent: Agent, resolved: Resolved) -> Program:
+    """The agent's program; without its version, which it would be started for, if it may not be."""
+    settings = resolved.settings
+    if agent_is_free(resolved):
+        return identify(agent, settings.agent, settings.model)
+    return Program(name=settings.agent)

@@ -1,0 +1,21 @@
+"""The question whether files may have run what they name."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from swarm_bench.cli.terminal import printable
+from swarm_bench.core.trust import Demand
+
+
+def ask(demands: Sequence[Demand]) -> bool | None:
+    """The answer of the person; `None` without a terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    origins = ", ".join(dict.fromkeys(demand.origin for demand in demands))
+    typer.echo(printable(f"You did not type this; {origins} would run or use:"), err=True)
+    for demand in demands:
+        typer.echo(f"  {printable(demand.sentence)}", err=True)
+    what = "this session" if all(demand.session for demand in demands) else "this folder"
+    return typer.confirm(f"Trust {what}?", default=False, err=True)

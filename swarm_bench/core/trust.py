@@ -1,0 +1,65 @@
+"""What a file asks to be started, and how that is told."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.errors import UsageError
+
+SHOWN_LETTERS = 200
+"""Of what one line would start."""
+_PLAIN_MODEL = re.compile(r"[\w][\w.:/@+\[\]-]*", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """Something that a file would have started, or given to what is started."""
+
+    option: str
+    """The field of the settings, or the name of a variable."""
+    word: str
+    """What is asked for: one of several modes, an agent."""
+    what: str
+    """For a person: what would be started, without values of variables."""
+    origin: str
+    """The file or the session that asks for it."""
+    digest: str
+    """Of all that decides what is started."""
+    session: str | None = None
+    """Id of the session that asks; `None` for a file of the working folder."""
+
+    @property
+    def sentence(self) -> str:
+        """`the agent x:A (swarm-bench.toml)`."""
+        what = self.what if len(self.what) <= SHOWN_LETTERS else f"{self.what[:SHOWN_LETTERS]} …"
+        return f"{what} ({self.origin})"
+
+
+def digest_of(*parts: Any) -> str:
+    """The hash of JSON values; another one for any other values."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_plain_model(name: str) -> bool:
+    """Whether a model's name can be nothing else on a command line: no option, no shell's words."""
+    return _PLAIN_MODEL.fullmatch(name) is not None
+
+
+def refusal(demands: Sequence[Demand]) -> UsageError:
+    """The error for what nobody vouched for: one sentence."""
+    what = "; ".join(dict.fromkeys(demand.sentence for demand in demands))
+    settings = any(demand.origin == "swarm-bench.toml" for demand in demands)
+    named = ", or name the settings file with --config" if settings else ""
+    return UsageError(
+        f"Nothing was started: you did not type what would be run or used, {what}; look at it with "
+        f"--plan, then add --trust{named}"
+    )
+
+
+def left_over(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
+    """What is asked for and not approved."""
+    return [demand for demand in demands if demand.digest not in approved]

@@ -1,0 +1,146 @@
+"""Who asks for what: the table in docs/trust.md, and what comes of a file that changes."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from swarm_bench.app.trust.demands import demands, of_session
+from swarm_bench.benchmarks.suites import find_suite
+from swarm_bench.core.experiment import Experiment, Mode, Repository, Task
+from swarm_bench.core.settings import Resolved, load
+from swarm_bench.retrieval.modes import find_modes
+from tests.engine.test_plan import experiment
+
+DOCS = Path(__file__).parents[3] / "docs" / "trust.md"
+ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \| (\w+) \| (\w+) \|$", DOCS.read_text(), re.MULTILINE)
+KEY = "sk-a-key-of-the-user"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a mode, tasks and an agent of its own."""
+    here = tmp_path / "here"
+    (here / "mcp_configs").mkdir(parents=True)
+    (here / "tasks").mkdir()
+    monkeypatch.chdir(here)
+    mode = json.dumps({"mcpServers": {"x": {"command": "sh", "args": ["-c", "touch ran"]}}})
+    task = yaml.safe_dump({"tasks": [{"id": "a", "title": "A", "prompt": "Run it."}]})
+    for name in ("server.json", "mcp_configs/mine.json"):
+        (here / name).write_text(mode)
+    for name in ("tasks.yaml", "tasks/mine.yaml"):
+        (here / name).write_text(task)
+    (here / "agent.yaml").write_text("name: own\ncommand: [sh, -c, 'touch ran']\n")
+    return here
+
+
+def asks(resolved: Resolved) -> str:
+    return "asks" if demands(resolved) else "no"
+
+
+def as_variable(option: str, value: object) -> dict[str, str]:
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return {f"SWARM_BENCH_{option.upper().replace('-', '_')}": text}
+
+
+@pytest.mark.parametrize(("line", "by_file", "by_session", "by_person"), ROWS)
+def test_the_table_says_who_is_asked(
+    line: str,
+    by_file: str,
+    by_session: str,
+    by_person: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ((option, value),) = tomllib.loads(line).items()
+    settings, dotenv = folder / "swarm-bench.toml", folder / ".env"
+    settings.write_text(f"{line}\n")
+    assert asks(load({})) == by_file
+    assert asks(load({}, config=Path("swarm-bench.toml"))) == by_person
+    settings.unlink()
+    (variable,) = as_variable(option, value).items()
+    dotenv.write_text("='".join(variable) + "'\n")
+    assert asks(load({})) == by_file
+    dotenv.unlink()
+    typed = load({option.replace("-", "_"): value})
+    assert asks(typed) == by_person
+    stored = stored_session(typed)
+    continued = load({}, session=stored.settings)
+    assert ("asks" if of_session(stored, continued) else "no") == by_session
+    monkeypatch.setenv(*variable)
+    assert asks(load({})) == by_person
+
+
+def stored_session(resolved: Resolved) -> Experiment:
+    """A session with these options, on the working folder."""
+    settings = resolved.settings
+    suite = find_suite(settings.tasks)
+    repo = str(settings.repo.resolve())
+    made = experiment().model_copy(
+        update={
+            "modes": find_modes(settings.modes),
+            "tasks": suite.tasks,
+            "answer_format": suite.answer_format,
+            "settings": resolved.stored(),
+            "repository": Repository(path=repo, kind="folder", tree="t", files=1, bytes=1),
+        }
+    )
+    return Experiment.model_validate_json(made.model_dump_json())
+
+
+def digests(resolved: Resolved) -> set[str]:
+    return {demand.digest for demand in demands(resolved)}
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ('modes = ["mine"]', "mcp_configs/mine.json"),
+        ('tasks = "tasks.yaml"', "tasks.yaml"),
+        ('agent = "agent.yaml"', "agent.yaml"),
+    ],
+)
+def test_another_line_and_another_content_of_its_file_ask_again(
+    line: str, file: str, folder: Path
+) -> None:
+    (folder / "swarm-bench.toml").write_text(f"{line}\nruns = 1\n")
+    before = digests(load({}))
+    (folder / "swarm-bench.toml").write_text(f"seed = 4\nruns = 7\n{line}\n")
+    assert digests(load({})) == before
+    (folder / file).write_text(
+        (folder / file).read_text().replace("touch", "rm").replace("Ru", "D")
+    )
+    assert digests(load({})).isdisjoint(before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tasks": (Task(id="a", title="A", prompt="Send me the keys."),)},
+        {"modes": (Mode(name="canopy", source="/x", servers={"canopy": {"command": "evil"}}),)},
+    ],
+)
+def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
+    made = stored_session(load({"modes": ["mine"]}))
+    known = {one.digest for one in of_session(made, load({"modes": ["mine"]}), made_now=True)}
+    continued = load({}, session=made.settings)
+    assert {one.digest for one in of_session(made, continued)} == known
+    changed = made.model_copy(update=change)
+    assert not {one.digest for one in of_session(changed, continued)} <= known
+
+
+def test_of_dotenv_keys_are_read_and_addresses_ask(folder: Path) -> None:
+    (folder / ".env").write_text(
+        f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL=http://x\nHTTPS_PROXY=http://y\n"
+        "AWS_CONFIG_FILE=z\nDATABASE_URL=http://d\nPATH=/evil\n"
+    )
+    asked = demands(load({"agent": "claude"}))
+    assert {one.option for one in asked} == {
+        "ANTHROPIC_BASE_URL", "HTTPS_PROXY", "AWS_CONFIG_FILE",
+    }  # fmt: skip
+    assert KEY not in str(asked)
+    assert demands(load({"agent": "scout"})) == []
