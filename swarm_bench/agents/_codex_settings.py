@@ -105,8 +105,8 @@ def _script(name: str, server: Json, environment: Json) -> str:
     if bad := [key for key in environment if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key)]:
         raise UsageError(
             f"With --inherit-settings, Codex cannot be given the MCP server {name!r}, since its "
-            f"variable {bad[0]!r} has a name that a shell cannot set; rename it, or leave the "
-            "option out"
+            f"variable {bad[0]!r} has a name that a shell cannot set; rename it, or omit "
+            "the option"
         )
     lines = [f"export {key}={shlex.quote(value)}" for key, value in environment.items()]
     start = shlex.join([server["command"], *server["args"]])

@@ -85,7 +85,7 @@ def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
     if with_tool and not getattr(agent, "takes_mcp", True):
         raise UsageError(
             f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
-            "it some; leave the mode out of --modes, or say in its file how it takes them"
+            "it some; omit the mode from --modes, or say in its file how it takes them"
         )
 
 

@@ -1,7 +1,7 @@
 """Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
 repository, and a service is started once. What would fail in every trial is refused here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import anyio
 
@@ -17,12 +17,16 @@ from swarm_bench.retrieval.greeting import Greeting, Greetings
 from swarm_bench.retrieval.modes import uses
 from swarm_bench.runtime.workspace import Snapshot
 
+OMIT = "omit the mode from --modes"
+
 
 async def ask_tools(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
 ) -> Greetings:
-    """The greetings of all servers of the modes. Raises `UsageError` for the first tool that cannot
-    be used, with what it said."""
+    """The greetings of all servers of the modes.
+
+    Raises `UsageError` for a mode that cannot be used, with what it said; a group for several.
+    """
     with_tool = [mode for mode in modes if mode.servers or mode.services]
     if not with_tool:
         return {}
@@ -35,21 +39,32 @@ async def ask_tools(
             greetings = await greet_all(asking, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    for mode in with_tool:
-        if trouble and mode.services:
-            raise UsageError(
-                f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or leave the "
-                "mode out of --modes"
-            ) from trouble[0]
-        for greeting in greetings[mode.name].values():
-            _check(mode, greeting)
-        if mode.servers and not any(one.tools for one in greetings[mode.name].values()):
-            raise ConfigError(
-                f"The mode {mode.name} offers no tool: its servers answered, and have none; "
-                f"fix {mode.source}, or leave the mode out of --modes"
-            )
-        _check_names(mode, greetings[mode.name])
+    problems = [one for mode in with_tool for one in _problems(mode, greetings, trouble)]
+    if len(problems) > 1:
+        raise ExceptionGroup("several modes cannot be used", problems)
+    if problems:
+        raise problems[0]
     return greetings
+
+
+def _problems(
+    mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
+) -> Iterator[UsageError]:
+    """Why the mode cannot be used; the names of tools only where every server answered."""
+    if trouble and mode.services:
+        yield UsageError(
+            f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
+        )
+    answers = greetings[mode.name]
+    failed = [_no_start(mode, one) for one in answers.values() if one.problem is not None]
+    yield from failed
+    if mode.servers and not failed and not any(one.tools for one in answers.values()):
+        yield ConfigError(
+            f"The mode {mode.name} offers no tool: its servers answered, and have none; "
+            f"fix {mode.source}, or {OMIT}"
+        )
+    elif not failed:
+        yield from _unknown_tools(mode, answers)
 
 
 async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
@@ -66,17 +81,15 @@ async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
         trouble.append(ServiceFailed(str(error).replace(f"its log {log}", "its log")))
 
 
-def _check(mode: Mode, greeting: Greeting) -> None:
-    if greeting.problem is None:
-        return
-    raise ConfigError(
+def _no_start(mode: Mode, greeting: Greeting) -> ConfigError:
+    return ConfigError(
         f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
-        f"{greeting.problem}; fix {mode.source}, or leave the mode out of --modes"
+        f"{greeting.problem}; fix {mode.source}, or {OMIT}"
     )
 
 
-def _check_names(mode: Mode, greetings: Mapping[str, Greeting]) -> None:
-    """Refuse a call that none of the mode's servers offers, before it fails in every swarm."""
+def _unknown_tools(mode: Mode, greetings: Mapping[str, Greeting]) -> Iterator[ConfigError]:
+    """Calls that none of the mode's servers offers, before they fail in every swarm."""
     named = {
         "prepare": mode.prepare.tool if mode.prepare else "",
         "warm_up": mode.warm_up.tool if mode.warm_up else "",
@@ -85,7 +98,7 @@ def _check_names(mode: Mode, greetings: Mapping[str, Greeting]) -> None:
     offered = sorted({tool.name for greeting in greetings.values() for tool in greeting.tools})
     for key, tool in named.items():
         if tool and tool not in offered:
-            raise ConfigError(
+            yield ConfigError(
                 f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "
                 f"offer {', '.join(offered)}; fix {mode.source}"
             )

@@ -269,6 +269,12 @@ def _file(config: Path | None) -> dict[str, Any]:
     except (OSError, ValueError) as error:  # TOMLDecodeError is a ValueError
         raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
     unknown = set(found) - _NAMES
+    tables = [name for name in unknown if isinstance(found[name], dict)]
+    if tables:
+        raise ConfigError(
+            f"The settings file {path} has the table [{tables[0]}]; write the options without one: "
+            "they are the same for every command"
+        )
     if unknown:
         raise ConfigError(
             f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "

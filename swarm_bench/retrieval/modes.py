@@ -164,9 +164,13 @@ def _check_command(mode: Mode, verb: str, command: str | None) -> None:
     folder = Path(mode.source).parent
     if shutil.which(str(folder / command) if "/" in command else command) is None:
         where = f"no program at {folder / command}" if "/" in command else "not on the PATH"
+        words = command.split()
+        several = len(words) > 1 and shutil.which(words[0]) is not None
+        advice = (
+            "put all but the first word into 'args'" if several else "install it, or give its path"
+        )
         raise ConfigError(
-            f"The mode file {mode.source} {verb} {command!r}, which is {where}; "
-            "install it, or give its path"
+            f"The mode file {mode.source} {verb} {command!r}, which is {where}; {advice}"
         )
 
 

@@ -130,7 +130,7 @@ async def connected(
         if raised is not None:  # by the block: the SDK's task groups have wrapped it
             raise raised from raised.__cause__
         if not ready:
-            raise ServerFailed(_reason(error, seconds)) from error
+            raise ServerFailed(_where(config) + _reason(error, seconds)) from error
 
 
 @asynccontextmanager
@@ -241,6 +241,18 @@ async def _list_tools(client: Client) -> list[ToolSpec]:
     raise ServerFailed(f"its list of tools does not end after {_MAX_PAGES} pages")
 
 
+def _where(config: Mapping[str, Any]) -> str:
+    """The address of a server, where it has one; without a login and what follows the path."""
+    url = config.get("url")
+    if not isinstance(url, str):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}: "
+
+
 def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
     """The words of the innermost error, in one line."""
     while isinstance(error, BaseExceptionGroup):
@@ -253,7 +265,7 @@ def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
     if isinstance(error, MCPError):
         # Servers use the SDK's code for errors of their own; its words tell them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
-        words = "it hung up" if closed else error.message
+        words = "it ended or closed its output before it answered" if closed else error.message
     elif isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:

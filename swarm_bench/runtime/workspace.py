@@ -146,6 +146,9 @@ async def _head(repo: Path) -> str | None:
     """
     head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
     if head.returncode != 0 and (repo / ".git").exists():
+        found = await try_git("rev-parse", "--git-dir", cwd=repo)
+        if found.returncode != 0:
+            raise UsageError(f"{repo / '.git'} is no repository that git can read; repair it")
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
     known = head.returncode == 0 and inside.returncode == 0

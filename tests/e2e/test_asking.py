@@ -44,17 +44,19 @@ def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Benc
     script = "sleep 60 >/dev/null & echo the key $KEY is wrong >&2; exit 3"
     env = {"KEY": "sesame-open-12345"}
     broken = mode(bench, "broken", command="sh", args=["-c", script], env=env)
+    other = mode(bench, "other", url="http://me:sesame@127.0.0.1:9/mcp")
     done = bench.call(
-        "compare", "--repo", str(bench.repo), "--modes", "baseline", broken, "canopy", "--runs", "1"
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", broken, other, "--runs", "1"
     )
     assert done.code == 2
-    *progress, said = done.err.splitlines()
-    assert "asking the servers of broken, canopy" in " ".join(progress)
+    *progress, said, last = done.err.splitlines()
+    assert "asking the servers of broken, other" in " ".join(progress)
     assert said == (
-        "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it hung up; its "
-        f"last words: the key (not stored) is wrong; fix {bench.folder / broken}, or leave the "
-        "mode out of --modes"
+        "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it ended or closed "
+        "its output before it answered; its last words: the key (not stored) is wrong; fix "
+        f"{bench.folder / broken}, or omit the mode from --modes"
     )
+    assert "of the mode other does not start: http://127.0.0.1:9/mcp: All connection" in last
     assert not (bench.folder / "results").exists()
     assert os.getpid() not in asked()
 
@@ -79,7 +81,7 @@ def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
-    assert "its log ends: no room; fix the service, or leave the mode out of --modes" in done.err
+    assert "its log ends: no room; fix the service, or omit the mode from --modes" in done.err
     assert not (bench.folder / "results").exists()
 
 

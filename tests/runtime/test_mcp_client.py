@@ -111,7 +111,7 @@ async def test_a_server_that_ignores_the_end_of_its_input(
         ({"command": "/nowhere/at-all"}, "No such file or directory: /nowhere/at-all"),
         (
             {"command": "sh", "args": ["-c", "echo first >&2; echo I need a KEY >&2; exit 3"]},
-            "it hung up; its last words: first | I need a KEY",
+            "before it answered; its last words: first | I need a KEY",
         ),
         ({"port": 1}, "neither a command nor a url"),
         ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not spoken here"),
@@ -162,7 +162,7 @@ async def test_a_server_that_dies_is_said_by_the_call(
     async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t7", secrets=()) as server:
         for pid in tagged("greeting-t7"):
             psutil.Process(pid).kill()
-        with pytest.raises(ServerFailed, match="it hung up"):
+        with pytest.raises(ServerFailed, match="closed its output"):
             await server.call("find", {"title": "Emma"})
 
 
