@@ -44,7 +44,11 @@ _TRIAL = (
     ),
     ("started_at", "time, UTC", "When the agent's process was started."),
     ("ended_at", "time, UTC", "When the last process of its tree had ended."),
-    ("wall_seconds", "seconds", "From the one to the other, by our clock."),
+    (
+        "wall_seconds",
+        "seconds",
+        "From the start of the agent's own process to its end, by our clock.",
+    ),
     ("api_seconds", "seconds", "Time the agent waited for its model, as it measures it."),
     ("peak_memory_bytes", "bytes", "Largest sampled sum over the process tree."),
     ("cpu_seconds", "seconds", "Sampled over the process tree; short processes can be missing."),
@@ -140,6 +144,12 @@ _TRIAL = (
     ("fences", "count", "Code fences."),
     ("grounded", "true or false", "references is 3 or more."),
     ("structured", "true or false", "3 headings or more, and 5 bullets or 1 code fence or more."),
+    (
+        "unscored_characters",
+        "characters",
+        "The end of an answer of more than 1,048,576 characters, which references, headings, "
+        "bullets and fences leave out; null when there is none.",
+    ),
 )
 
 _EVIDENCE = (

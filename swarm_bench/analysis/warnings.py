@@ -15,6 +15,7 @@ from swarm_bench.analysis import (
 from swarm_bench.analysis.concerns import warned
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.ports import SCORED_CHARACTERS
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -56,6 +57,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, clone_concerns.not_torn_down),
         *_mixed(selection),
         *_unknown_prices(selection),
+        *_unscored(selection),
         *selection.data.warnings,
     )
 
@@ -147,4 +149,14 @@ def _unknown_prices(selection: Selection) -> Iterator[str]:
         yield (
             f"The cost of {amount(len(so), 'trial')} is unreliable: the agent's program has no "
             f"price of the model ({models}) and took that of another."
+        )
+
+
+def _unscored(selection: Selection) -> Iterator[str]:
+    so = [trial for trial in selection.trials if trial.unscored_characters]
+    if so:
+        yield (
+            f"{amount(len(so), 'answer')} {places(so, selection)} had more than a million "
+            "characters: files, headings, bullets and fences were counted in the first "
+            f"{SCORED_CHARACTERS:,} only."
         )

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from swarm_bench.core.experiment import Program
 
 Score = bool | int | float | str | None
+SCORED_CHARACTERS = 1 << 20
+"""Of an answer, from its beginning."""
 
 
 @runtime_checkable
@@ -82,6 +84,11 @@ class ScoreContext:
     """Path the agent worked in, so that absolute references can be resolved."""
     files: frozenset[str]
     """Paths of the files in the snapshot, relative to its root, with `/`."""
+
+    @property
+    def beginning(self) -> str:
+        """As much of the answer as is looked at word by word: an endless one would take minutes."""
+        return self.text[:SCORED_CHARACTERS]
 
 
 class Scorer(Protocol):

@@ -134,6 +134,8 @@ class TrialRecord(Stored):
     fences: int | None = None
     grounded: bool | None = None
     structured: bool | None = None
+    unscored_characters: int | None = None
+    """At the end of an answer that is longer than what is scored of one."""
 
     @property
     def key(self) -> Key:

@@ -12,7 +12,7 @@ from swarm_bench.core.events import Trouble
 from swarm_bench.core.experiment import Mode
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.preparing import Site, call, prepare, tear_down
-from swarm_bench.engine.trial import Surroundings
+from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.inventory import (
     Changes,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import anyio
+
 from swarm_bench.core.events import Emit
 from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.outcome import Launch
@@ -52,6 +54,9 @@ class Kit:
     """What the servers of the modes said when they were asked."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents; `agent` plays it."""
+
+    reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
+    """How many threads read and score at a time what agents printed: the loop must go on."""
 
     @property
     def workspace(self) -> Path:

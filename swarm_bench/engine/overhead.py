@@ -21,7 +21,8 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
-from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.engine.surroundings import Surroundings
+from swarm_bench.engine.trial import TrialRun
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.runtime.inventory import copy_below

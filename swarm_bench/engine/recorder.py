@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
 from swarm_bench.core.outcome import Launch
@@ -53,6 +54,7 @@ class Recorder:
         """`adapter` is the word that named the agent."""
         self._folder = folder
         self._adapter = adapter
+        self._turn = Lock()
 
     def begin(self, experiment: Experiment, files: frozenset[str]) -> None:
         """Write the head. Raises `StoreError`."""
@@ -77,7 +79,8 @@ class Recorder:
             )
             for number, data in enumerate(printed.left.values(), start=1):
                 write_whole(self._stream(trial, f"left-{number}"), data)
-        append_line(self._folder / TRIALS, trial.model_dump_json())
+        with self._turn:  # several trials may end together
+            append_line(self._folder / TRIALS, trial.model_dump_json())
 
     def keep_swarm(self, record: SwarmRecord) -> None:
         append_line(self._folder / SWARMS, record.model_dump_json())

@@ -19,7 +19,8 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.engine.proof import prove
 from swarm_bench.engine.recording import Measured
-from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.engine.surroundings import Surroundings
+from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.reaching import reach_of
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor

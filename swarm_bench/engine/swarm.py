@@ -24,7 +24,8 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.proof import prove
-from swarm_bench.engine.trial import Surroundings, TrialRun
+from swarm_bench.engine.surroundings import Surroundings
+from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
 from swarm_bench.retrieval.placebo.arm import PLACEBO
@@ -89,7 +90,7 @@ class SwarmRun:
         except StoreError:
             raise
         except HarnessError as error:
-            self._fail(_cause_of(error), str(error))
+            await self._fail(_cause_of(error), str(error))
         except anyio.get_cancelled_exc_class():
             if not self._measured:
                 self._story.failure = "interrupted"
@@ -179,7 +180,7 @@ class SwarmRun:
         if watches:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
-            self._fail(Cause.SERVICE_FAILED, self._story.lost)
+            await self._fail(Cause.SERVICE_FAILED, self._story.lost)
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
@@ -203,7 +204,7 @@ class SwarmRun:
         self._story.lost = await service.watch()
         agents.cancel_scope.cancel()
 
-    def _fail(self, cause: Cause, detail: str) -> None:
+    async def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
         detail = clean_text(detail, self._kit.secrets)
         self._story.failure = detail
@@ -211,7 +212,7 @@ class SwarmRun:
         self._runs = self._runs or self._new_runs()
         for run in self._runs:
             if not run.recorded:
-                run.record(Outcome(cause=cause, detail=detail), None)
+                await run.record(Outcome(cause=cause, detail=detail), None)
 
     def _new_runs(self) -> list[TrialRun]:
         around = self._surroundings()

@@ -1,9 +1,9 @@
 """One trial: launch, watch, stop the tree, parse, score, append the record."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from swarm_bench.core.outcome import (
     Outcome,
     StopReason,
 )
-from swarm_bench.core.ports import Score, ScoreContext
+from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.recording import RecordedTrial
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -28,31 +28,14 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
 from swarm_bench.engine.recording import Measured, make_record, rehearsed
+from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
-from swarm_bench.retrieval.outside import Reach
 from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.homes import Home
-from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output, clean_text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What the trials of one swarm share."""
-
-    workspace: Path
-    placeholders: Mapping[str, str]
-    monitor: TreeMonitor
-    attempts: Mapping[str, int]
-    """How often each trial was tried before."""
-    home: Mapping[str, str]
-    """Variables that lead the servers into the home that they share."""
-    made: tuple[str, ...] = ()
-    """Paths in the workspace that the preparation of the mode's tool left there."""
-    reach: Reach = Reach()
-    """What other modes give."""
 
 
 class TrialRun:
@@ -65,6 +48,7 @@ class TrialRun:
         self._tag = f"{kit.experiment.session}/{trial.id}"
         self._prompt = kit.prompt(kit.experiment, kit.experiment.mode(trial.mode), trial.task)
         self._started: datetime | None = None
+        self._ended: datetime | None = None
         self._seconds: float | None = None
         self._launched: Launch | None = None
         self._result: ProcessResult | None = None
@@ -96,30 +80,46 @@ class TrialRun:
             outcome, exit_code = await self._launch()
         except ProcessLost as error:
             self._seconds = None
-            self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
+            await self.record(Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None)
         except HarnessError:
             raise
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
-                self.record(await self._so_far(await lost()), None)
+                await self.record(await self._so_far(await lost()), None)
             raise
         except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
             detail = f"{type(error).__name__}: {error}"
-            self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
+            await self.record(Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None)
         else:
             with anyio.CancelScope(shield=True):  # it has ended; who stops now stops the others
                 if (why := await lost() or self._defect) is not None:
                     outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
-                self.record(outcome, exit_code)
+                await self.record(outcome, exit_code)
         finally:
             self._home.remove()
 
-    def record(self, outcome: Outcome, exit_code: int | None) -> None:
+    async def record(self, outcome: Outcome, exit_code: int | None) -> None:
         """Write the artefacts and the line. Called once."""
+        kit = self._kit
+        with anyio.CancelScope(shield=True):
+            record, troubles = await anyio.to_thread.run_sync(
+                self._artefacts, outcome, exit_code, limiter=kit.reading
+            )
+        for trouble in troubles:
+            kit.emit(Trouble(message=trouble))
+        kit.folder.append_trial(record)
+        self.written = record
+        kit.emit(TrialEnded(record=record))
+
+    def _artefacts(
+        self, outcome: Outcome, exit_code: int | None
+    ) -> tuple[TrialRecord, tuple[str, ...]]:
+        """Write what the record is of. Returns it, and what went wrong."""
         kit, trial = self._kit, self.trial
         detail = outcome.detail and clean_text(outcome.detail, self._kit.secrets)
         outcome = replace(outcome, detail=detail)
-        extra = {**self._found(outcome), **self._scores(outcome)}
+        scored = self._scored(outcome)
+        extra = {**self._found(outcome), **scored.keys}
         measured = self._measured(exit_code)
         record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
         if kit.recorder is not None:
@@ -128,9 +128,7 @@ class TrialRun:
             write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
         page = kit.folder.agent_file(kit.experiment, trial, "md")
         write_whole(page, kit.page(record, outcome.text))
-        kit.folder.append_trial(record)
-        self.written = record
-        kit.emit(TrialEnded(record=record))
+        return record, scored.troubles
 
     def _outside(self, outcome: Outcome) -> tuple[str, ...]:
         """What the agent reached beside the servers of its mode, as sentences."""
@@ -141,7 +139,7 @@ class TrialRun:
     def _measured(self, exit_code: int | None) -> Measured:
         return Measured(
             started_at=self._started,
-            ended_at=datetime.now(UTC),
+            ended_at=self._ended or datetime.now(UTC),
             wall_seconds=self._seconds,
             exit_code=exit_code,
             peak_memory_bytes=self._around.monitor.peak_memory(self._tag),
@@ -200,7 +198,10 @@ class TrialRun:
         try:
             self._result = await run(command, output=output, timeout=timeout)
         finally:
+            self._ended = datetime.now(UTC)
             self._seconds = anyio.current_time() - began
+            if self._result is not None:
+                self._seconds = self._result.seconds
             with anyio.CancelScope(shield=True):
                 self._rehearsed = await self._what_the_server_saw()
         return self._result
@@ -257,7 +258,7 @@ class TrialRun:
             secrets=self._kit.secrets,
             servers=tuple(self._kit.experiment.mode(self.trial.mode).servers),
         )
-        return await anyio.to_thread.run_sync(self._read, exit)
+        return await anyio.to_thread.run_sync(self._read, exit, limiter=self._kit.reading)
 
     def _read(self, exit: AgentExit) -> Outcome:
         outcome = self._kit.agent.outcome(exit)
@@ -282,19 +283,12 @@ class TrialRun:
         """The workspace as the agent saw it: answers name files by it."""
         return str(self._around.workspace)
 
-    def _scores(self, outcome: Outcome) -> dict[str, Score]:
+    def _scored(self, outcome: Outcome) -> Scored:
         if outcome.text is None or outcome.cause is not Cause.FINISHED:
-            return {}  # the words of an error are no answer
+            return Scored(keys={}, troubles=())  # the words of an error are no answer
         context = ScoreContext(
             text=outcome.text,
             workspace=self._workspace_seen(),
             files=self._kit.snapshot.files,
         )
-        scores: dict[str, Score] = {}
-        for scorer in self._kit.scorers:
-            try:
-                scores.update(scorer.score(context))
-            except Exception as error:  # noqa: BLE001  # a scorer may raise anything: others score
-                name = type(scorer).__name__
-                self._kit.emit(Trouble(message=f"{name} failed: {type(error).__name__}: {error}"))
-        return scores
+        return score(self._kit.scorers, context)

@@ -45,9 +45,9 @@ class References:
             return dict.fromkeys(
                 ("references", "references_distinct", "references_existing", "grounded")
             )
-        references = sum(1 for _ in _script_matches(context.text))
+        references = sum(1 for _ in _script_matches(context.beginning))
         snapshot = _Snapshot(root=context.workspace, endings=_endings(context.files))
-        mentions = dict(_mentions(context.text, snapshot))
+        mentions = dict(_mentions(context.beginning, snapshot))
         return {
             "references": references,
             "references_distinct": len(mentions),

@@ -28,7 +28,7 @@ class Structure:
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
         if not context.text:
             return dict.fromkeys(("headings", "bullets", "fences", "structured"))
-        kinds = list(_kinds(context.text))
+        kinds = list(_kinds(context.beginning))
         headings, bullets, fences = (kinds.count(kind) for kind in ("heading", "bullet", "fence"))
         return {
             "headings": headings,

@@ -109,8 +109,9 @@ class Player:
         _event(type="assistant", message={**message, "content": [block], **_usage(usage)})
 
     def _answer(self, given: Argument) -> None:
-        """`text`, and what `_figures` knows."""
-        _event(subtype="success", is_error=False, result=given["text"], **self._figures(given))
+        """`text`, how often to `repeat` it, and what `_figures` knows."""
+        text = given["text"] * given.get("repeat", 1)
+        _event(subtype="success", is_error=False, result=text, **self._figures(given))
 
     def _error(self, given: Argument) -> None:
         """`text`, `subtype`, and what `_figures` knows."""

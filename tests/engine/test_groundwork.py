@@ -10,7 +10,7 @@ from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repos
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.groundwork import Groundwork
 from swarm_bench.engine.kit import Kit
-from swarm_bench.engine.trial import Surroundings
+from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspace import Snapshot
 
