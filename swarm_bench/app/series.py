@@ -11,6 +11,7 @@ from swarm_bench.app.prepared import Benchmark
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.session import Result, to_continue
 from swarm_bench.app.trust.withheld import agent_of
+from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
     GateFailed,
     HarnessError,
@@ -138,6 +139,7 @@ def _run_sizes(
             if results[size].interrupted:
                 break
             write_series_summary(folder)
+            interruption.check()
     except (KeyboardInterrupt, SwarmBenchError) as error:
         return error
     return None

@@ -23,6 +23,7 @@ from swarm_bench.core import settings as options
 from swarm_bench.core.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.report import Headline, Report
 from swarm_bench.core.settings import Member, Resolved
@@ -145,7 +146,8 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     """Run the experiment, or what is left of the one that is continued."""
     raise_limit()
-    return anyio.run(_run, resolved, benchmark, emit)
+    with cancelling():
+        return anyio.run(_run, resolved, benchmark, emit)
 
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
@@ -155,7 +157,8 @@ def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
 
 def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
     """What `show_plan` shows."""
-    return anyio.run(_planned, resolved, benchmark)
+    with cancelling():
+        return anyio.run(_planned, resolved, benchmark)
 
 
 async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:

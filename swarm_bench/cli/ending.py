@@ -7,10 +7,10 @@ import typer
 
 from swarm_bench.cli.terminal import printable
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
+from swarm_bench.core.interruption import INTERRUPTED
 
 DEBUG = "SWARM_BENCH_DEBUG"
 """Variable with which a traceback is shown."""
-INTERRUPTED = 130
 
 
 def ending(error: BaseException) -> int | str | None:

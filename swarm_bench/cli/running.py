@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import typer
 
-from swarm_bench.cli.ending import INTERRUPTED
 from swarm_bench.cli.terminal import show
 from swarm_bench.cli.trusting import ask
+from swarm_bench.core.interruption import INTERRUPTED
 
 
 def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import anyio
 
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
+from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
@@ -17,7 +18,6 @@ from swarm_bench.engine.replay import replay_overhead, replay_swarm
 from swarm_bench.engine.swarm import SwarmRun
 from swarm_bench.runtime.ownership import end_at_once
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HEARING_SECONDS = 0.01
 """A signal that came with the last record reaches who listens a few turns of the loop later."""
 

@@ -28,6 +28,7 @@ from swarm_bench.runtime.processes.exits import Ending, ending_of
 from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
 from swarm_bench.runtime.processes.trees import FAMILY, Tree, end_strays
 from swarm_bench.runtime.sink import Output, Sink
+from swarm_bench.runtime.untrusted import read
 
 GRACE = 2.0
 """Seconds between the polite signal and the final one."""
@@ -179,8 +180,9 @@ def _check_launched(command: Command, returncode: int | None, stderr: Path) -> N
     """Raises `ProcessLost` when the program never ran."""
     if returncode not in CANNOT_RUN:
         return
-    with stderr.open("rb") as file:
-        reason = refusal(file.read(_LONGEST_REFUSAL))
+    reason = None
+    with suppress(OSError):  # what is longer, or no file any more, says something else
+        reason = refusal(read(stderr, _LONGEST_REFUSAL))
     if reason is not None:
         raise ProcessLost(_not_started(command, reason))
 

@@ -20,6 +20,7 @@ from swarm_bench.app.doctor.trusting import not_started, vouched, without
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.core import settings as options
 from swarm_bench.core.checks import Check, State
+from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.settings import Resolved
 
 Tell = Callable[[Check], None]
@@ -29,7 +30,8 @@ def examine(given: Mapping[str, Any], config: Path | None, trust: bool, tell: Te
     """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
     that cannot be."""
     resolved = approve(options.load(given, config=config), given=trust, refuse=False)
-    anyio.run(_examine, resolved, tell)
+    with cancelling():
+        anyio.run(_examine, resolved, tell)
 
 
 async def _examine(resolved: Resolved, tell: Tell) -> None:

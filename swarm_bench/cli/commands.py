@@ -1,0 +1,38 @@
+"""All commands, with their options."""
+
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import ab, agents, calibrate, compare, doctor, modes, report, tasks
+
+app = typer.Typer(
+    name="swarm-bench",
+    help="Measures whether a retrieval tool helps coding agents, on your code, for its price.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (compare, ab, calibrate, doctor, report, modes, tasks, agents):
+    command.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # only this option needs it
+
+        typer.echo(f"swarm-bench {version('swarm-bench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Without a command there is nothing to do."""
+    del version

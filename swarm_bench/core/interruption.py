@@ -1,0 +1,81 @@
+"""Signals that ask us to end: raised where we are, and remembered, since Python swallows what is
+raised while an object is finalised, and kills a process that is already ending."""
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 130
+"""The exit code."""
+_heard: list[int] = []
+
+
+def listen() -> None:
+    """From now on a signal raises `KeyboardInterrupt`, or cancels the event loop's main task, as
+    Ctrl-C does. What is ignored, as under nohup, stays ignored."""
+    atexit.register(_end)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, raise_interrupt)
+
+
+def raise_interrupt(number: int, frame: FrameType | None) -> None:
+    """Handle a signal."""
+    _heard.append(number)
+    of_loop = signal.getsignal(signal.SIGINT)
+    if not callable(of_loop) or of_loop is raise_interrupt:
+        raise KeyboardInterrupt
+    of_loop(signal.SIGINT, frame)
+
+
+def heard() -> bool:
+    """Whether a signal came, whatever became of it."""
+    return bool(_heard)
+
+
+def check() -> None:
+    """Raises `KeyboardInterrupt` when a signal came and nobody heeded it."""
+    if _heard:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def cancelling() -> Iterator[None]:
+    """Has an event loop that is started in the block cancel its main task at the first signal, so
+    that what runs in it is put away in order; asyncio does that for Python's own handler."""
+    check()
+    before = signal.getsignal(signal.SIGINT)
+    if before is not raise_interrupt:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        _heard.append(signal.SIGINT)
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def only_remember() -> None:
+    """From now on a signal changes the exit code, and nothing else."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: _heard.append(number))
+
+
+def _end() -> None:
+    """Called last: from here on Python would let a signal kill us."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if _heard:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(INTERRUPTED)

@@ -1,0 +1,95 @@
+"""A signal ends the command with 130 and without a traceback, whenever it comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+BEFORE = """
+import os, signal, sys
+from swarm_bench.core import interruption
+interruption.listen()
+def interrupt(number=signal.SIGTERM):
+    os.kill(os.getpid(), number)
+"""
+SWALLOWED = """
+class Archive:
+    def __del__(self):
+        interrupt()
+Archive()
+assert interruption.heard()
+print("went on", flush=True)
+"""
+IN_A_LOOP = """
+import anyio
+async def work():
+    try:
+        await anyio.sleep(20)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.1)
+        print("put away", flush=True)
+async def importing():
+    interrupt()
+    for _ in range(1000): pass
+    print("imported", flush=True)
+    await anyio.sleep(20)
+async def main():
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+        await anyio.sleep(0.1)
+        group.start_soon(importing)
+try:
+    with interruption.cancelling():
+        anyio.run(main)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+ENDING = """
+import atexit
+interruption.only_remember()
+atexit.register(interrupt)
+sys.exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [(SWALLOWED, "went on\n"), (IN_A_LOOP, "imported\nput away\n"), (ENDING, "")],
+    ids=["swallowed", "in a loop", "ending"],
+)
+def test_a_signal_is_remembered(code: str, printed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE + code], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, printed), done.stderr
+    assert "Group" not in done.stderr
+    assert done.stderr.count("Traceback") == (code == SWALLOWED)  # which Python prints
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_any_moment_of_a_call_gives_130(tmp_path: Path, number: int) -> None:
+    """While modules are imported, while it works, and while it ends."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    trace = "import swarm_bench.cli.main as main; print('ready', flush=True); main.main()"
+    codes = set()
+    for delay in (0.0, 0.05, 0.1, 0.2):
+        process = subprocess.Popen(
+            [sys.executable, "-c", trace, "modes"],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.02 + delay)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+        assert b"Traceback" not in err
+        codes.add(process.returncode)
+    assert codes == {130}
