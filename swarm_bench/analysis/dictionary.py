@@ -84,6 +84,12 @@ _TRIAL = (
         "names",
         "Tools of the mode's servers that the agent says it had no way to use.",
     ),
+    (
+        "names_cut",
+        "names",
+        "Names of tools and servers that were shortened to 200 characters, or left out beyond the "
+        "first 500 of a kind; (others) has the figures of those.",
+    ),
     ("permission_denials", "calls by name", "Calls that the agent's program refused to make."),
     ("retries", "requests", "Requests that the program made again after a provider's error."),
     ("compactions", "count", "Times that the agent summarised its context: true compactions."),

@@ -111,6 +111,19 @@ def unusable(treated: Treated) -> Iterator[Concern]:
         )
 
 
+def nameless(treated: Treated) -> Iterator[Concern]:
+    """Names that are not kept as the agents gave them; no honest one has so many, or such long
+    ones."""
+    cut = sum(trial.names_cut or 0 for trial in treated.all)
+    if cut:
+        trials = amount(sum(bool(trial.names_cut) for trial in treated.all), "trial")
+        about = f"{amount(cut, 'name')} of tools and servers in {trials} were shortened or left out"
+        yield Concern(
+            qualification=about,
+            warning=f"{treated.mode}: {about}: look at what the agents' streams say.",
+        )
+
+
 def broken(treated: Treated) -> Iterator[Concern]:
     """A tool that never works makes a mode dearer for no reason of its own, a built-in one too."""
     calls, failures = Counter[str](), Counter[str]()
@@ -196,6 +209,7 @@ KINDS: tuple[Kind, ...] = (
     unclear,
     hollow_answers,
     unusable,
+    nameless,
     broken,
     unheard,
     shared,

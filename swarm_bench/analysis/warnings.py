@@ -50,6 +50,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, use_concerns.unclear),
         *warned(selection, answer_concerns.hollow_answers),
         *warned(selection, tool_concerns.unusable),
+        *warned(selection, tool_concerns.nameless),
         *warned(selection, tool_concerns.broken),
         *warned(selection, tool_concerns.unheard),
         *warned(selection, tool_concerns.shared),

@@ -227,5 +227,8 @@ class Outcome:
     servers: Mapping[str, str] | None = None
     """MCP servers that the agent saw at its start, with the status it gave each."""
     tools_offered: tuple[str, ...] | None = None
+    names_cut: int | None = None
+    """Names above that were shortened or left out, because there were too many or too long ones;
+    `None` before anybody counted."""
     payload: bytes | None = None
     """The agent's own final result, byte for byte."""

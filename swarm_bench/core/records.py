@@ -85,6 +85,9 @@ class TrialRecord(Stored):
     """By tool of an MCP server, what its answers were that were no errors."""
     unusable_tools: list[str] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
+    names_cut: int | None = None
+    """Names of tools and servers that were shortened, or left out beyond the first 500 of a kind;
+    `(others)` has the figures of those."""
     permission_denials: dict[str, int] | None = None
     retries: int | None = None
     compactions: int | None = None

@@ -10,6 +10,7 @@ from swarm_bench.core.experiment import REHEARSAL, Experiment
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
 from swarm_bench.engine.plan import Trial
 from swarm_bench.models.rehearsal.start import Seen
 from swarm_bench.models.tokens import COUNTER
@@ -43,6 +44,7 @@ def make_record(
 ) -> TrialRecord:
     """The record of a trial: `extra` has its scores, and what a rehearsal server saw; `outside`
     says what else than its servers the agent reached. What the agent did not say stays `None`."""
+    outcome = within_caps(outcome)
     values: dict[str, Any] = {
         **figures_of(outcome, experiment.limits.max_turns),
         **_about(experiment, trial, outcome),
@@ -113,7 +115,7 @@ def rehearsed(seen: Seen | None, servers: Collection[str]) -> dict[str, Any]:
         "rehearsal_mcp_tokens": sum(
             tokens for tool, tokens in seen.tools.items() if is_of_server(tool, servers)
         ),
-        "rehearsal_tools": sorted(seen.tools),
+        "rehearsal_tools": [shortened(name) for name in sorted(seen.tools)[:MOST_NAMES]],
     }
 
 
@@ -155,6 +157,7 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, 
         "tool_result_tokens": outcome.tool_result_tokens,
         "tool_answers": None if outcome.tool_answers is None else by_tool(outcome.tool_answers),
         "unusable_tools": outcome.unusable_tools,
+        "names_cut": outcome.names_cut,
         "mcp_calls": mcp_calls(outcome),
         "mcp_servers": outcome.servers,
         "backend": backend.label if backend else None,

@@ -46,6 +46,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
     "hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
     "unusable": lambda: canopy(retrieval="unused", unusable_tools=["a"]),
+    "nameless": lambda: canopy(names_cut=3),
     "broken": lambda: canopy(**DEAD),
     "unheard": lambda: canopy(make_swarm("canopy", counters=None)),
     "shared": lambda: make_session(
