@@ -1,6 +1,7 @@
 """Counters of a standalone canopy: the events in a workspace's `.canopy/feedback.db`."""
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -9,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+
+from swarm_bench.runtime.files import writable
+from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.untrusted import read_inside
 
 FEEDBACK_DB = Path(".canopy") / "feedback.db"
 
@@ -24,6 +29,7 @@ _COUNTS = {
     ),
     "expanded_tokens": "SELECT COALESCE(SUM(token_count), 0) FROM expand_events",
 }
+_TABLES = ("query_events", "query_handles", "expand_events")
 _GLOBS = "SELECT id, predicted_globs FROM query_events WHERE predicted_globs IS NOT NULL"
 _GLOB_HITS = (
     "SELECT DISTINCT q.query_event_id, q.first_match_glob FROM query_handles AS q "
@@ -32,9 +38,16 @@ _GLOB_HITS = (
 )
 LARGEST = 2**53
 """A greater count was not counted."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of the database, of its log, and of the values that are taken out of it."""
+MOST_ROWS = 100_000
+LONGEST_VALUE = 100_000
+"""Bytes of a value or a row. Many rows can have the same megabytes, in a file that is small."""
 READ_SECONDS = 10
-PROGRESS_STEPS = 100_000
+PROGRESS_STEPS = 1_000
 """Virtual machine steps of SQLite between two looks at the clock."""
+TRIES = 5
+"""How often a database that somebody is writing is read until it holds still."""
 GLOBS_COUNTED = 5
 """Predicted globs of one query that take part in the hit rate."""
 
@@ -45,34 +58,84 @@ class FeedbackProbe:
     name = "feedback"
 
     def __init__(self, workspace: Path) -> None:
-        self._path = workspace / FEEDBACK_DB
+        self._workspace = workspace
 
     async def snapshot(self) -> dict[str, Any] | None:
         """Counts so far, or `None` when there is no database.
 
-        A count whose table is missing or broken is `None`.
+        A count whose table is missing, broken or not to be trusted is `None`.
         """
-        return await anyio.to_thread.run_sync(read_feedback, self._path)
+        return await anyio.to_thread.run_sync(read_feedback, self._workspace)
 
 
-def read_feedback(path: Path) -> dict[str, Any] | None:
-    """The counts in one database; `None` when the file does not exist."""
-    if not path.is_file():
+def read_feedback(workspace: Path) -> dict[str, Any] | None:
+    """The counts in the database of a workspace; `None` when there is none. An agent can write it:
+    a copy is read, with limits, and a figure that they cut is `None`."""
+    if not os.path.lexists(workspace / FEEDBACK_DB):
         return None
-    # Read-only, but not immutable: events may still stand in the write-ahead log.
+    unknown = dict.fromkeys([*_COUNTS, "globs_predicted", "globs_hit"])
+    files = _still(workspace)
+    if files is None:
+        return unknown
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            database.execute("PRAGMA busy_timeout = 5000")
-            # An agent can write this file: a query that never ends must not be ours.
-            end = time.monotonic() + READ_SECONDS
-            database.set_progress_handler(lambda: time.monotonic() > end, PROGRESS_STEPS)
-            counts: dict[str, Any] = {
-                name: _count(database, query) for name, query in _COUNTS.items()
-            }
-            predicted, hit = _globs(database)
-    except sqlite3.Error:
-        return dict.fromkeys([*_COUNTS, "globs_predicted", "globs_hit"])
+        with temporary() as folder:
+            for name, content in files.items():
+                with writable(folder / name, "xb") as file:
+                    file.write(content)
+            with closing(sqlite3.connect(folder / FEEDBACK_DB.name)) as database:
+                return unknown | _counts(database)
+    except (sqlite3.Error, OSError):
+        return unknown
+
+
+def _still(workspace: Path) -> dict[str, bytes] | None:
+    """The database and its write-ahead log, as they were at one moment; `None` where they are not
+    files of ours, are too large, do not hold still, or wait to be rolled back."""
+    if os.path.lexists(workspace / f"{FEEDBACK_DB}-journal"):
+        return None
+    before = _files(workspace)
+    for _ in range(TRIES):
+        after = _files(workspace)
+        if before == after:
+            sizes = map(len, after.values())
+            return after if FEEDBACK_DB.name in after and max(sizes) <= MOST_BYTES else None
+        before = after
+    return None
+
+
+def _files(workspace: Path) -> dict[str, bytes]:
+    names = [str(FEEDBACK_DB), f"{FEEDBACK_DB}-wal"]
+    found = {name: read_inside(workspace, name, MOST_BYTES + 1) for name in names}
+    return {Path(name).name: data for name, data in found.items() if data is not None}
+
+
+def _counts(database: sqlite3.Connection) -> dict[str, int | None]:
+    """Raises `sqlite3.Error`."""
+    end = time.monotonic() + READ_SECONDS
+    database.set_progress_handler(lambda: time.monotonic() > end, PROGRESS_STEPS)
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+    database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    database.execute("PRAGMA trusted_schema = OFF")
+    plain = {table for table in _TABLES if _is_plain(database, table)}
+    counts = {
+        name: _count(database, query) for name, query in _COUNTS.items() if _named(query) <= plain
+    }
+    if not _named(_GLOBS + _GLOB_HITS) <= plain:
+        return counts
+    predicted, hit = _globs(database)
     return {**counts, "globs_predicted": predicted, "globs_hit": hit}
+
+
+def _named(query: str) -> set[str]:
+    return {table for table in _TABLES if table in query.split()}
+
+
+def _is_plain(database: sqlite3.Connection, table: str) -> bool:
+    """Whether it is a table whose values are stored: what is computed may be so without end."""
+    query = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?"
+    columns = database.execute(f"PRAGMA table_xinfo({table})").fetchall()
+    stored = all(hidden == 0 for *_, hidden in columns)
+    return bool(columns) and stored and database.execute(query, [table]).fetchone() == (1,)
 
 
 def feedback_difference(
@@ -108,14 +171,25 @@ def _count(database: sqlite3.Connection, query: str) -> int | None:
 
 def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
     try:
-        events = database.execute(_GLOBS).fetchall()
-        hits = {(event, glob) for event, glob in database.execute(_GLOB_HITS)}
+        events = _rows(database, _GLOBS)
+        hits = set(_rows(database, _GLOB_HITS))
         counted = [
             (event, glob) for event, text in events for glob in json.loads(text)[:GLOBS_COUNTED]
         ]
         return len(counted), sum(1 for pair in counted if pair in hits)
     except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError):
         return None, None
+
+
+def _rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
+    """All rows of a query for a number and a text. Raises `ValueError` when they are too many."""
+    found, room = list[tuple[Any, Any]](), MOST_BYTES
+    for number, text in database.execute(query):
+        found.append((number, text))
+        room -= len(text)
+        if len(found) > MOST_ROWS or room < 0:
+            raise ValueError("more rows than any session leaves")
+    return found
 
 
 def _minus(after: Any, before: Any) -> Any:

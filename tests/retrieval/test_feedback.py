@@ -1,12 +1,19 @@
 """The reader on a database with canopy's schema, written by hand."""
 
+import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from swarm_bench.retrieval.feedback import FEEDBACK_DB, FeedbackProbe, feedback_difference
+from swarm_bench.retrieval.feedback import (
+    FEEDBACK_DB,
+    READ_SECONDS,
+    FeedbackProbe,
+    feedback_difference,
+)
 
 SCHEMA = """
 CREATE TABLE query_events (id INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL,
@@ -100,19 +107,91 @@ async def test_reading_changes_nothing(tmp_path: Path) -> None:
     before = (tmp_path / FEEDBACK_DB).read_bytes()
     await FeedbackProbe(tmp_path).snapshot()
     assert (tmp_path / FEEDBACK_DB).read_bytes() == before
+    assert [file.name for file in (tmp_path / FEEDBACK_DB).parent.iterdir()] == ["feedback.db"]
 
 
-async def test_a_query_that_never_ends_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("swarm_bench.retrieval.feedback.READ_SECONDS", 0.3)
-    endless = (
-        "CREATE VIEW query_events AS WITH RECURSIVE t(id) AS "
-        "(SELECT 1 UNION ALL SELECT id + 1 FROM t) SELECT id, NULL AS predicted_globs FROM t;"
-    )
-    database(tmp_path, endless).close()
+ENDLESS = "WITH RECURSIVE t(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM t)"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"CREATE VIEW query_events AS {ENDLESS} SELECT id, '[]' AS predicted_globs FROM t;",
+        f"CREATE VIEW query_events AS {ENDLESS} SELECT id, hex(zeroblob(id)) AS predicted_globs "
+        "FROM t;",
+        "CREATE TABLE query_events (id INTEGER, predicted_globs AS (hex(zeroblob(400000000))));"
+        "INSERT INTO query_events VALUES (1);",
+        "CREATE VIRTUAL TABLE query_events USING fts5(id, predicted_globs);",
+    ],
+)
+async def test_what_is_computed_is_not_read(tmp_path: Path, script: str) -> None:
+    database(tmp_path, script).close()
+    began = time.monotonic()
     found = await FeedbackProbe(tmp_path).snapshot()
     assert set((found or {}).values()) == {None}
+    assert time.monotonic() - began < READ_SECONDS / 2
+
+
+async def test_a_count_that_takes_too_long_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swarm_bench.retrieval.feedback.READ_SECONDS", 0.2)
+    many = f"INSERT INTO {{}} {ENDLESS} SELECT {{}} FROM t LIMIT 20000;"
+    script = (
+        SCHEMA
+        + many.format("query_handles", "id, 1, 'h', 'f', 1, 1, '', 0")
+        + many.format("expand_events", "id, 1, 'g', 'f', 1, 1, 0, 0")
+    )
+    database(tmp_path, script).close()
+    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    assert (found["handles_expanded"], found["globs_hit"]) == (None, None)
+
+
+async def test_more_rows_than_are_read_are_missing_and_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swarm_bench.retrieval.feedback.MOST_ROWS", 10)
+    more = "SELECT id + 9, 0, 'q', '[\"a\"]', 0, 0, 0 FROM t LIMIT 11"
+    script = SCHEMA + EVENTS + f"INSERT INTO query_events {ENDLESS} {more}"
+    database(tmp_path, script).close()
+    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    assert (found["query_events"], found["globs_predicted"]) == (13, None)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "sparse", "behind a link", "journal"])
+async def test_what_is_no_database_of_the_workspace_is_not_opened(
+    tmp_path: Path, kind: str
+) -> None:
+    database(tmp_path / "other", SCHEMA + EVENTS).close()
+    (workspace := tmp_path / "workspace").mkdir()
+    file, other = workspace / FEEDBACK_DB, tmp_path / "other" / FEEDBACK_DB
+    if kind == "behind a link":
+        file.parent.symlink_to(other.parent)
+    else:
+        file.parent.mkdir()
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "link":
+            file.symlink_to(other)
+        case "folder":
+            file.mkdir()
+        case "sparse":
+            with file.open("wb") as sparse:
+                sparse.truncate(2**40)
+        case "journal":
+            file.write_bytes(other.read_bytes())
+            os.mkfifo(file.with_name("feedback.db-journal"))
+    found = await FeedbackProbe(workspace).snapshot()
+    assert set((found or {}).values()) == {None}
+
+
+async def test_a_log_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    database(tmp_path, SCHEMA + EVENTS).close()
+    os.mkfifo(tmp_path / f"{FEEDBACK_DB}-wal")
+    os.mkfifo(tmp_path / f"{FEEDBACK_DB}-shm")
+    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    assert found["query_events"] == 2
 
 
 @pytest.mark.parametrize(
