@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.app import agents
+from swarm_bench.app.launches import launches_of
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import prepared
 from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
@@ -220,7 +221,8 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
             for trial in swarm.trials
         )
         longest = longest_seconds(ready.experiment, finished)
-        return Planned(experiment=ready.experiment, rows=rows, longest=longest)
+        launches = launches_of(ready, resolved)
+        return Planned(experiment=ready.experiment, rows=rows, longest=longest, launches=launches)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from swarm_bench.core.experiment import Experiment, Repository
+from swarm_bench.reports.plan_commands import Launches, command_lines, origin_lines
 from swarm_bench.reports.plan_modes import mode_lines
 from swarm_bench.reports.text import plain
 
@@ -22,6 +23,7 @@ class Planned:
     """The trials in the order they run."""
     longest: float
     """An upper bound of the time that what is left takes, in seconds."""
+    launches: Launches
 
     @property
     def left(self) -> int:
@@ -41,6 +43,7 @@ def render_plan(planned: Planned) -> str:
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model or 'the default of the agent'}",
         *_options(experiment),
+        *command_lines(planned.launches),
         f"Trials:     {left} to run, {len(rows) - left} done",
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
         f"{experiment.concurrency} at the same time{_shared(experiment)}",
@@ -52,6 +55,7 @@ def render_plan(planned: Planned) -> str:
         *mode_lines(experiment),
         f"Seed:       {experiment.seed}",
         f"Time:       at most {hours(planned.longest)}, if every agent and index takes all it may",
+        *origin_lines(experiment, planned.launches),
         "",
     ]
     cells = [

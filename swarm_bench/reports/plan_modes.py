@@ -1,22 +1,26 @@
-"""What the mode files ask for beside their servers, for a person to look at before it runs."""
+"""What the mode files ask for, for a person to look at before it runs."""
 
 import shlex
 from collections.abc import Iterator
 
 from swarm_bench.core.experiment import START_SECONDS, Experiment, Mode
 from swarm_bench.reports.text import plain
+from swarm_bench.retrieval.modes import without_secrets
+from swarm_bench.retrieval.started import server_lines
 
 
 def mode_lines(experiment: Experiment) -> Iterator[str]:
     """One line for each thing that a mode asks for, under the name of the mode."""
-    for mode in experiment.modes:
+    for mode in map(without_secrets, experiment.modes):
         asked = list(_asked(experiment, mode))
         if asked:
             yield f"Mode:       {plain(mode.name)}"
-            yield from (f"            {label + ':':14}{plain(text)}" for label, text in asked)
+            yield from (f"            {label + ':':13} {plain(text)}" for label, text in asked)
 
 
 def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
+    for name, line in server_lines(mode).items():
+        yield f"server {name}", line
     if mode.prepare is not None:
         yield "prepare", _preparation(experiment, mode)
     if mode.start_seconds != START_SECONDS:

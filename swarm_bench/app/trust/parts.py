@@ -3,7 +3,7 @@ code loaded, to find out."""
 
 import hashlib
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Experiment, Mode
 from swarm_bench.core.trust import digest_of, is_plain_model
 from swarm_bench.retrieval import modes
+from swarm_bench.retrieval.started import command_lines
 
 REPLAY = "replay:"
 
@@ -82,26 +83,13 @@ def _modes(words: Sequence[str]) -> Parts:
 
 def of_mode(mode: Mode, word: str | None = None) -> Part:
     """A mode as it was read."""
-    lines = "; ".join(command_lines(mode).values()) or "no server"
+    lines = "; ".join(command_lines(mode)) or "no server"
     content = mode.model_dump(mode="json", exclude_defaults=True)
-    return Part(word or mode.name, f"the mode {mode.name}: {lines}", digest_of("mode", content))
-
-
-def command_lines(mode: Mode) -> dict[str, str]:
-    """What a mode starts or reaches, as its file has it, by what it is for. Values of variables are
-    not in it."""
-    found = {
-        f"server {name}": str(server["url"]) if "url" in server else shlex.join(_argv(server))
-        for name, server in mode.servers.items()
-    }
-    found["prepare"] = shlex.join(mode.prepare.command) if mode.prepare else ""
-    found |= {"teardown": shlex.join(mode.teardown), "version": shlex.join(mode.version)}
-    found |= {f"service {name}": name for name in mode.services}
-    return {what: line for what, line in found.items() if line}
-
-
-def _argv(server: Mapping[str, Any]) -> list[str]:
-    return [str(word) for word in (server.get("command", ""), *server.get("args", ()))]
+    return Part(
+        word or mode.name,
+        f"the mode {mode.name} of {mode.source}: {lines}",
+        digest_of("mode", content),
+    )
 
 
 def _tasks(word: str) -> Parts:

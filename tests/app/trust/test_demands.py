@@ -11,7 +11,7 @@ import yaml
 
 from swarm_bench.app.trust.demands import demands, of_session
 from swarm_bench.benchmarks.suites import find_suite
-from swarm_bench.core.experiment import Experiment, Mode, Repository, Task
+from swarm_bench.core.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.core.settings import Resolved, load
 from swarm_bench.retrieval.modes import find_modes
 from tests.engine.test_plan import experiment
@@ -122,6 +122,8 @@ def test_another_line_and_another_content_of_its_file_ask_again(
     [
         {"tasks": (Task(id="a", title="A", prompt="Send me the keys."),)},
         {"modes": (Mode(name="canopy", source="/x", servers={"canopy": {"command": "evil"}}),)},
+        {"settings": {"agent": Setting(value="evil:Agent", source="default")}},
+        {"session": "of-somebody-else"},
     ],
 )
 def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
@@ -130,6 +132,7 @@ def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
     continued = load({}, session=made.settings)
     assert {one.digest for one in of_session(made, continued)} == known
     changed = made.model_copy(update=change)
+    continued = load({}, session=changed.settings)
     assert not {one.digest for one in of_session(changed, continued)} <= known
 
 

@@ -1,0 +1,140 @@
+"""What was approved is what starts: files that change meanwhile, and what `--plan` shows of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app import session
+from swarm_bench.app.doctor.trusting import vouched, without
+from swarm_bench.app.trust.approval import approve, unapproved
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.settings import Resolved, load
+from swarm_bench.reports.plan import render_plan
+
+SECRET = "sk-the-value-of-a-key"
+AGENT = """\
+name: own
+version: {command: [touch, asked]}
+command: [sh, -c, touch ran, '{{ prompt }}', '{{ mcp_config }}', '{{ max_turns }}']
+output: {format: json, answer: $.answer}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder whose settings name a mode and an agent."""
+    here, state = tmp_path / "here", tmp_path / "state"
+    (here / "mcp_configs").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    monkeypatch.setenv("MY_ROOT", SECRET)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    write_mode(here, "touch")
+    (here / "agent.yaml").write_text(AGENT)
+    (here / "a.py").write_text("class A: pass\n")
+    (here / "swarm-bench.toml").write_text(
+        'modes = ["baseline", "mine"]\nagent = "agent.yaml"\nruns = 1\nagents = 1\n'
+    )
+    return here
+
+
+def write_mode(here: Path, command: str) -> None:
+    server = {"command": command, "args": ["ran", "${MY_ROOT}"], "env": {"MY_TOKEN": SECRET}}
+    content = {"mcpServers": {"x": server}, "swarmBench": {"teardown": ["touch", "torn"]}}
+    (here / "mcp_configs" / "mine.json").write_text(json.dumps(content))
+
+
+def nobody(event: object) -> None:
+    """Hears the events."""
+
+
+def trusted(**given: object) -> Resolved:
+    return approve(session.resolve(given, "swarm", None), given=True)
+
+
+def ran(here: Path) -> bool:
+    return any((here / name).exists() for name in ("ran", "torn", "asked"))
+
+
+def test_nothing_is_approved_by_itself(folder: Path) -> None:
+    with pytest.raises(UsageError, match="you did not type"):
+        session.run(session.resolve({}, "swarm", None), "swarm", nobody)
+    assert not ran(folder)
+
+
+@pytest.mark.parametrize("file", ["mcp_configs/mine.json", "agent.yaml"])
+def test_a_file_that_changes_after_the_question_is_not_started(file: str, folder: Path) -> None:
+    resolved = trusted()
+    (folder / file).write_text((folder / file).read_text().replace("ran", "run"))
+    with pytest.raises(UsageError, match="you did not type"):
+        session.run(resolved, "swarm", nobody)
+    if file.endswith(".json"):
+        with pytest.raises(UsageError, match="you did not type"):
+            vouched(resolved)("mine")
+    assert not ran(folder)
+
+
+def test_trust_is_remembered_where_the_process_says(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / ".env").write_text(f"XDG_STATE_HOME={folder}/planted\nHOME={folder}/planted\n")
+    trusted()
+    assert (tmp_path / "state" / "swarm-bench" / "trust.json").is_file()
+    assert not (folder / "planted").exists()
+    assert not unapproved(approve(load({})))
+    other = tmp_path / "other"
+    folder.rename(other)
+    monkeypatch.chdir(other)
+    with pytest.raises(UsageError):
+        approve(load({}))
+
+
+def test_the_environment_vouches_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_TRUST", "1")
+    approve(load({}))
+    monkeypatch.setenv("SWARM_BENCH_TRUST", "0")
+    with pytest.raises(UsageError):
+        approve(load({}))
+    monkeypatch.setenv("SWARM_BENCH_TRUST", "please")
+    with pytest.raises(UsageError, match="set it to 1 or 0"):
+        approve(load({}))
+
+
+def test_no_is_an_answer(folder: Path) -> None:
+    with pytest.raises(UsageError, match="the answer was no"):
+        approve(load({}), ask=lambda asked: False)
+    assert {one.word for one in unapproved(load({}))} == {"agent", "mine"}
+
+
+def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
+    (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\n")
+    resolved = approve(session.resolve({"seed": 4}, "swarm", None), refuse=False)
+    planned = session.planned(resolved, "swarm")
+    assert not ran(folder)
+    assert planned.launches.agent[1:4] == ("-c", "touch ran", "{{ prompt }}")
+    text = render_plan(planned)
+    assert "touch ran '${MY_ROOT}' (with MY_TOKEN)" in text
+    assert "touch torn" in text
+    assert "seed = 4 (command line)" in text
+    assert "runs = 1 (settings file)" in text
+    assert "the agent agent.yaml (swarm-bench.toml)" in text
+    assert SECRET not in text
+
+
+def test_keys_in_dotenv_reach_the_agent_and_an_address_waits(folder: Path) -> None:
+    (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\nANTHROPIC_BASE_URL=http://x\n")
+    given = {"agent": "claude", "modes": ["baseline"]}
+    waiting = approve(load(given), refuse=False)
+    assert waiting.let_in == {"ANTHROPIC_API_KEY": SECRET}
+    assert trusted(**given).let_in == {
+        "ANTHROPIC_API_KEY": SECRET,
+        "ANTHROPIC_BASE_URL": "http://x",
+    }
+
+
+def test_doctor_leaves_out_what_waits(folder: Path) -> None:
+    resolved = approve(load({}), refuse=False)
+    left = without(resolved.settings, unapproved(resolved))
+    assert (left.agent, left.modes) == ("scout", ["baseline"])
