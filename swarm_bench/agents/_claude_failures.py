@@ -10,6 +10,7 @@ from swarm_bench.agents._endings import STOPPED, Words, by_status, by_words, end
 from swarm_bench.agents._json_lines import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
+from swarm_bench.runtime.untrusted import opened
 
 _FIELDS: tuple[tuple[str, Mapping[str, Cause]], ...] = (
     (
@@ -153,7 +154,7 @@ def _ending(exit: AgentExit) -> str:
 
 def _head(path: Path) -> str:
     """What was printed, cut; empty only when nothing but white space was."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         for chunk in iter(lambda: file.read(_OUTPUT_BYTES), b""):
             if chunk.strip():
                 return chunk.decode("utf-8", "replace").strip()

@@ -13,6 +13,7 @@ from swarm_bench.agents._json_lines import MAX_FIGURE, clause_of
 from swarm_bench.agents._tool_costs import Span, before, moment_of
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models import tokens
+from swarm_bench.runtime.untrusted import opened
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 """For `RUST_LOG`: events without contents, and what is logged while the session starts, which
@@ -144,7 +145,7 @@ def is_accepted_request(line: bytes) -> bool:
 def read_log(path: Path) -> Log:
     """The log in what Codex wrote to standard error."""
     log = Log()
-    with path.open("rb") as file:
+    with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
             log.add(line.decode("utf-8", "replace"))
     return log

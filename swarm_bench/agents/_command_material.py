@@ -10,8 +10,8 @@ from swarm_bench.agents._command_places import Material, Stream
 from swarm_bench.agents._endings import tail
 from swarm_bench.agents._json_lines import in_line
 from swarm_bench.core.outcome import AgentExit
-from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.untrusted import opened, read_inside
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an output; parsed JSON takes many times as much memory."""
@@ -74,7 +74,7 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(LARGEST + 1)
 
 

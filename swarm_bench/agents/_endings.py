@@ -7,6 +7,7 @@ from pathlib import Path
 from swarm_bench.agents._json_lines import clause_of
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.status import Cause
+from swarm_bench.runtime import untrusted
 
 Words = Sequence[tuple[str, Cause]]
 """Patterns, whatever the case of letters, and what they mean: first come, first served."""
@@ -51,7 +52,4 @@ def ending(returncode: int | None, last: str | None) -> str:
 
 def tail(path: Path, size: int) -> str:
     """The last `size` bytes of a file, as text."""
-    with path.open("rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - size))
-        return file.read(size).decode("utf-8", "replace")
+    return untrusted.tail(path, size).decode("utf-8", "replace")

@@ -11,7 +11,7 @@ from swarm_bench.agents._gemini_names import plain_name, server_name
 from swarm_bench.agents._json_lines import Json, count_of, list_of, object_of, text_of
 from swarm_bench.agents._left_chats import answer_tokens, chats_in
 from swarm_bench.core.outcome import Usage
-from swarm_bench.runtime.inside import read_inside
+from swarm_bench.runtime.untrusted import read_inside
 
 DEBUG_LOG = "gemini-debug.log"
 """Below the home; there it writes whatever it does not show."""

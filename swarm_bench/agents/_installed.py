@@ -15,6 +15,7 @@ from swarm_bench.core.experiment import Program
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.processes.trees import FAMILY
+from swarm_bench.runtime.untrusted import opened
 
 PROXIES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY",
@@ -120,5 +121,5 @@ def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
 
 
 def _text(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(10_000).decode("utf-8", "replace")

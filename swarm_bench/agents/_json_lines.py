@@ -5,11 +5,14 @@ objects spread over lines are found as well.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from swarm_bench.runtime.untrusted import opened
 
 Json = dict[str, Any]
 
@@ -36,7 +39,7 @@ def objects(path: Path) -> Iterator[Found]:
     A file without a single object on a line of its own is tried as a whole, up to 16 MiB.
     """
     anything, noise = False, 0
-    with path.open("rb") as file:
+    with opened(path) as file:
         for line in file:
             found = None
             for found in in_line(line):
@@ -45,7 +48,7 @@ def objects(path: Path) -> Iterator[Found]:
             noise += found is None and line.lstrip()[:1] in (b"{", b"[")
             if noise > MAX_NOISE:
                 break
-        if not anything and path.stat().st_size <= MAX_WHOLE_BYTES:
+        if not anything and file.seek(0, os.SEEK_END) <= MAX_WHOLE_BYTES:
             file.seek(0)
             yield from in_text(file.read())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swarm_bench.agents._json_lines import Json, in_line, list_of, object_of, text_of
 from swarm_bench.agents._tool_costs import tokens_of
-from swarm_bench.runtime.inside import read_inside
+from swarm_bench.runtime.untrusted import read_inside
 
 MAX_CHATS = 100
 MAX_CHAT_BYTES = 32 * 1024 * 1024

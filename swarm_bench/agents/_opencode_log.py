@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents._json_lines import clause_of
+from swarm_bench.runtime.untrusted import opened
 
 _MAX_LINE = 16_384
 _LOGGED = re.compile(r"^timestamp=\S+ level=\w+ run=\w+ message=(?:\"([^\"]*)\"|(\S+))(.*)")
@@ -64,7 +65,7 @@ class Log:
 def read_log(path: Path) -> Log:
     """The log in what OpenCode wrote to standard error."""
     log = Log()
-    with path.open("rb") as file:
+    with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
             log.add(line.decode("utf-8", "replace").rstrip("\n"))
     return log

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.experiment import Stored
 from swarm_bench.core.recording import (
     FOLDER,
@@ -27,6 +27,7 @@ from swarm_bench.core.recording import (
     stream_path,
 )
 from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.runtime import untrusted
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Of a file that is read as a whole."""
@@ -101,9 +102,12 @@ def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
 
 
 def _content(path: Path) -> bytes:
-    if not _is_plain(path) or path.stat().st_size > MAX_FILE_BYTES:
-        raise ConfigError(f"{path} is no file of a recording, or too large; ask for it again")
-    return path.read_bytes()
+    try:
+        return untrusted.read(path, MAX_FILE_BYTES)
+    except Refused as error:
+        raise ConfigError(
+            f"{path} is no file of a recording, or too large; ask for it again"
+        ) from error
 
 
 def _broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from swarm_bench.analysis.script_payload import read_payload
 from swarm_bench.analysis.script_trial import Place, script_trial, whole_number
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.runtime.untrusted import read
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
@@ -49,11 +50,11 @@ class _Reading:
     def content(self, name: str) -> bytes | None:
         """The content of a file; `None` when it is not there or cannot be read."""
         try:
-            return (self.folder / name).read_bytes()
+            return read(self.folder / name)
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.warn(f"{name} cannot be read ({error.strerror}) and is left out.")
+            self.warn(f"{name} cannot be read ({error.strerror or error}) and is left out.")
             return None
 
     def check_encoding(self, name: str, content: bytes, why: str) -> None:

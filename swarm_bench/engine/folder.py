@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -11,14 +12,22 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.core.audit import Audit
-from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.engine.secrets import storable
-from swarm_bench.runtime.files import append_line, make_folder, remove, store_errors, write_whole
+from swarm_bench.runtime.files import (
+    append_line,
+    make_folder,
+    remove,
+    store_errors,
+    writable,
+    write_whole,
+)
+from swarm_bench.runtime.untrusted import read, read_if_there
 from swarm_bench.runtime.workspace import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
@@ -28,6 +37,8 @@ OVERHEAD = "overhead.jsonl"
 SUPERSEDED = "superseded.jsonl"
 LOCK = SESSION_MARK.decode()
 
+MOST_BYTES = 1024 * 1024 * 1024
+"""Of the lines of a session; a trial's has a few thousand."""
 Line = TypeVar("Line", bound=Stored)
 
 
@@ -59,7 +70,7 @@ class SessionFolder:
         """Raises `UsageError` when that cannot be done."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.lock.touch(mode=0o600)
+            writable(self.lock, "ab").close()
         except OSError as error:
             raise UsageError(
                 f"{self.path} cannot be a folder for results: {error.strerror}; "
@@ -91,7 +102,9 @@ class SessionFolder:
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""
         try:
-            experiment = Experiment.model_validate_json(self._experiment.read_bytes())
+            experiment = Experiment.model_validate_json(read(self._experiment))
+        except Refused:
+            raise
         except OSError as error:
             raise UsageError(
                 f"{self.path} holds no session (there is no {EXPERIMENT}); "
@@ -134,7 +147,7 @@ class SessionFolder:
         """Put the records in the places of the lines that they had; all other lines stay as they
         are. Nothing is written when nothing changes."""
         new = {record.key: sealed(record.model_dump_json()) for record in records}
-        content = self._metrics.read_bytes() if self._metrics.exists() else b""
+        content = read_if_there(self._metrics, MOST_BYTES)
         lines = content.split(b"\n")
         for number, _, record in _read(self._metrics, TrialRecord):
             if record is not None and record.key in new:
@@ -188,9 +201,9 @@ class SessionFolder:
     def set_aside(self, file: Path) -> None:
         """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
         with store_errors(self.path):
-            if file.exists():
+            if os.path.lexists(file):
                 names = (file.with_name(f"attempt-{n}-{file.name}") for n in itertools.count(1))
-                file.replace(next(name for name in names if not name.exists()))
+                file.replace(next(name for name in names if not os.path.lexists(name)))
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
@@ -228,7 +241,7 @@ class SessionFolder:
 
 def _read(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
     """The lines of a file with their numbers, and what each says; `None` where it is torn."""
-    content = path.read_bytes() if path.exists() else b""
+    content = read_if_there(path, MOST_BYTES)
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     return [(number, line, _parse(line, kind)) for number, line in lines]
 

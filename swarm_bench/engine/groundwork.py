@@ -23,6 +23,7 @@ from swarm_bench.runtime.inventory import (
     instructions,
     inventory,
 )
+from swarm_bench.runtime.untrusted import read
 
 MOST_PATHS = 20
 """Unexpected paths that are stored."""
@@ -153,7 +154,7 @@ class Groundwork:
         file = self._store / "made.json"
         if not file.exists():
             return None
-        made: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        made: dict[str, Any] = json.loads(read(file))
         return made
 
     def _save(self) -> None:

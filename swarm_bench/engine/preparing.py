@@ -17,6 +17,7 @@ from swarm_bench.runtime.last_words import ending
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.process import Command, run
 from swarm_bench.runtime.sink import Output, clean_text
+from swarm_bench.runtime.untrusted import read
 
 if TYPE_CHECKING:
     from swarm_bench.runtime.mcp_client import Connection
@@ -168,7 +169,7 @@ async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
         started = anyio.current_time()
         result = await run(site.command(written), output=output, timeout=timeout)
         seconds = anyio.current_time() - started
-        printed, said = ending(out.read_bytes()), ending(err.read_bytes())
+        printed, said = ending(read(out)), ending(read(err))
     words = said or printed or "it gave no reason"
     problem = None
     if result.stopped is not None:

@@ -28,9 +28,9 @@ from swarm_bench.core.recording import (
 from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, write_whole
-from swarm_bench.runtime.inside import read_inside
 from swarm_bench.runtime.process import ProcessResult
 from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.untrusted import check, read_inside
 
 MOST_LEFT = 64 * 1024 * 1024
 """Bytes of all files that an agent left; what is beyond is cut off."""
@@ -72,8 +72,8 @@ class Recorder:
         if trial.ran:
             trial = trial.model_copy(
                 update={
-                    "stdout_bytes": copy_whole(printed.stdout, self._stream(trial, "stdout")),
-                    "stderr_bytes": copy_whole(printed.stderr, self._stream(trial, "stderr")),
+                    "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
+                    "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
                     "left": {inner: len(data) for inner, data in printed.left.items()},
                 }
             )
@@ -88,6 +88,14 @@ class Recorder:
     def keep_overhead(self, line: Overhead) -> None:
         """Of a mode that has several lines the last one counts."""
         append_line(self._folder / OVERHEAD, line.model_dump_json())
+
+    def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
+        """One that the agent replaced is missing in the recording, which says so when played."""
+        try:
+            check(source)
+        except OSError:
+            return 0
+        return copy_whole(source, self._stream(trial, name))
 
     def _stream(self, trial: RecordedTrial, name: str) -> Path:
         return stream_path(self._folder, trial.trial, name)

@@ -6,15 +6,18 @@ from datetime import datetime
 from typing import Any
 
 from swarm_bench.core.answers import by_tool
+from swarm_bench.core.errors import Refused
 from swarm_bench.core.experiment import REHEARSAL, Experiment
-from swarm_bench.core.outcome import Outcome, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.ports import Agent
 from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
 from swarm_bench.engine.plan import Trial
 from swarm_bench.models.rehearsal.start import Seen
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
+from swarm_bench.runtime.untrusted import check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,21 @@ class Measured:
     attempt: int
     turns_counted: bool | None
     """True when we kept the turn budget; `None` when no process ran."""
+
+
+def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
+    """What the adapter makes of what an agent left. An agent can put something else in the place of
+    its output: that is not opened. Raises whatever the adapter raises."""
+    try:
+        check(exit.stdout)
+        check(exit.stderr)
+    except OSError as error:
+        detail = f"Its output is not what it printed: {error}"
+        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
+    try:
+        return agent.outcome(exit)
+    except Refused as error:
+        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
 
 
 def make_record(

@@ -24,6 +24,7 @@ from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.reaching import reach_of
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.untrusted import read
 
 PLAY_SECONDS = 600
 """The recorded limit was the original's; a process that only prints needs a few seconds."""
@@ -151,7 +152,7 @@ class ReplayedTrial(TrialRun):
         for number, inner in enumerate(then.left, start=1):
             source = self._of.stream(then.trial, f"left-{number}")
             try:
-                write_whole(home / inner, source.read_bytes())
+                write_whole(home / inner, read(source))
             except (StoreError, OSError) as error:
                 raise ProcessLost(
                     f"what the recorded agent left could not be put back: {error}"

@@ -27,7 +27,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
-from swarm_bench.engine.recording import Measured, make_record, rehearsed
+from swarm_bench.engine.recording import Measured, make_record, outcome_of, rehearsed
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.watch import Watch
@@ -261,7 +261,7 @@ class TrialRun:
         return await anyio.to_thread.run_sync(self._read, exit, limiter=self._kit.reading)
 
     def _read(self, exit: AgentExit) -> Outcome:
-        outcome = self._kit.agent.outcome(exit)
+        outcome = outcome_of(self._kit.agent, exit)
         self._reached = self._outside(outcome)
         return outcome
 

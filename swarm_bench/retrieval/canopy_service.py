@@ -13,6 +13,7 @@ from anyio.abc import Process
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
 from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
+from swarm_bench.runtime.untrusted import tail
 
 START_SECONDS = 30
 """Until the service must answer `/status`."""
@@ -22,6 +23,7 @@ SILENCE_SECONDS = 15.0
 """How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
 where nobody listens any more is lost at once."""
 LOG_LINES = 3
+LOG_BYTES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +139,10 @@ class Service:
     def _see_log(self) -> str:
         if self.log is None:
             return ""
-        words = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        try:
+            words = tail(self.log, LOG_BYTES).decode("utf-8", "replace").strip().splitlines()
+        except OSError:  # agents can reach it
+            return f"; its log {self.log} cannot be read"
         last = " | ".join(words[-LOG_LINES:])
         return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
 

@@ -50,6 +50,13 @@ def read(path: Path, limit: int = LARGEST) -> bytes:
     return content
 
 
+def read_if_there(path: Path, limit: int = LARGEST) -> bytes:
+    """The content of a file, and nothing of one that is not there. Raises as `read` does."""
+    with suppress(FileNotFoundError):
+        return read(path, limit)
+    return b""
+
+
 def tail(path: Path, size: int) -> bytes:
     """The last `size` bytes of a file, however large it is. Raises as `opened` does."""
     with os.fdopen(_checked(str(path), os.O_RDONLY, None, path), "rb") as file:

@@ -1,9 +1,10 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
@@ -108,3 +109,40 @@ def test_nothing_is_written_when_nothing_is_amended(tmp_path: Path) -> None:
     folder.amend([])
     folder.amend([TrialRecord(mode="canopy", agent=1, task="t", trial="z")])
     assert (tmp_path / "metrics.jsonl").stat().st_ino == before
+
+
+def test_nothing_planted_in_a_session_is_followed_or_waited_for(tmp_path: Path) -> None:
+    (precious := tmp_path / "precious").write_text("mine\n", encoding="utf-8")
+    folder = folder_with(tmp_path / "session", line("a"))
+    metrics, lock = tmp_path / "session" / "metrics.jsonl", folder.lock
+    lock.unlink()
+    lock.symlink_to(precious)
+    with pytest.raises(UsageError, match="cannot be a folder for results"):
+        folder.make()
+    metrics.unlink()
+    metrics.symlink_to(precious)
+    with pytest.raises(Refused, match="is a link"):
+        folder.read()
+    with pytest.raises(StoreError, match="is a link"):
+        folder.append_trial(TrialRecord.model_validate_json(line("b")))
+    metrics.unlink()
+    os.mkfifo(metrics)
+    with pytest.raises(Refused, match="no regular file"):
+        folder.set_aside_reruns()
+    (tmp_path / "session" / "experiment.json").unlink()
+    (tmp_path / "session" / "experiment.json").symlink_to("/dev/zero")
+    with pytest.raises(UsageError):
+        folder.read_experiment()
+    assert precious.read_text("utf-8") == "mine\n"
+
+
+def test_what_is_planted_for_a_later_agent_is_set_aside(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a"))
+    for name, target in (("stream", "/nowhere"), ("log", "/dev/zero")):
+        (tmp_path / name).symlink_to(target)
+        folder.set_aside(tmp_path / name)
+    (tmp_path / "folder").mkdir()
+    folder.set_aside(tmp_path / "folder")
+    assert {"attempt-1-stream", "attempt-1-log", "attempt-1-folder"} <= {
+        path.name for path in tmp_path.iterdir()
+    }

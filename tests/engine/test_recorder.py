@@ -131,3 +131,16 @@ def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None
     launch = Launch(argv=("x",), leaves=("a.json",))
     for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
         assert left_by(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
+
+
+def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(KEY, encoding="utf-8")
+    os.mkfifo(tmp_path / "stdout")
+    (tmp_path / "stderr").symlink_to(tmp_path / "secret")
+    printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", left={})
+    recorder = Recorder(tmp_path / "recording", "claude")
+    recorder.begin(experiment(), frozenset())
+    recorder.keep(line(Launch(argv=("a",)), ProcessResult(returncode=0, stopped=None)), printed)
+    assert list((tmp_path / "recording" / "streams").iterdir()) == []
+    kept = (tmp_path / "recording" / "trials.jsonl").read_text("utf-8")
+    assert RecordedTrial.model_validate_json(kept).sizes == {"stdout": 0, "stderr": 0}

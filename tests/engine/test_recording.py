@@ -1,15 +1,18 @@
 """What the record says beyond what the agent said."""
 
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from swarm_bench.agents.claude import Claude
 from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
-from swarm_bench.core.outcome import Outcome, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import Measured, figures_of, make_record, rehearsed
+from swarm_bench.engine.recording import Measured, figures_of, make_record, outcome_of, rehearsed
 from swarm_bench.models.rehearsal.start import Seen
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
@@ -116,3 +119,29 @@ def test_an_answer_of_no_tokens_has_no_figures_of_them(
 ) -> None:
     figures = figures_of(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost), 15)
     assert (figures["total_tokens"], figures["cache_read"], figures["cost"]) == kept
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "gone", "endless"])
+def test_output_that_an_agent_replaced_is_unreadable_and_not_the_adapters_defect(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    for stream in ("stdout", "stderr"):
+        (tmp_path / stream).write_bytes(b"")
+    (planted := tmp_path / name).unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(planted)
+        case "device":
+            planted.symlink_to("/dev/zero")
+        case "folder":
+            planted.mkdir()
+        case "endless":
+            with planted.open("wb") as sparse:
+                sparse.truncate(2**40)
+    exit = AgentExit(
+        returncode=0, stopped=None, stdout=tmp_path / "stdout", stderr=tmp_path / "stderr"
+    )
+    outcome = outcome_of(Claude(), exit)
+    wanted = Cause.NO_OUTPUT if (kind, name) == ("endless", "stderr") else Cause.UNREADABLE_OUTPUT
+    assert outcome.cause is wanted

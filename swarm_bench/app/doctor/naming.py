@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
+from swarm_bench.runtime.untrusted import read
+
 MOST_FILES = 3000
 LARGEST_FILE = 200_000
 """Bytes; what is larger is seldom written by hand."""
@@ -39,9 +41,7 @@ def _says_something(name: str) -> bool:
 def _text(path: Path) -> str:
     """The text of a file; empty for what is no file, too large, or no text."""
     try:
-        if path.is_symlink() or path.stat().st_size > LARGEST_FILE:
-            return ""
-        content = path.read_bytes()
+        content = read(path, LARGEST_FILE)
     except OSError:
         return ""
     return "" if b"\0" in content else content.decode("utf-8", "replace")
