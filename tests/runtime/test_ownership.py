@@ -169,11 +169,9 @@ def test_a_sweep_in_a_container_spares_who_lives_outside(tmp_path: Path) -> None
 def test_a_sweep_outside_spares_who_lives_in_a_container(tmp_path: Path) -> None:
     (work := tmp_path / f"{PREFIX}work").mkdir()
     with holder(work, *container()):
-        inside = [
-            process
-            for process in psutil.Process().children(recursive=True)
-            if process.name() == "sleep"
-        ]
+        owner = json.loads((work / MARK).read_text("utf-8"))["owner"]
+        children = psutil.Process().children(recursive=True)
+        inside = [one for one in children if one.environ().get(OWNER) == owner]
         assert sweep(tmp_path).folders == 0
         assert [process.is_running() for process in inside] == [True]
         assert (work / MARK).is_file()
