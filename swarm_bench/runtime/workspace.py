@@ -13,7 +13,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
@@ -41,6 +41,8 @@ class Snapshot:
     repository: Repository
     files: frozenset[str]
     """Paths relative to the root, with `/`."""
+    commit: str | None = None
+    """Its own, which has no history; `None` for one that nothing is cloned from."""
 
 
 async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
@@ -69,10 +71,7 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
     files, size = await _contents(target, tree)
     if not files:
         raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
-    made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
-    await git("update-ref", f"refs/heads/{BRANCH}", made.decode().strip(), cwd=target)
-    # One file that is quick to copy, and nothing in it but this commit.
-    await git("repack", "-a", "-d", "-q", cwd=target)
+    own = await _committed(target, tree)
     repository = Repository(
         path=str(repo),
         kind="folder" if commit is None else "git",
@@ -82,21 +81,27 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
         files=len(files),
         bytes=size,
     )
-    return Snapshot(path=target, repository=repository, files=files)
+    return Snapshot(path=target, repository=repository, files=files, commit=own)
 
 
 @asynccontextmanager
 async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
     """A workspace at `path` for the block, instead of whatever lies there. Afterwards it is
-    removed, or moved to `keep`."""
+    removed, or moved to `keep`.
+
+    Raises `HarnessError`, also when somebody pushed into the snapshot since it was taken: it has
+    been put back then, so that the next clone is as it should be.
+    """
     fresh = path.parent / f".{os.urandom(8).hex()}"
     try:
+        await _check_unchanged(snapshot)
         # Copied object files are as private as fetched ones, without packing all anew.
         await git(
-            "clone", "--quiet", "--no-hardlinks", "--single-branch", "--no-tags", "--template=",
-            snapshot.path, fresh, cwd=snapshot.path,
+            "clone", "--quiet", "--no-hardlinks", "--single-branch", "--branch", BRANCH,
+            "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
         )  # fmt: skip
         await git("remote", "remove", "origin", cwd=fresh)
+        await _check_content(snapshot, fresh)
         await anyio.to_thread.run_sync(_put, fresh, path)
         yield path
     finally:
@@ -109,6 +114,32 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
                     await anyio.to_thread.run_sync(shutil.move, path, keep)
             else:
                 await anyio.to_thread.run_sync(remove, path)
+
+
+async def _check_unchanged(snapshot: Snapshot) -> None:
+    """An agent that has guessed the path may push: every later clone would show what it did."""
+    own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
+    listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
+    if (refs := listed.decode("utf-8", "replace").split("\n")[:-1]) == [own]:
+        return
+    for ref in refs:
+        await git("update-ref", "-d", ref.partition(" ")[2], cwd=target)
+    await git("update-ref", f"refs/heads/{BRANCH}", str(snapshot.commit), cwd=target)
+    await git("repack", "-a", "-d", "-q", cwd=target)
+    await git("prune", "--expire=now", cwd=target)
+    raise HarnessError(
+        f"The private copy of the repository in {target} was changed since the session began, "
+        "probably by an agent, and was put back; run this swarm again with --continue"
+    )
+
+
+async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
+    head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
+    if head != snapshot.commit:
+        raise HarnessError(
+            f"A clone of {snapshot.path} has the commit {head} and not {snapshot.commit}: the "
+            "private copy of the repository was changed; go on with --continue, which makes it anew"
+        )
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -158,6 +189,15 @@ async def _head(repo: Path) -> str | None:
 async def _object_format(repo: Path) -> str:
     found = await try_git("rev-parse", "--show-object-format", cwd=repo)
     return found.stdout.decode().strip() if found.returncode == 0 else "sha1"
+
+
+async def _committed(target: Path, tree: str) -> str:
+    made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
+    commit = made.decode().strip()
+    await git("update-ref", f"refs/heads/{BRANCH}", commit, cwd=target)
+    # One file that is quick to copy, and nothing in it but this commit.
+    await git("repack", "-a", "-d", "-q", cwd=target)
+    return commit
 
 
 async def _fetch_head(repo: Path, target: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.runtime.workspace import SESSION_MARK, Snapshot, clone, take_snapshot
 
 pytestmark = pytest.mark.anyio
@@ -146,6 +146,32 @@ async def test_a_hostile_agent_does_not_reach_the_original(repo: Path, tmp_path:
     async with clone(snapshot, tmp_path / "work", keep=None) as work:
         assert (work / "a.txt").read_text() == "first\n"
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "git push -f '{snapshot}' HEAD:main",
+        "git push '{snapshot}' HEAD:other && git push '{snapshot}' HEAD:refs/tags/hint",
+        "git push -f '{snapshot}' HEAD:other && "
+        "git --git-dir='{snapshot}' symbolic-ref HEAD refs/heads/other && "
+        "git --git-dir='{snapshot}' update-ref -d refs/heads/main",
+    ],
+)
+async def test_what_an_agent_pushed_reaches_no_later_clone(
+    repo: Path, tmp_path: Path, change: str
+) -> None:
+    snapshot = await take_snapshot(repo, tmp_path / "snapshot", dirty=False)
+    push = "echo hint > hint.txt; git add -A; git -c user.name=e -c user.email=e@e commit -qm e; "
+    async with clone(snapshot, tmp_path / "clone", keep=None) as path:
+        sh(push + change.format(snapshot=snapshot.path), path)
+    with pytest.raises(HarnessError, match="was changed since the session began"):
+        async with clone(snapshot, tmp_path / "clone", keep=None):
+            pass
+    async with clone(snapshot, tmp_path / "clone", keep=None) as path:
+        assert not (path / "hint.txt").exists()
+        assert sh("git log --all --format=%s", path) == "snapshot\n"
+        assert "commit" not in sh("git fsck --unreachable --no-progress", path)
 
 
 async def test_equal_content_makes_equal_snapshots(repo: Path, tmp_path: Path) -> None:
