@@ -16,7 +16,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.secret_names import names_secret
 from swarm_bench.retrieval.modes import without_secrets, written_in
-from swarm_bench.retrieval.secret_words import names_one, secret_parts
+from swarm_bench.retrieval.secret_words import looks_secret, names_one, secret_parts
 from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
@@ -119,8 +119,12 @@ def _written_as_secrets(mode: Mode) -> Iterator[str]:
     for server in mode.servers.values():
         for key in ("env", "headers"):
             held = server.get(key)
-            values = held.values() if isinstance(held, dict) else ()
-            yield from (value for value in values if isinstance(value, str))
+            values = held.items() if isinstance(held, dict) else ()
+            yield from (
+                value
+                for name, value in values
+                if isinstance(value, str) and looks_secret(name, value)
+            )
     for command in _commands(mode):
         yield from secret_parts(command)
 

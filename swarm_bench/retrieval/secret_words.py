@@ -9,6 +9,11 @@ from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.secret_names import names_secret
 
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
+_KEY = re.compile(
+    r"^(?:Bearer|Basic|Token)\s|[0-9a-f]{32}|"
+    r"(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])(?=[\w+=-]*\d)[\w+=-]{16}"
+)
+"""A scheme, or a text too random for a word."""
 _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w-]*)")
 _ASSIGNED = re.compile(r"-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|:\s*)(?P<value>.+)", re.DOTALL)
 _PARAMETER = re.compile(r"[?&#;](?P<name>[\w.~-]+)=(?P<value>(?!\(not stored\))[^&#;\s]+)")
@@ -17,6 +22,14 @@ _PARAMETER = re.compile(r"[?&#;](?P<name>[\w.~-]+)=(?P<value>(?!\(not stored\))[
 def names_one(value: str) -> bool:
     """Whether a value only names a variable, and is no secret."""
     return _NAMES_ONE.fullmatch(value) is not None
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a variable or header of a server is a key: its name says so, or it is written as one.
+
+    Other values are ordinary words, which answers and names of tools have in them too.
+    """
+    return names_secret(name) or _KEY.search(value) is not None
 
 
 def secret_parts(words: Sequence[str]) -> Iterator[str]:

@@ -238,8 +238,9 @@ def _is_dead(owner: str) -> bool:
 
 
 def _may_be_swept(owner: str, *, locked: bool) -> bool:
-    """Whether the owner of a folder is gone. On another machine a lock of ours may mean nothing."""
+    """Whether the owner of a folder is gone. On another machine a lock of ours may mean nothing;
+    versions before this one held none, and their marks have no place."""
     node, _, place = owner.partition("@")[2].partition("/")
     if node != platform.node():
         return False
-    return _is_dead(owner) or (locked and place != _place())
+    return _is_dead(owner) or (locked and place not in ("", _place()))

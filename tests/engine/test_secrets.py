@@ -7,6 +7,8 @@ from swarm_bench.core.experiment import Mode, Preparation
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.runtime.sink import clean_text
 
+MADE = "Ab3dEf6hIj9lMn2p"
+"""As keys are written."""
 EMPTY = Mode(name="canopy", source="canopy.json")
 
 
@@ -41,13 +43,22 @@ def test_of_an_address() -> None:
 
 
 def test_of_the_servers_of_every_mode() -> None:
-    env = {"LICENCE": "licence-1234", "OTHER": "${OTHER_KEY}", "ROOT": "{{ workspace }}"}
+    """Ordinary values are none: names of tools and files in answers have them too."""
+    env = {
+        "LICENCE_KEY": "licence-1234",
+        "MINE": MADE,
+        "DIR": "src/flask",
+        "OTHER": "${OTHER_KEY}",
+        "ROOT": "{{ workspace }}",
+    }
+    env |= {"COLLECTION": "codebase", "MODEL": "text-embedding-3-small", "KIND": "constant"}
     headers = {"Authorization": "Bearer abc.def-123", "X": "Basic bWU6cHctb2YtbWluZQ=="}
     one = {"command": "x", "env": env, "args": ["--api-key", "key-in-args", "--level", "no-key-x"]}
     two = {"url": "http://me:pw-in-url@x/?token=token-in-url&q=no-key-y", "headers": headers}
     modes = [EMPTY.model_copy(update={"servers": {"server": server}}) for server in (one, two)]
     assert set(secrets(modes, {}, {})) == {
         "licence-1234",
+        MADE,
         "Bearer abc.def-123",
         "abc.def-123",
         "Basic bWU6cHctb2YtbWluZQ==",
@@ -76,7 +87,7 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
         "UNNAMED": "not-of-this-mode",
     }
     found = secrets([EMPTY.model_copy(update={"servers": servers})], {}, variables)
-    named = {"key-of-mine", "path-of-mine", "token-of-mine", "otherwise"}
+    named = {"key-of-mine", "path-of-mine", "token-of-mine"}
     assert named <= set(found)
     assert not {"/home/of/me", "not-of-this-mode"} & set(found)
 
