@@ -56,9 +56,9 @@ def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
         some = f"{len(so)} of {amount(len(trials), 'trial')}"
         keys = dict.fromkeys(key for trial in so for key in audit.differing[trial.key])
         yield Concern(
-            qualification=f"the figures of {some} are not those of their stored streams",
-            warning=f"{treated.mode}: the streams of {some} give other figures than metrics.jsonl "
-            f"{places(so, treated.selection)}, for {listed(list(keys))}: "
+            qualification=f"the figures of {some} are not those of their stored output",
+            warning=f"{treated.mode}: the stored output of {some} gives other figures than "
+            f"metrics.jsonl {places(so, treated.selection)}, for {listed(list(keys))}: "
             f"{_why(treated.selection, audit, so)}.",
         )
 
@@ -68,7 +68,9 @@ def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
     if all(trial.key in audit.edited for trial in trials):
         return "one of the two was changed"
     experiment = selection.data.experiment
-    then = experiment.versions.get("swarm-bench") if experiment else None
+    if experiment is None:
+        return "one of the two was changed, or is of another run"
+    then = experiment.versions.get("swarm-bench")
     return (
         f"one of the two was changed, or swarm-bench {then or 'of then'}, which recorded them, "
         "read the streams otherwise"

@@ -16,9 +16,14 @@ def indexing(selection: Selection, mode: str) -> Indexing | None:
     return Indexing(
         before=_median([_before(swarm, is_before) for swarm in swarms]),
         within=None if is_before else _median([swarm.index_seconds for swarm in swarms]),
-        missing=sum(swarm.index_seconds is None for swarm in swarms),
+        missing=sum(_is_unknown(swarm, is_before) for swarm in swarms),
         copied=sum(swarm.index_copied is True for swarm in swarms),
     )
+
+
+def _is_unknown(swarm: SwarmRecord, indexed: bool) -> bool:
+    """A first call stands for the index where nothing else is said to make one."""
+    return swarm.index_seconds is None and (indexed or swarm.warm_up_seconds is None)
 
 
 def _before(swarm: SwarmRecord, indexed: bool) -> float | None:

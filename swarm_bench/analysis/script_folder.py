@@ -10,7 +10,8 @@ from typing import Any
 from swarm_bench.analysis.script_differences import numbered, warn_of_differences
 from swarm_bench.analysis.script_lines import Lines, read_lines
 from swarm_bench.analysis.script_payload import read_payload
-from swarm_bench.analysis.script_trial import Place, script_trial, whole_number
+from swarm_bench.analysis.script_trial import Place, differing, script_trial, whole_number
+from swarm_bench.core.audit import Audit, Key
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.runtime.untrusted import read
@@ -29,6 +30,8 @@ class _Reading:
 
     folder: Path
     warnings: list[str] = field(default_factory=list)
+    differing: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    """Figures that a file gives otherwise than its line."""
 
     def warn(self, sentence: str) -> None:
         self.warnings.append(sentence)
@@ -99,6 +102,7 @@ def read_script_folder(path: Path) -> SessionData:
         planned=dict.fromkeys(modes, agents) if agents else {},
         head=head,
         warnings=tuple(reading.warnings),
+        audit=Audit(differing=reading.differing),
     )
 
 
@@ -161,13 +165,13 @@ def _trials(
         )
     for agent in sorted(with_line | set(lost)):
         content = reading.content(files[agent]) if agent in files else None
-        yield script_trial(
-            Place(mode=mode, agent=agent, task=_task(tasks, agent)),
-            line=lines.get((mode, agent)),
-            payload=None if content is None else read_payload(content),
-            head=head,
-            warn=reading.warn,
-        )
+        line = lines.get((mode, agent))
+        payload = None if content is None else read_payload(content)
+        place = Place(mode=mode, agent=agent, task=_task(tasks, agent))
+        trial = script_trial(place, line=line, payload=payload, head=head, warn=reading.warn)
+        if line and payload and (keys := differing(line, payload)):
+            reading.differing[trial.key] = keys
+        yield trial
 
 
 def _has_counters(path: Path, mode: str) -> bool:

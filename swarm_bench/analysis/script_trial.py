@@ -39,12 +39,8 @@ def script_trial(
 ) -> TrialRecord:
     """The record of one agent. The line counts, as far as the payload bears it out: a 0 for a
     figure that the agent did not give becomes `None`. At least one of the two must be there."""
-    if line and payload and not _belongs(line, payload):
-        warn(
-            f"{place}: its file is of another run than its line in metrics.jsonl, so nothing is "
-            "known about its answer."
-        )
-        payload = None
+    if line and payload and differing(line, payload):
+        payload = None  # which of them is right cannot be told
     if payload is None:
         return _from_line(place, line)
     if not payload.read_by_script:
@@ -69,13 +65,13 @@ def script_trial(
 def _from_line(place: Place, line: TrialRecord | None) -> TrialRecord:
     """Without a payload a line of zeros is an agent that gave nothing; another one is believed."""
     if line and (line.total_tokens or line.num_turns):
-        return line.model_copy(update={"retrieval": Treatment.UNKNOWN})
+        return line.model_copy(update={"trial": str(place), "retrieval": Treatment.UNKNOWN})
     return TrialRecord.model_validate({**_named(place, line), **_ending(Cause.NO_OUTPUT, None)})
 
 
 def _named(place: Place, line: TrialRecord | None) -> dict[str, Any]:
     task = line.task if line else place.task
-    return {"mode": place.mode, "agent": place.agent, "task": task}
+    return {"trial": str(place), "mode": place.mode, "agent": place.agent, "task": task}
 
 
 def _ending(cause: Cause, detail: str | None) -> dict[str, Any]:
@@ -87,12 +83,14 @@ def _ending(cause: Cause, detail: str | None) -> dict[str, Any]:
     }
 
 
-def _belongs(line: TrialRecord, payload: Payload) -> bool:
-    """Whether line and file are of the same run of the agent, as far as both have figures."""
+def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
+    """Keys of the figures that an agent's file gives otherwise than its line, as far as both have
+    them: one of the two was changed, or is of another run."""
     if not payload.read_by_script or not payload.figures:
-        return True
-    both = ((payload.figures.get(key), getattr(line, key)) for key in ("num_turns", *_PARTS))
-    return all(there is None or written is None or there == written for there, written in both)
+        return ()
+    figures = payload.figures
+    both = {key: (figures.get(key), getattr(line, key)) for key in ("num_turns", "cost", *_PARTS)}
+    return tuple(key for key, pair in both.items() if None not in pair and pair[0] != pair[1])
 
 
 def _figures(line: TrialRecord | None, payload: Payload) -> dict[str, float | None]:

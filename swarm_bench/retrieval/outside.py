@@ -22,6 +22,7 @@ from swarm_bench.retrieval.program_names import (
     copied_names,
     loaded_names,
     names_of,
+    packages_of,
     plain,
     started_in,
 )
@@ -94,7 +95,8 @@ class Reach:
                 yield from (("transcript", command) for command in _all(commands_in(_filled(line))))
 
     def _clauses(self, command: Command) -> Iterator[str]:
-        for name in sorted({*names_of(command, self.workspace), *loaded_names(command.code)}):
+        started = names_of(command, self.workspace) | loaded_names(command.code)
+        for name in sorted(started | packages_of(started)):
             if name in self.programs:
                 yield f"started {name}, a program of {self.programs[name]}"
         for name in sorted(set(copied_names(command, self.workspace))):

@@ -3,7 +3,7 @@ or binary. What only runs it (an interpreter, a launcher of packages) is no name
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from swarm_bench.retrieval.command_lines import INTERPRETER, Command, commands_in, started_by
@@ -119,6 +119,13 @@ def loaded_names(code: str) -> frozenset[str]:
         for name in found
         if re.search(r"[-_./]", name)
     )
+
+
+def packages_of(modules: Iterable[str]) -> frozenset[str]:
+    """The packages that modules are in, for what an agent starts: a mode's own module may lie in
+    the user's package. One of a single word may be anybody's."""
+    tops = {name.partition(".")[0] for name in modules if "." in name and "/" not in name}
+    return frozenset(top for top in tops if "-" in top)
 
 
 def started_in(code: str) -> Iterator[Command]:

@@ -156,7 +156,11 @@ def test_a_file_of_another_run_is_not_taken_for_the_line(folder: Path) -> None:
     data = read_script_folder(folder)
     mixed = trial(data, "baseline", 1)
     assert (mixed.effective_tokens, mixed.references) == (1300, None)
-    assert any("baseline agent 1: its file is of another run" in one for one in data.warnings)
+    assert data.audit
+    assert data.audit.differing == {mixed.key: ("num_turns",)}
+    standing = next(one for one in summarise(data).headline.standings if one.mode == "baseline")
+    said = "the figures of 1 of 3 trials are not those of their stored output"
+    assert said in standing.qualifications
 
 
 def test_a_folder_used_twice_counts_each_agent_once(folder: Path) -> None:

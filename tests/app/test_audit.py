@@ -73,7 +73,7 @@ def test_a_figure_that_the_stream_gives_otherwise_is_named(
     data = with_streams(folder, folder.read())
     assert data.audit is not None
     assert data.audit.differing == {("1", 1): (key,)}
-    assert "the figures of 1 of 1 trial are not those of their stored streams" in (
+    assert "the figures of 1 of 1 trial are not those of their stored output" in (
         summarise(data).headline.standings[0].qualifications
     )
 

@@ -67,7 +67,7 @@ def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Ben
     edit(whole, bench.folder / "edited", lambda record: plain(cheaper(record)))
     text = bench.call("report", "edited").out
     assert "2 of 2 records changed after the session wrote them" in qualified(text)
-    assert "the figures of 2 of 2 trials are not those of their stored streams" in qualified(text)
+    assert "the figures of 2 of 2 trials are not those of their stored output" in qualified(text)
     assert (
         "canopy: 2 of 2 records in metrics.jsonl are not as they were appended (agent 1, 2)" in text
     )
@@ -76,8 +76,10 @@ def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Ben
     edit(whole, bench.folder / "resealed", lambda record: resealed(cheaper(record)))
     text = report(bench.folder / "resealed")
     assert "changed after the session" not in text
-    assert "the figures of 2 of 2 trials are not those of their stored streams" in qualified(text)
-    (found,) = [line for line in text.splitlines() if line.startswith("- canopy: the streams of")]
+    assert "the figures of 2 of 2 trials are not those of their stored output" in qualified(text)
+    (found,) = [
+        line for line in text.splitlines() if line.startswith("- canopy: the stored output of")
+    ]
     assert all(key in found for key in ("(agent 1, 2)", "total_tokens", "effective_tokens"))
 
     edit(whole, bench.folder / "stripped", unsealed)

@@ -77,6 +77,8 @@ SCRIPTS = [
     "python3 -m runpy canopy_mcp",
     "python3 -m cProfile -m canopy_mcp",
     "python3 -c 'import canopy_mcp'",
+    "python3 -m canopy_mcp.server --stdio",
+    "python3 -c 'from canopy_mcp.server import main; main()'",
     "python3 -c 'import sys; from canopy_mcp import main; main()'",
     "python3 -c \"import runpy; runpy.run_path('/opt/shelf/server.py')\"",
     "S=/opt/shelf/server.py; python3 $S",
