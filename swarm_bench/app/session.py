@@ -34,6 +34,7 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
 from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.resume import check_options
+from swarm_bench.engine.secrets import storable
 from swarm_bench.engine.series import one_of
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
@@ -222,7 +223,8 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         )
         longest = longest_seconds(ready.experiment, finished)
         launches = launches_of(ready, resolved)
-        return Planned(experiment=ready.experiment, rows=rows, longest=longest, launches=launches)
+        shown = storable(ready.experiment)
+        return Planned(experiment=shown, rows=rows, longest=longest, launches=launches)
 
 
 @asynccontextmanager

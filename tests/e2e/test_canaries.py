@@ -17,7 +17,10 @@ from tests.e2e.conftest import Bench, Done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-PLACES = ("environment", "proxy", "dotenv", "env", "header", "arg", "login", "query", "agent-env")
+PLACES = (
+    "environment", "proxy", "dotenv", "env", "header", "arg", "login", "query", "agent-env",
+    "command",
+)  # fmt: skip
 CANARIES = {place: f"canary/{place}+7f~3a" for place in PLACES}
 
 AGENT = """
@@ -138,8 +141,8 @@ def port() -> Iterator[int]:
     server.server_close()
 
 
-def plant(bench: Bench, port: int) -> Done:
-    """A session of two agents that print every canary in every form."""
+def plant(bench: Bench, port: int) -> tuple[Done, Done]:
+    """A session of two agents that print every canary in every form, and its plan."""
     everything = "\n".join(form for canary in CANARIES.values() for form in forms(canary))
     init: dict[str, Any] = {"init": {"tools": ["Read"]}}
     call = {"call": {"tool": "Read", "input": {"file_path": everything}, "result": everything}}
@@ -163,33 +166,37 @@ def plant(bench: Bench, port: int) -> Done:
             "headers": {"X-Library": CANARIES["header"]},
         },
     }  # fmt: skip
+    ours = {"version": ["echo", "--api-key", CANARIES["command"]]}
     files = {
         "script.yaml": yaml.safe_dump(plays),
         "mine.py": AGENT,
         "leak.py": LEAK,
         "forms.txt": everything,
-        "own.json": json.dumps({"mcpServers": servers}),
+        "own.json": json.dumps({"mcpServers": servers, "swarmBench": ours}),
         ".env": f"OTHER_API_KEY={CANARIES['dotenv']}\n",
     }
     for name, text in files.items():
         (bench.folder / name).write_text(text)
-    done = bench.call(
+    words = [
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "./own.json",
         "--agent", "mine:Mine", "--model", "script.yaml", "--agents", "1", "--runs", "1",
         "--output", "out", "--record", "--agent-env", f"AGENT_THING={CANARIES['agent-env']}",
-        env={
-            "SERVICE_TOKEN": CANARIES["environment"],
-            "DATABASE": f"postgres://me:{quote(CANARIES['proxy'], safe='')}@db.example/x",
-        },
-    )  # fmt: skip
+    ]  # fmt: skip
+    environment = {
+        "SERVICE_TOKEN": CANARIES["environment"],
+        "DATABASE": f"postgres://me:{quote(CANARIES['proxy'], safe='')}@db.example/x",
+    }
+    planned = bench.call(*words, "--plan", env=environment)
+    done = bench.call(*words, env=environment)
     for name in files:
         (bench.folder / name).unlink()
-    return done
+    return planned, done
 
 
 def test_no_canary_is_in_a_file_or_on_the_terminal(bench: Bench, port: int) -> None:
-    done = plant(bench, port)
+    planned, done = plant(bench, port)
 
+    assert planned.code == 0, planned.err
     assert done.code in (0, 3), done.err
     assert len(bench.records("out")) == 2, done.err
     stream = (bench.folder / "out" / "baseline" / "agent-1.stream.jsonl").read_bytes()
@@ -199,7 +206,8 @@ def test_no_canary_is_in_a_file_or_on_the_terminal(bench: Bench, port: int) -> N
     assert read or b"closed" in stream
     written = {str(path): path.read_bytes() for path in bench.folder.rglob("*") if path.is_file()}
     assert any("recording/streams" in name for name in written)
-    shown = {**written, "stdout": done.out.encode(), "stderr": done.err.encode()}
+    printed = [planned.out, planned.err, done.out, done.err]
+    shown = {**written, "terminal": "".join(printed).encode()}
     assert [
         (place, name, data[max(0, data.find(trace) - 60) :][:150])
         for place, canary in CANARIES.items()
