@@ -19,10 +19,11 @@ def main() -> None:
 def _run() -> None:
     # Imported here, as that takes a while in which a signal may come.
     from swarm_bench.app.shielding import shield_memory
+
+    shield_memory()
     from swarm_bench.cli.commands import app
     from swarm_bench.cli.ending import DEBUG, ending
 
-    shield_memory()
     try:
         app()
     except BaseException as error:  # the one place where everything ends

@@ -92,6 +92,6 @@ class Kit:
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
-        addresses = [self.experiment.service_url or ""]
+        words = [self.experiment.service_url or "", *self.experiment.agent_args]
         readable = {**self.dotenv, **self.variables}
-        return secrets(self.experiment.modes, self.agent_env, readable, addresses)
+        return secrets(self.experiment.modes, self.agent_env, readable, words)

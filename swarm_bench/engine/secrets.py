@@ -29,10 +29,10 @@ def secrets(
     modes: Collection[Mode],
     given: Mapping[str, str],
     variables: Mapping[str, str],
-    addresses: Collection[str] = (),
+    words: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """All of them: of the modes' servers and commands, of `--agent-env` (`given`), of the
-    `addresses`, and of all `variables` that an agent may read the ones whose names say so, or that
+    `words`, and of all `variables` that an agent may read the ones whose names say so, or that
     a mode names. What is on this machine for anyone to see is none: a path, its user or its name.
     """
     values = {*given.values()}
@@ -41,7 +41,8 @@ def secrets(
         values |= {*_of_servers(mode, variables)}
         values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
     values |= {value for name, value in variables.items() if names_secret(name)}
-    written = [*chain.from_iterable(commands), *addresses]
+    values |= {*secret_parts(words)}
+    written = [*chain.from_iterable(commands), *words]
     values |= {*_of_addresses([*values, *variables.values(), *written])}
     values |= {*_of_schemes(values)}
     values |= {unquote(value) for value in values}  # an address has them quoted

@@ -38,8 +38,9 @@ def test_of_the_users_variables(
     assert set(secrets([EMPTY], given, variables)) == found
 
 
-def test_of_an_address() -> None:
-    assert secrets([], {}, {}, ["http://me:pw-of-mine@host:1/x"]) == ("pw-of-mine",)
+def test_of_words_of_the_command_line() -> None:
+    words = ["http://me:pw-of-mine@host:1/x", "--level", "high-level", "--api-key=key-of-mine"]
+    assert set(secrets([], {}, {}, words)) == {"me:pw-of-mine", "pw-of-mine", "key-of-mine"}
 
 
 def test_of_the_servers_of_every_mode() -> None:
