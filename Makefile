@@ -14,12 +14,13 @@ test: $(READY)  ## run the tests
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
 
-check: $(READY)  ## format, lint, types, import contracts, size budgets
+check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/budgets.py
+	$(BIN)/python .ci/opening.py
 
 fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .

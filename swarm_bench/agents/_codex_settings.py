@@ -8,6 +8,7 @@ from pathlib import Path
 
 from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
 from swarm_bench.core.errors import UsageError
+from swarm_bench.runtime.untrusted import read
 
 CONNECT_SECONDS = 60
 """A server that needs longer is broken: Codex ends without asking its model."""
@@ -74,7 +75,7 @@ def provider_settings(rehearsal: str | None) -> Settings:
 def server_settings(mcp_config: Path, seconds: float) -> Settings:
     """Exactly the servers of the mode. Each is required: only then does Codex wait
     for it, and for `seconds` if that is long."""
-    given = object_of(json.loads(mcp_config.read_text(encoding="utf-8")).get("mcpServers"))
+    given = object_of(json.loads(read(mcp_config)).get("mcpServers"))
     servers = {_name(name): _server(object_of(server), seconds) for name, server in given.items()}
     return {"mcp_servers": servers} if servers else {}
 

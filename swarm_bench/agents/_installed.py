@@ -13,6 +13,7 @@ from pathlib import Path
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.processes.trees import FAMILY
 from swarm_bench.runtime.untrusted import opened
@@ -100,7 +101,7 @@ def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
     env = {**small_environment(os.environ), **dict.fromkeys(own, str(home))}
     with FAMILY.planted(str(home)):  # or an end of another tree might take the exit code
         # Files and no pipes: what the program leaves running may hold a pipe open for ever.
-        with (home / "stdout").open("wb") as stdout, (home / "stderr").open("wb") as stderr:
+        with writable(home / "stdout", "wb") as stdout, writable(home / "stderr", "wb") as stderr:
             process = subprocess.Popen(
                 argv,
                 cwd=home,

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from swarm_bench.agents._json_lines import Json, list_of, object_of, text_of
+from swarm_bench.runtime.untrusted import read
 
 CONNECT_MILLISECONDS = 60_000
 """For a server to connect and to list its tools."""
@@ -75,7 +76,7 @@ def prepare_home(home: Path, config: str) -> dict[str, str]:
 
 
 def _servers(mcp_config: Path) -> Json:
-    return object_of(json.loads(mcp_config.read_text(encoding="utf-8")).get("mcpServers"))
+    return object_of(json.loads(read(mcp_config)).get("mcpServers"))
 
 
 def _server(value: object, seconds: float) -> Json:

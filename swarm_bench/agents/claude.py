@@ -14,6 +14,7 @@ from swarm_bench.agents._prompts import not_a_command
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
+from swarm_bench.runtime.untrusted import read
 
 PROGRAM = "claude"
 TESTED = "2.1.329"
@@ -169,7 +170,7 @@ def _options(request: AgentRequest) -> list[str]:
 
 def _servers(request: AgentRequest) -> Path:
     """The servers of the mode as the program reads them: it fills in variables once more."""
-    given = request.mcp_config.read_text("utf-8")
+    given = read(request.mcp_config).decode()
     if "${" not in given:
         return request.mcp_config
     path = request.home / "servers.json"

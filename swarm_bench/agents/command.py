@@ -22,6 +22,7 @@ from swarm_bench.agents._installed import PROXIES
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.runtime.untrusted import read
 
 LONGEST_LINE = 64 * 1024
 """Characters of a line that are looked at while the agent works."""
@@ -162,7 +163,7 @@ class Command:
         return None
 
     def _values(self, request: AgentRequest) -> Values:
-        servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
+        servers = json.loads(read(request.mcp_config))["mcpServers"]
         rehearsal = request.rehearsal is not None
         return {
             "prompt": request.prompt,

@@ -17,6 +17,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
+from swarm_bench.runtime.untrusted import read
 
 PROGRAM = "gemini"
 TESTED_VERSION = "0.61.0"
@@ -77,7 +78,7 @@ class Gemini:
 
     def launch(self, request: AgentRequest) -> Launch:
         """Raises `UsageError` for an MCP server whose name the program cannot have."""
-        servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
+        servers = json.loads(read(request.mcp_config))["mcpServers"]
         aliases = {server_alias(name): server for name, server in servers.items()}
         user = _home(request.environment) / ".gemini" if request.inherit_settings else None
         _write_settings(request, aliases, user)
@@ -204,7 +205,7 @@ def _of_user(file: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = json.loads(read(file.resolve()))
     except ValueError as error:
         raise UsageError(
             f"The settings of Gemini CLI in {file} are not plain JSON: {error}; take what JSON "

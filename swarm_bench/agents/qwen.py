@@ -11,6 +11,7 @@ from swarm_bench.agents._trusted_servers import trusted
 from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities
+from swarm_bench.runtime.untrusted import read
 
 PROGRAM = "qwen"
 TESTED_VERSION = "0.24.4"
@@ -75,7 +76,7 @@ class Qwen:
     )
 
     def launch(self, request: AgentRequest) -> Launch:
-        servers = json.loads(request.mcp_config.read_text("utf-8"))["mcpServers"]
+        servers = json.loads(read(request.mcp_config))["mcpServers"]
         _write_files(request, servers)
         options = ["--output-format", "stream-json", "--yolo"]
         options += ["--max-session-turns", str(request.max_turns)]

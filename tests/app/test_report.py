@@ -1,0 +1,37 @@
+"""A session's folder that comes from a stranger."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.report import report
+from swarm_bench.core.errors import Refused, StoreError
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.runtime.files import locked
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "session"
+
+
+def test_links_in_it_lead_nowhere(tmp_path: Path) -> None:
+    (precious := tmp_path / "precious").write_text("mine", encoding="utf-8")
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    folder = SessionFolder(session)
+    for name in ("summary.md", ".summary.md.part", folder.lock.name):
+        (session / name).unlink(missing_ok=True)
+        (session / name).symlink_to(precious)
+    assert "# Swarm Benchmark Summary" in report(session)
+    assert (session / "summary.md").is_file()
+    assert not (session / "summary.md").is_symlink()
+    with pytest.raises(StoreError, match="is a link"), locked(folder.lock):
+        pass
+    assert precious.read_text("utf-8") == "mine"
+
+
+def test_a_pipe_in_it_is_not_waited_for(tmp_path: Path) -> None:
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    (session / "metrics.jsonl").unlink()
+    os.mkfifo(session / "metrics.jsonl")
+    with pytest.raises(Refused, match="no regular file; remove it"):
+        report(session)
