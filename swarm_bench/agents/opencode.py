@@ -26,6 +26,7 @@ ABILITIES = Abilities(
     tested_version="1.18.33",
     supported="~=1.18",
     keys=tuple(name for name in CREDENTIALS if name.endswith(("_API_KEY", "_TOKEN"))),
+    keyless=True,
     login=(".local/share/opencode/auth.json",),
     memory_mb=710,
     turn_limit="kept by swarm-bench, which counts requests that called tools and stops the program",

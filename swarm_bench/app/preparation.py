@@ -20,9 +20,10 @@ from swarm_bench.app.sizes import check_alike, sizes
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
 from swarm_bench.app.trust.withheld import agent_of, program_of
+from swarm_bench.app.ways_in import check_way_in
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.experiment import (
     Experiment,
     Limits,
@@ -169,6 +170,9 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
     if settings.index == "warm":
         check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
     check(chosen.agent, chosen.modes, settings)
+    untold = check_way_in(chosen.agent, settings, resolved.environment)
+    if untold and emit:
+        emit(Trouble(message=untold))
     if settings.service_url and emit:
         async with running_service(settings.service_url):
             pass

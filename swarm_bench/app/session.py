@@ -22,7 +22,7 @@ from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
 from swarm_bench.core.addresses import without_logins
-from swarm_bench.core.errors import GateFailed, HarnessError, StoreError, UsageError
+from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.recording import FOLDER
@@ -177,9 +177,9 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
                     kit = _kit(ready, folder, emit, resolved, rehearsal)
                     interrupted = await _run_in(kit)
                 report, summary = write_summary(folder)
-            except StoreError as error:
+            except (StoreError, NotAuthorized) as error:
                 command = to_continue(benchmark, folder.path, resolved.settings.service_url)
-                raise StoreError(f"{error}; then go on with: {command}") from error
+                raise type(error)(f"{error}; then go on with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,

@@ -9,6 +9,7 @@ SwarmBenchError            exit 1   never raised itself
     ProcessLost                     a program could not be started
     ServiceFailed                   a mode's service did not come up, or died
     IndexFailed                     the service could not index the repository
+    NotAuthorized                   the provider does not let the agents in
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
 
@@ -67,6 +68,10 @@ class ServiceFailed(HarnessError):
 
 class IndexFailed(HarnessError):
     """The service could not index the repository, or not in time."""
+
+
+class NotAuthorized(HarnessError):
+    """The provider lets an agent not in, and would let in none of the others."""
 
 
 class StoreError(HarnessError):

@@ -61,6 +61,8 @@ class Abilities:
     """Versions that are expected to work like the tested one, as PEP 440 writes a range."""
     keys: tuple[str, ...] = ()
     """Variables each of which can let the program in at a provider."""
+    keyless: bool = False
+    """Whether it has models that need no key."""
     login: tuple[str, ...] = ()
     """Where below the user's home the program keeps a log-in, for `--inherit-settings`."""
     memory_mb: int | None = None

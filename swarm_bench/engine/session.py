@@ -7,10 +7,11 @@ from shlex import quote
 
 import anyio
 
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.errors import NotAuthorized, SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Block, Swarm, plan
@@ -67,7 +68,18 @@ async def _run_block(
         if kit.recorded is not None:
             await replay_swarm(kit, kit.recorded, swarm, attempts)
         else:
-            await SwarmRun(kit, swarm, attempts, prompts).run()
+            _check_authorized(kit, await SwarmRun(kit, swarm, attempts, prompts).run())
+
+
+def _check_authorized(kit: Kit, records: list[TrialRecord]) -> None:
+    """Stop before every other agent is turned away as well; a rehearsal may play just that."""
+    turned_away = [one for one in records if one.cause is Cause.NOT_AUTHORIZED]
+    if turned_away and not kit.experiment.rehearsal:
+        first = turned_away[0]
+        raise NotAuthorized(
+            f"The provider did not let agent {first.agent} in ({first.detail or 'no reason given'})"
+            ", so the session was stopped; set a key that it takes"
+        )
 
 
 async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:

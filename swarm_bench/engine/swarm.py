@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import StepStarted, Trouble
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.records import SwarmRecord
+from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
 from swarm_bench.engine.groundwork import Groundwork
@@ -82,9 +82,9 @@ class SwarmRun:
         self._reach = reach_of(kit.experiment, swarm.mode, files, values, kit.variables)
         self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
 
-    async def run(self) -> None:
+    async def run(self) -> list[TrialRecord]:
         """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
-        every trial. Raises `StoreError`, alone or in a group."""
+        every trial. Returns those of the trials. Raises `StoreError`, alone or in a group."""
         try:
             await self._run()
         except StoreError:
@@ -102,6 +102,7 @@ class SwarmRun:
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
             self._kit.folder.append_swarm(record)
+        return written
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:

@@ -84,6 +84,20 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
     assert processes_of(bench.experiment("out")["session"]) == []
 
 
+def test_a_session_stops_at_the_first_agent_that_is_not_let_in(bench: Bench) -> None:
+    refused = [INIT, {"error": {"text": "Invalid API key · Please run /login"}}]
+    done = play(bench, [{"steps": refused}], "--runs", "3")
+    assert done.code == 3
+    assert "The provider did not let agent 1 in" in done.err
+    assert "then go on with: swarm-bench compare --continue" in done.err
+    assert [record["cause"] for record in bench.records("out")] == ["not-authorized"]
+    assert (bench.folder / "out" / "summary.md").is_file()
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
+    again = bench.call("compare", "--continue", "out")
+    assert again.code == 0, again.err
+    assert [record["cause"] for record in bench.records("out")] == ["finished"] * 3
+
+
 def test_a_turn_limit_keeps_the_figures(bench: Bench) -> None:
     usage = GOOD["answer"]["usage"]
     done = play(bench, [{"steps": [INIT, {"max_turns": {"usage": usage}}]}], "--max-turns", "7")

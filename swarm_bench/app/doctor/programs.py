@@ -3,12 +3,13 @@ would let them in. No value of a key is looked at, and no log-in is read."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from swarm_bench.app.agents import agent_names, find_agent, needs_argument
+from swarm_bench.app.ways_in import advice as no_way_in
+from swarm_bench.app.ways_in import way_in
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import REHEARSAL, Program
@@ -47,21 +48,21 @@ def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check
     abilities = _abilities(agent)
     if abilities is None:
         return Check(about=about, state=State.OK, found=_label(program))
-    way_in = _way_in(abilities, settings if asked else None, variables)
-    return _known(about, program, abilities, settings if asked else None, way_in)
+    found = way_in(abilities, settings if asked else None, variables)
+    return _known(about, program, abilities, settings if asked else None, found)
 
 
 def _known(
-    about: str, program: Program, abilities: Abilities, asked: Settings | None, way_in: str | None
+    about: str, program: Program, abilities: Abilities, asked: Settings | None, entry: str | None
 ) -> Check:
     """`asked`: the options, when this agent is the one they ask for."""
     version, advice = _version(program, abilities)
-    found = f"{version}; {way_in or 'no key and no log-in'}"
+    found = f"{version}; {entry or 'no key and no login'}"
     if asked and asked.model == REHEARSAL:
         found = f"{version}; a rehearsal needs no key"
-    elif way_in is None and asked:
-        advice = f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
-        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+    elif entry is None and asked:
+        state = State.WARNING if abilities.keyless else State.PROBLEM
+        return Check(about=about, state=state, found=found, advice=no_way_in(abilities))
     return Check(
         about=about, state=State.WARNING if advice else State.OK, found=found, advice=advice
     )
@@ -85,22 +86,6 @@ def _fits(version: str | None, supported: str) -> bool:
         return Version(version or "") in SpecifierSet(supported)
     except InvalidVersion:
         return False
-
-
-def _way_in(
-    abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
-) -> str | None:
-    """What would let the program in at a provider; never what it says."""
-    given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
-    for name in abilities.keys:
-        if variables.get(name) or name in given:
-            return f"{name} is set"
-    logged_in = next((file for file in abilities.login if (Path.home() / file).exists()), None)
-    if logged_in is None:
-        return None
-    if asked is None or asked.inherit_settings:
-        return f"a log-in is in ~/{logged_in}"
-    return None  # agents have a home of their own
 
 
 def _abilities(agent: Agent) -> Abilities | None:

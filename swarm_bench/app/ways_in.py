@@ -1,0 +1,55 @@
+"""What lets an agent's program in at a provider. No value of a key is looked at, and no login is
+read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import REHEARSAL
+from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.settings import Settings
+
+
+def way_in(
+    abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
+) -> str | None:
+    """What would let the program in; `None` when nothing is found. `asked`: the options, when they
+    ask for this agent; `variables` are the user's."""
+    given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
+    for name in abilities.keys:
+        if variables.get(name) or name in given:
+            return f"{name} is set"
+    login = next((file for file in abilities.login if (Path.home() / file).exists()), None)
+    if login is None:
+        return None
+    if asked is None or asked.inherit_settings:
+        return f"a login is in ~/{login}"
+    return None  # agents have a home of their own
+
+
+def advice(abilities: Abilities) -> str:
+    """What to do without one."""
+    return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
+
+
+def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
+    """Refuse what would fail in every trial; a sentence where that cannot be told from here.
+
+    Variables and arguments for the agent, its settings in the user's home and models that need no
+    key can let it in as well. Raises `UsageError`.
+    """
+    if settings.model == REHEARSAL or not isinstance(agent, Described):
+        return None
+    abilities = agent.abilities
+    if not abilities.keys or way_in(abilities, settings, variables):
+        return None
+    told = settings.agent_env or settings.agent_arg or settings.inherit_settings
+    if told or abilities.keyless:
+        return (
+            f"no key for {settings.agent} was found, and whether it gets in otherwise cannot be "
+            "told from here; the session stops at the first agent that does not"
+        )
+    raise UsageError(
+        f"The agent {settings.agent} has no key for its provider, and the home of your login is "
+        f"not let through; {advice(abilities)}, or see 'swarm-bench doctor'"
+    )
