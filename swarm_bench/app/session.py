@@ -43,7 +43,8 @@ from swarm_bench.reports.plan import Planned, render_plan
 from swarm_bench.runtime.environment import of_dotenv, small_environment
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
+from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
@@ -148,7 +149,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     """Run the experiment, or what is left of the one that is continued."""
     raise_limit()
-    with cancelling():
+    with cancelling(), guarded(f"{OWNER}={this_owner()}"):
         return anyio.run(_run, resolved, benchmark, emit)
 
 

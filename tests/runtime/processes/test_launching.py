@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -46,6 +47,66 @@ def test_what_we_start_ends_with_us_and_not_with_a_worker_thread(tmp_path: Path)
         assert agent.is_running()
         ours.send_signal(signal.SIGKILL)
     assert psutil.wait_procs([agent], timeout=5)[1] == []
+
+
+LEAVING = """
+import os, subprocess, sys, time
+sleep = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(25)", sys.argv[1]]
+subprocess.Popen(sleep, start_new_session=True)
+subprocess.Popen(sleep)
+print("ready", flush=True)
+time.sleep(25)
+"""
+GUARDED = """
+import anyio, os, sys
+from pathlib import Path
+from swarm_bench.runtime.ownership import OWNER, this_owner
+from swarm_bench.runtime.process import Command, background
+from swarm_bench.runtime.processes.guard import guarded
+
+async def main():
+    argv = (sys.executable, "-I", "-S", "-c", sys.argv[2], sys.argv[1])
+    command = Command(argv=argv, cwd=Path("."), env=dict(os.environ), tag="guarded")
+    async with background(command, log=Path(sys.argv[1])):
+        while not Path(sys.argv[1]).read_text():
+            await anyio.sleep(0.02)
+        print("ready", flush=True)
+        await anyio.sleep(0.1 if sys.argv[3:] else 25)
+
+with guarded(f"{OWNER}={this_owner()}"):
+    anyio.run(main)
+"""
+
+
+def _with(word: str) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if word in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_what_agents_started_ends_with_us_too(tmp_path: Path, killed: bool) -> None:
+    """One of them took a session of its own."""
+    log = str(tmp_path / "log")
+    words = [sys.executable, "-c", GUARDED, log, LEAVING, *([] if killed else ["in order"])]
+    ours = subprocess.Popen(words, stdout=subprocess.PIPE)
+    assert ours.stdout is not None
+    with ours:
+        ours.stdout.readline()
+        guards = [child for child in psutil.Process(ours.pid).children() if _is_guard(child)]
+        if killed:
+            assert len(_with(log)) == 4
+            ours.send_signal(signal.SIGINT)  # to which the guard is deaf
+            ours.send_signal(signal.SIGKILL)
+    assert len(guards) == 1
+    assert psutil.wait_procs([*guards, *_with(log)], timeout=5)[1] == []
+
+
+def _is_guard(process: psutil.Process) -> bool:
+    return any(word.endswith("guard.py") for word in process.cmdline())
 
 
 @pytest.mark.anyio
