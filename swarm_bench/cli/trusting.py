@@ -18,4 +18,5 @@ def ask(demands: Sequence[Demand]) -> bool | None:
     for demand in demands:
         typer.echo(f"  {printable(demand.sentence)}", err=True)
     what = "this session" if all(demand.session for demand in demands) else "this folder"
-    return typer.confirm(f"Trust {what}?", default=False, err=True)
+    typer.echo(f"Trust {what}? [y/N]: ", nl=False, err=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -63,6 +63,7 @@ def json_lines(text: str) -> Callable[[Sequence[int | str]], int]:
 
 def _text(path: Path, kind: str) -> str:
     try:
+        check_regular(path, kind)
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
@@ -74,6 +75,12 @@ def _text(path: Path, kind: str) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; fix the file") from error
+
+
+def check_regular(path: Path, kind: str) -> None:
+    """Raises `ConfigError` for a pipe or a device, which would be read for ever; `OSError`."""
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"The {kind} {path} cannot be read: it is no plain file; check the path")
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:

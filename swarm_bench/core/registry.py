@@ -1,9 +1,11 @@
 """Finds a plugin by kind and name: an entry point, or `module:attribute` for one of your own."""
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +37,21 @@ def load(kind: str, name: str) -> Any:
     Raises `UnknownName` when there is none, `ConfigError` when it cannot be imported.
     """
     if ":" in name:
-        # A file of one's own lies in the working folder; last, so that it replaces nothing.
-        sys.path.append(str(Path.cwd()))
+        _make_findable(name.partition(":")[0].partition(".")[0])
         return _import(kind, name)
     points = _points(kind)
     if name not in points:
         raise UnknownName(kind.removesuffix("s"), name, points)
     return _import(kind, points[name].value)
+
+
+def _make_findable(package: str) -> None:
+    """A file of one's own lies in the working folder. What is installed is not looked for there,
+    nor what that may import besides."""
+    here = str(Path.cwd())
+    with suppress(ValueError):  # what runs as a script has no place
+        if here not in sys.path and package and find_spec(package) is None:
+            sys.path.append(here)
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:

@@ -26,6 +26,7 @@ from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
+DOTENV = Path(".env")
 OF_ONE_CALL = frozenset(
     {
         "output",
@@ -211,8 +212,10 @@ def _environment() -> dict[str, Any]:
 
 
 def _dotenv() -> dict[str, Any]:
+    if not DOTENV.is_file():  # a pipe would wait, or be empty for whoever needs it
+        return {}
     try:
-        source = DotEnvSettingsSource(Settings, env_file=".env", env_file_encoding="utf-8")
+        source = DotEnvSettingsSource(Settings, env_file=DOTENV, env_file_encoding="utf-8")
         found = source()
     except UnicodeDecodeError as error:
         raise ConfigError(f".env is not UTF-8 text: {error}; fix the file") from error
@@ -229,9 +232,9 @@ def _dotenv() -> dict[str, Any]:
 
 def _of_others() -> dict[str, str]:
     """Variables in `.env` without our prefix, as they are written."""
-    if not Path(".env").is_file():
+    if not DOTENV.is_file():
         return {}
-    written = dotenv_values(".env", encoding="utf-8", interpolate=False)
+    written = dotenv_values(DOTENV, encoding="utf-8", interpolate=False)
     return {
         name: value
         for name, value in written.items()

@@ -51,5 +51,6 @@ def find(kind: str, folder: str, suffix: str, name: str) -> Path:
 
 
 def is_ours(path: Path, folder: str) -> bool:
-    """Whether a file of the kind `folder` came with the package."""
-    return path.resolve().parent == folders(folder)[0].resolve()
+    """Whether a file of the kind `folder` came with the package. A link to one may lead elsewhere
+    the next time."""
+    return path.absolute().parent == folders(folder)[0]

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import START_SECONDS
-from swarm_bench.core.located import json_lines
+from swarm_bench.core.located import check_regular, json_lines
 from swarm_bench.core.mode_parts import Preparation
 from swarm_bench.core.validation import wrong_file
 from swarm_bench.retrieval.variables import QUERY, placeholders_in
@@ -193,6 +193,7 @@ class ModeFile(BaseModel):
 
 def parse(path: Path) -> ModeFile:
     try:
+        check_regular(path, "mode file")
         text = path.read_text(encoding="utf-8")
         content = json.loads(text)
         if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,16 @@ def test_a_rehearsal_cannot_be_led_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--agent-env HOME: the adapter"):
         check(Claude(), [mode], load({"agent_env": [f"HOME={tmp_path}"]}).settings)
     check(Claude(), [mode], load({"agent_env": ["CLAUDE_CODE_MAX_RETRIES=9"]}).settings)
+
+
+def test_what_is_installed_looks_for_nothing_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    find_agent(SCRIPTED)
+    assert str(tmp_path) not in sys.path
+    (tmp_path / "of_the_folder.py").write_text(
+        "from swarm_bench.agents.scripted import Scripted as Own\n"
+    )
+    assert find_agent("of_the_folder:Own").name == "scripted"

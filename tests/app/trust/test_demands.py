@@ -1,6 +1,7 @@
 """Who asks for what: the table in docs/trust.md, and what comes of a file that changes."""
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ import yaml
 
 from swarm_bench.app.trust.demands import demands, of_session
 from swarm_bench.benchmarks.suites import find_suite
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.core.settings import Resolved, load
 from swarm_bench.retrieval.modes import find_modes
@@ -90,6 +92,26 @@ def stored_session(resolved: Resolved) -> Experiment:
         }
     )
     return Experiment.model_validate_json(made.model_dump_json())
+
+
+def test_a_link_to_a_shipped_mode_is_a_file_of_the_folder(folder: Path) -> None:
+    (folder / "linked.json").symlink_to(find_modes(["canopy"])[0].source)
+    (folder / "swarm-bench.toml").write_text('modes = ["linked.json"]\n')
+    assert asks(load({})) == "asks"
+
+
+@pytest.mark.timeout(20)
+def test_pipes_are_not_waited_for(folder: Path) -> None:
+    for name in ("mcp_configs/pipe.json", "tasks/pipe.yaml", "pipe.yaml", ".env"):
+        os.mkfifo(folder / name)
+    (folder / "swarm-bench.toml").write_text(
+        'modes = ["pipe"]\ntasks = "pipe"\nagent = "pipe.yaml"\n'
+    )
+    assert {one.option for one in demands(load({}))} == {"agent"}
+    with pytest.raises(ConfigError, match="no plain file"):
+        find_suite("pipe")
+    with pytest.raises(ConfigError, match="no plain file"):
+        find_modes(["pipe"])
 
 
 def digests(resolved: Resolved) -> set[str]:
