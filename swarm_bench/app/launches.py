@@ -10,6 +10,7 @@ from swarm_bench.core.outcome import Launch
 from swarm_bench.core.settings import Resolved
 from swarm_bench.reports.plan_commands import Launches
 from swarm_bench.retrieval.modes import uses
+from swarm_bench.retrieval.secret_words import without_secret_parts
 from swarm_bench.runtime.environment import small_environment
 
 
@@ -17,7 +18,7 @@ def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
     """Of agents, as they are started in the first mode with a tool, and of canopy."""
     launch = _launch(ready, resolved)
     return Launches(
-        agent=launch.argv if launch else (),
+        agent=without_secret_parts(launch.argv) if launch else (),
         variables=sorted(_variables(ready, resolved, launch)) if launch else (),
         programs=_programs(ready),
         dotenv=sorted(resolved.let_in),

@@ -15,6 +15,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Experiment, Mode
 from swarm_bench.core.trust import digest_of, is_plain_model
 from swarm_bench.retrieval import modes
+from swarm_bench.retrieval.secret_words import without_secret_parts
 from swarm_bench.retrieval.started import command_lines
 
 REPLAY = "replay:"
@@ -51,7 +52,7 @@ def _agent(word: str) -> Parts:
 
 def _arguments(words: Sequence[str]) -> Parts:
     if words:
-        what = f"the agents' arguments {shlex.join(words)}"
+        what = f"the agents' arguments {shlex.join(without_secret_parts(words))}"
         yield Part("agent_arg", what, digest_of("arguments", words))
 
 

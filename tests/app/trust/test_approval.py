@@ -113,7 +113,7 @@ def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     resolved = approve(session.resolve({"seed": 4}, "swarm", None), refuse=False)
     planned = session.planned(resolved, "swarm")
     assert not ran(folder)
-    assert planned.launches.agent[1:4] == ("-c", "touch ran", "{{ prompt }}")
+    assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
     text = render_plan(planned)
     assert "touch ran '${MY_ROOT}' (with MY_TOKEN)" in text
     assert "touch torn" in text
