@@ -42,7 +42,8 @@ def secrets(
         values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
     values |= {value for name, value in variables.items() if names_secret(name)}
     values |= {*secret_parts(words)}
-    written = [*chain.from_iterable(commands), *words]
+    held = [value for mode in modes for _, value in _held(mode)]
+    written = [*chain.from_iterable(commands), *held, *words]
     values |= {*_of_addresses([*values, *variables.values(), *written])}
     values |= {*_of_schemes(values)}
     values |= {unquote(value) for value in values}  # an address has them quoted
@@ -117,17 +118,18 @@ def _of_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _written_as_secrets(mode: Mode) -> Iterator[str]:
-    for server in mode.servers.values():
-        for key in ("env", "headers"):
-            held = server.get(key)
-            values = held.items() if isinstance(held, dict) else ()
-            yield from (
-                value
-                for name, value in values
-                if isinstance(value, str) and looks_secret(name, value)
-            )
+    yield from (value for name, value in _held(mode) if looks_secret(name, value))
     for command in _commands(mode):
         yield from secret_parts(command)
+
+
+def _held(mode: Mode) -> Iterator[tuple[str, str]]:
+    """The variables and headers of its servers."""
+    for server in mode.servers.values():
+        for key in ("env", "headers"):
+            given = server.get(key)
+            pairs = given.items() if isinstance(given, dict) else ()
+            yield from ((name, value) for name, value in pairs if isinstance(value, str))
 
 
 def _commands(mode: Mode) -> Iterator[Sequence[str]]:

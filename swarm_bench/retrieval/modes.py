@@ -265,7 +265,8 @@ def with_secrets(stored: Mode) -> Mode:
         mode = read_mode(Path(stored.source))
     except ConfigError as error:
         raise ConfigError(f"{error}; its keys are not stored, so restore the file") from error
-    if without_secrets(mode).model_dump(include=_HELD) != stored.model_dump(include=_HELD):
+    shown = without_secrets(stored)  # an older session has the keys in its commands
+    if without_secrets(mode).model_dump(include=_HELD) != shown.model_dump(include=_HELD):
         raise ConfigError(
             f"The servers of the mode file {stored.source} have changed since the session began; "
             "restore it, or begin a new session"

@@ -9,11 +9,10 @@ from swarm_bench.core.experiment import NOT_STORED
 from swarm_bench.core.secret_names import names_secret
 
 _NAMES_ONE = re.compile(r"(?:Bearer |Basic |Token )?\$\{\w+\}|\{\{\s*\w+\s*\}\}|")
-_KEY = re.compile(
-    r"^(?:Bearer|Basic|Token)\s|[0-9a-f]{32}|"
-    r"(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])(?=[\w+=-]*\d)[\w+=-]{16}"
-)
-"""A scheme, or a text too random for a word."""
+_WORD = r"(?:(?:[A-Z]?[a-z]++(?:[A-Z][a-z]++){0,3}+|[A-Z]++)\d{0,2}|\d{1,3})(?!\d)"
+_ORDINARY = re.compile(rf"[~./-]*+{_WORD}(?:[-_./:,@ ]++{_WORD})*+(?::\d{{2,5}})?+/?|\d+")
+"""Words, numbers, paths, addresses and names of models, and nothing that was drawn by chance."""
+_SCHEME = re.compile(r"(?:Bearer|Basic|Token)\s")
 _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w-]*)")
 _ASSIGNED = re.compile(r"-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|:\s*)(?P<value>.+)", re.DOTALL)
 _PARAMETER = re.compile(r"[?&#;](?P<name>[\w.~-]+)=(?P<value>(?!\(not stored\))[^&#;\s]+)")
@@ -25,11 +24,11 @@ def names_one(value: str) -> bool:
 
 
 def looks_secret(name: str, value: str) -> bool:
-    """Whether a variable or header of a server is a key: its name says so, or it is written as one.
-
-    Other values are ordinary words, which answers and names of tools have in them too.
-    """
-    return names_secret(name) or _KEY.search(value) is not None
+    """Whether a variable or header of a server may be a key: its name says so, or its value is not
+    made of ordinary words only, which answers and names of tools have in them too."""
+    if names_secret(name) or _SCHEME.match(value):
+        return True
+    return _ORDINARY.fullmatch(value) is None
 
 
 def secret_parts(words: Sequence[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from swarm_bench.core.addresses import without_logins
         ("https://host/@scope/x and a@b.c", "https://host/@scope/x and a@b.c"),
         ("/here/https:/me:pw@host/x does not exist", "/here/https:/host/x does not exist"),
         ("socks5://p%40w:x@[::1]:80", "socks5://[::1]:80"),
+        ("https://host/x?api_key=abc&level=2'", "https://host/x?api_key=…&level=2'"),
         ("https://one@a https://two@b", "https://a https://b"),
     ],
 )

@@ -218,3 +218,22 @@ def test_no_canary_is_in_a_file_or_on_the_terminal(bench: Bench, port: int) -> N
     results = [bench.folder / "out", *(bench.folder / "out").rglob("*")]
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in results}
     assert modes == {(True, 0o700), (False, 0o600)}
+
+
+def test_no_canary_is_in_an_error(bench: Bench) -> None:
+    login = "http://me:tweety-login@127.0.0.1:9/x?api_key=tweety-query"
+    headers = {"Authorization": "Bearer tweety-header"}
+    server = {"type": "http", "url": login, "headers": headers}
+    (bench.folder / "dead.json").write_text(json.dumps({"mcpServers": {"dead": server}}))
+    repo = str(bench.repo)
+    calls = [
+        ("--modes", "baseline", "./dead.json", "--repo", repo),
+        ("--modes", "baseline", "--repo", login),
+        ("--modes", "baseline", "canopy-service", "--repo", repo, "--service-url", login),
+    ]
+    for words in calls:
+        done = bench.call("compare", "--agents", "1", "--output", "out", *words)
+        assert done.code != 0
+        assert done.err.count("127.0.0.1:9") > 0
+        assert "tweety" not in done.out + done.err
+    assert not (bench.folder / "out").exists()

@@ -1,5 +1,6 @@
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
+from swarm_bench.runtime.files import write_whole
 from tests.engine.test_plan import experiment
 
 
@@ -146,3 +148,19 @@ def test_what_is_planted_for_a_later_agent_is_set_aside(tmp_path: Path) -> None:
     assert {"attempt-1-stream", "attempt-1-log", "attempt-1-folder"} <= {
         path.name for path in tmp_path.iterdir()
     }
+
+
+@pytest.mark.parametrize(("given", "folder", "file"), [(None, 0o700, 0o600), (0o750, 0o750, 0o640)])
+def test_a_session_is_as_private_as_the_folder_that_was_given(
+    tmp_path: Path, given: int | None, folder: int, file: int
+) -> None:
+    path = tmp_path / "out"
+    if given is not None:
+        path.mkdir(mode=given)
+    session = SessionFolder(path)
+    session.make()
+    session.write_experiment(experiment())
+    write_whole(path / "baseline" / "agent-1.md", "x")
+    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (path, *path.rglob("*"))}
+    assert (modes["out"], modes["baseline"]) == (folder, folder)
+    assert (modes["experiment.json"], modes["agent-1.md"]) == (file, file)

@@ -53,6 +53,7 @@ def test_of_the_servers_of_every_mode() -> None:
         "ROOT": "{{ workspace }}",
     }
     env |= {"COLLECTION": "codebase", "MODEL": "text-embedding-3-small", "KIND": "constant"}
+    env |= {"DATABASE": "postgres://me:pw-in-env@host/x"}
     headers = {"Authorization": "Bearer abc.def-123", "X": "Basic bWU6cHctb2YtbWluZQ=="}
     one = {"command": "x", "env": env, "args": ["--api-key", "key-in-args", "--level", "no-key-x"]}
     two = {"url": "http://me:pw-in-url@x/?token=token-in-url&q=no-key-y", "headers": headers}
@@ -60,6 +61,7 @@ def test_of_the_servers_of_every_mode() -> None:
     assert set(secrets(modes, {}, {})) == {
         "licence-1234",
         MADE,
+        "pw-in-env",
         "Bearer abc.def-123",
         "abc.def-123",
         "Basic bWU6cHctb2YtbWluZQ==",

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.retrieval.secret_words import secret_parts, without_secret_parts
+from swarm_bench.retrieval.secret_words import looks_secret, secret_parts, without_secret_parts
 
 HIDDEN = "(not stored)"
 
@@ -23,3 +23,33 @@ def test_secret_parts_of_command_lines_and_addresses(words: list[str], stored: l
     assert without_secret_parts(words) == stored
     assert without_secret_parts(stored) == stored
     assert bool(list(secret_parts(words))) == (words != stored)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_secret"),
+    [
+        ("codebase", False),
+        ("text-embedding-3-small", False),
+        ("src/flask", False),
+        ("/data/index/", False),
+        ("~/.cache/index", False),
+        ("https://api.example.com/v1", False),
+        ("localhost:8080", False),
+        ("100000000", False),
+        ("IndexOfEverything", False),
+        ("x" * 100_000, False),
+        ("Ab3dEf6hIj9lMn2p", True),
+        ("correct/horse+7f~3a", True),
+        ("sk-ant-a1b2c3d4", True),
+        ("550e8400-e29b-41d4-a716-446655440000", True),
+        ("qWeRtYuIoPaSdFgH", True),
+        ("licence-12345", True),
+        ("Bearer plain-words", True),
+        ("https://me:plain@host", False),  # its login is known apart
+        ("a-" * 50_000 + "!", True),
+        ("aB" * 50_000 + "!", True),
+    ],
+)
+def test_what_looks_like_a_key(value: str, is_secret: bool) -> None:
+    assert looks_secret("THING", value) == is_secret
+    assert looks_secret("THING_KEY", value)
