@@ -29,6 +29,7 @@ fix: $(READY)  ## format, and fix what can be fixed
 perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/finish.py
+	$(BIN)/python perf/processes.py
 	$(BIN)/python perf/summary.py
 	$(BIN)/python perf/indexing.py
 
