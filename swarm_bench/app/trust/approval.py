@@ -33,7 +33,7 @@ def approve(
     """The options with what may be started. `given` is `--trust`; with `refuse` false, as for what
     only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
-        asked = demands(resolved)
+        complete, asked = may_load(resolved), demands(resolved)
         known = resolved.approved | _known(asked)
         waiting = left_over(asked, known)
         if waiting and _is_vouched(waiting, given, ask if refuse else None):
@@ -41,6 +41,8 @@ def approve(
         elif waiting and refuse:
             raise refusal(waiting)
         resolved = replace(resolved, approved=known)
+        if complete:
+            break
     return replace(resolved, let_in=_let_in(resolved))
 
 

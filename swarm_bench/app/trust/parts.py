@@ -5,6 +5,7 @@ import hashlib
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -167,12 +168,18 @@ def _is_shipped(mode: Mode) -> bool:
 
 
 def _are_shipped(experiment: Experiment) -> bool:
-    folder = shipped.folders(suites.FOLDER)[0]
-    ours = [suites.read_suite(path) for path in sorted(folder.glob(f"*{suites.SUFFIX}"))]
-    prompts = {task.prompt for suite in ours for task in suite.tasks}
-    formats = {suite.answer_format for suite in ours}
+    prompts, formats = _shipped_words()
     told = {task.prompt for task in experiment.tasks}
     return told <= prompts and experiment.answer_format in formats
+
+
+@cache
+def _shipped_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The prompts of all task suites that come with the package, and their answer formats."""
+    folder = shipped.folders(suites.FOLDER)[0]
+    ours = [suites.read_suite(path) for path in folder.glob(f"*{suites.SUFFIX}")]
+    prompts = frozenset(task.prompt for suite in ours for task in suite.tasks)
+    return prompts, frozenset(suite.answer_format for suite in ours)
 
 
 def _content(path: Path) -> str | None:

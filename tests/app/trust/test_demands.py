@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,14 @@ def stored_session(resolved: Resolved) -> Experiment:
         }
     )
     return Experiment.model_validate_json(made.model_dump_json())
+
+
+def test_this_repository_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tasks/ and mcp_configs/ are those that are shipped, even when a file names them."""
+    monkeypatch.chdir(DOCS.parents[1])
+    assert demands(load({})) == []
+    by_file = replace(load({}), sources=dict.fromkeys(load({}).sources, "file"))
+    assert demands(by_file) == []
 
 
 def test_a_link_to_a_shipped_mode_is_a_file_of_the_folder(folder: Path) -> None:
