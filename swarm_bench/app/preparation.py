@@ -17,6 +17,7 @@ from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.sizes import check_alike, sizes
+from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
 from swarm_bench.app.trust.withheld import agent_of, program_of
@@ -89,8 +90,11 @@ async def prepared(
         repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
-        snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=settings.dirty)
+        snapshot = await take_snapshot(
+            repo, work / "snapshot.git", dirty=settings.dirty, include=settings.include
+        )
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
+        tell(new, emit)
         check_alike(new, resolved)
         ready = Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,

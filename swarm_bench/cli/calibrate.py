@@ -51,6 +51,7 @@ def calibrate(
     plan: o.Plan = None,
     quiet: o.Quiet = None,
     dirty: o.Dirty = None,
+    include: o.Include = None,
     keep_workspaces: o.KeepWorkspaces = None,
     require_retrieval: o.RequireRetrieval = None,
     require_verdict: o.RequireVerdict = None,

@@ -234,6 +234,15 @@ Quiet = Annotated[
 Dirty = Annotated[
     bool | None, typer.Option("--dirty", help="Take uncommitted changes along.", show_default=False)
 ]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        help="Take files along that --dirty or a plain folder leaves out: keys, large ones.",
+        metavar="PATTERN",
+        show_default=False,
+    ),
+]
 KeepWorkspaces = Annotated[
     bool | None,
     typer.Option("--keep-workspaces", help="Keep what the agents worked in.", show_default=False),

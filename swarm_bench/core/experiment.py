@@ -106,6 +106,8 @@ class Repository(Stored):
     """Git's hash of the content; equal trees are equal workspaces."""
     files: int
     bytes: int
+    left_out: tuple[str, ...] = ()
+    """A sentence on each kind of what was not taken along."""
 
 
 class Program(Stored):

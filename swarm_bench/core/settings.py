@@ -92,6 +92,8 @@ class Settings(BaseSettings):
     plan: bool = False
     quiet: bool = False
     dirty: bool = False
+    include: written.Arguments = []
+    """Patterns as in `.gitignore`."""
     keep_workspaces: bool = False
     require_retrieval: bool = False
     require_verdict: bool = False

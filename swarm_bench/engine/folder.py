@@ -19,6 +19,7 @@ from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.engine.secrets import storable
+from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
     append_line,
     make_folder,
@@ -28,7 +29,6 @@ from swarm_bench.runtime.files import (
     write_whole,
 )
 from swarm_bench.runtime.untrusted import read, read_if_there
-from swarm_bench.runtime.workspace import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
 METRICS = "metrics.jsonl"

@@ -40,6 +40,7 @@ def render_plan(planned: Planned) -> str:
     lines = [
         f"Repository: {plain(repository.path)} ({repository.files} files, "
         f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
+        *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model or 'the default of the agent'}",
         *_options(experiment),

@@ -6,7 +6,7 @@ so nothing that an agent does with git can reach the original, or even learn whe
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +15,11 @@ import anyio
 
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.experiment import Repository
+from swarm_bench.runtime.content import INDEX, Taken, changed, uncommitted, walked
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 
 BRANCH = "main"
-SECRETS = (b".env", b".env.local")
-"""Files that are only taken along with a commit: they hold keys."""
-INDEX = b".canopy"
-"""Folder with canopy's index and counters of the original, which would reach every mode: never
-taken along, although it may be committed."""
-LEFT_OUT = (b".git", INDEX, b"__pycache__")
-"""Folders of a plain folder that are never taken along: foreign history, that index, and what
-Python makes of the files."""
-SESSION_MARK = b".swarm-bench-session"
-"""File that every session's folder has."""
 PLACEMENTS = 10
 """How often a clone is tried to be put in its place before that is an error."""
 
@@ -45,13 +36,16 @@ class Snapshot:
     """Its own, which has no history; `None` for one that nothing is cloned from."""
 
 
-async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
+async def take_snapshot(
+    repo: Path, target: Path, *, dirty: bool, include: Sequence[str] = ()
+) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
-    all its files but those in folders that ignore themselves. Canopy's index is left out, and so
-    are sessions that are not committed: they hold answers. Raises `UsageError` when
-    there is nothing to copy.
+    all its files but those in folders that ignore themselves. Files that hold keys and very large
+    ones are not taken but with a commit, or if they match one of the patterns to `include`.
+    Canopy's index is left out, and so are sessions that are not committed: they hold answers.
+    Raises `UsageError` when there is nothing to copy.
     """
     repo, target = repo.resolve(), target.absolute()
     _check(repo)
@@ -61,12 +55,11 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
         "init", "--quiet", "--bare", f"--initial-branch={BRANCH}", kind, "--template=", cwd=target
     )
     commit = await _head(repo)
-    if commit is None:
-        tree = await _write_tree(repo, target, await anyio.to_thread.run_sync(_walk, repo))
-    elif dirty:
-        tree = await _write_tree(repo, target, await _present(repo))
+    if commit is not None and not dirty:
+        tree, left_out = await _fetch_head(repo, target), await uncommitted(repo)
     else:
-        tree = await _fetch_head(repo, target)
+        taken = await _taken(repo, include, is_checkout=commit is not None)
+        tree, left_out = await _write_tree(repo, target, taken.names), taken.left_out
     tree = await _without_index(target, tree)
     files, size = await _contents(target, tree)
     if not files:
@@ -80,6 +73,7 @@ async def take_snapshot(repo: Path, target: Path, *, dirty: bool) -> Snapshot:
         tree=tree,
         files=len(files),
         bytes=size,
+        left_out=left_out,
     )
     return Snapshot(path=target, repository=repository, files=files, commit=own)
 
@@ -211,51 +205,13 @@ async def _fetch_head(repo: Path, target: Path) -> str:
     return tree
 
 
-async def _present(repo: Path) -> list[bytes]:
-    """Paths that are tracked, or new and not ignored, and that exist."""
-    listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=repo)
-    names = sorted(set(listed.split(b"\0")) - {b""})
-    root = os.fsencode(repo)
-    sessions = tuple(
-        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
-    )
-    return [
-        name
-        for name in names
-        if _is_content(root + b"/" + name) and not name.startswith(sessions or (b"\0",))
-    ]
+async def _taken(repo: Path, include: Sequence[str], *, is_checkout: bool) -> Taken:
+    if is_checkout:
+        return await changed(repo, include)
+    return await anyio.to_thread.run_sync(walked, repo, include)
 
 
-def _walk(repo: Path) -> list[bytes]:
-    """Paths of all files and links of a plain folder."""
-    root, found = os.fsencode(repo), list[bytes]()
-    for folder, folders, names in os.walk(root):
-        if folder != root and _is_made(folder, names):
-            folders.clear()
-            continue
-        links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
-        folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
-        paths = (folder + b"/" + name for name in sorted([*names, *links]))
-        found += [path[len(root) + 1 :] for path in paths if _is_content(path)]
-    return found
-
-
-def _is_made(folder: bytes, names: list[bytes]) -> bool:
-    """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
-    if b".gitignore" in names:
-        ignored = Path(os.fsdecode(folder + b"/.gitignore"))
-        lines = ignored.read_bytes().split(b"\n") if ignored.is_file() else []
-        if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
-            return True
-    return SESSION_MARK in names
-
-
-def _is_content(path: bytes) -> bool:
-    place = Path(os.fsdecode(path))
-    return (place.is_symlink() or place.is_file()) and path.rpartition(b"/")[2] not in SECRETS
-
-
-async def _write_tree(repo: Path, target: Path, names: list[bytes]) -> str:
+async def _write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
     here = _own_index(target, repo)
     feed = b"".join(name + b"\0" for name in names)
     await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)

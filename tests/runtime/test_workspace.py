@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from swarm_bench.core.errors import HarnessError, UsageError
-from swarm_bench.runtime.workspace import SESSION_MARK, Snapshot, clone, take_snapshot
+from swarm_bench.runtime.content import SESSION_MARK
+from swarm_bench.runtime.workspace import Snapshot, clone, take_snapshot
 
 pytestmark = pytest.mark.anyio
 

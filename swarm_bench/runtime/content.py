@@ -1,0 +1,164 @@
+"""Which files of the user's repository are taken along, and what is said of those that are not."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from swarm_bench.runtime.git import git
+
+INDEX = b".canopy"
+"""Folder with canopy's index and counters of the original, which would reach every mode: never
+taken along, although it may be committed."""
+LEFT_OUT = (b".git", INDEX, b"__pycache__")
+"""Folders of a plain folder that are never taken along: foreign history, that index, and what
+Python makes of the files."""
+SESSION_MARK = b".swarm-bench-session"
+"""File that every session's folder has."""
+ENVIRONMENTS = (".env", ".env.local")
+"""Left out where they are committed as well, when uncommitted changes are taken along: keys are
+written into them afterwards."""
+KEYS = (
+    *(".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12"),
+    *("*.pfx", "*.jks", "*.keystore", "*.kdbx", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass"),
+    *(".git-credentials", "credentials", "credentials.json", "secrets.json", "secrets.y*ml"),
+    *("service-account*.json", "client_secret*.json"),
+)
+"""Names of files that hold keys."""
+SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
+LARGEST = 50_000_000
+"""Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
+NAMED = 5
+"""Names that a sentence has at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """Paths relative to the root, and a sentence on each kind of what is left out."""
+
+    names: Sequence[bytes]
+    left_out: tuple[str, ...]
+
+
+async def uncommitted(repo: Path) -> tuple[str, ...]:
+    """What a commit does not have of its checkout, as sentences."""
+    listed = await git("status", "--porcelain", "-z", "--untracked-files=all", ".", cwd=repo)
+    changes = [entry for entry in listed.split(b"\0") if entry[2:3] == b" "]
+    said = [f"{_amount(changes, 'uncommitted change')} left out; --dirty takes them along"]
+    return (*(said if changes else ()), *await _submodules(repo))
+
+
+async def changed(repo: Path, include: Sequence[str]) -> Taken:
+    """What is tracked, or new and not ignored, of a checkout."""
+    tracked = set(await _listed(repo, "--cached"))
+    names = sorted(tracked | set(await _listed(repo, "--others", "--exclude-standard")))
+    sessions = tuple(
+        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
+    )
+    files = [name for name in names if not name.startswith(sessions or (b"\0",))]
+    taken = _chosen(repo, files, include, lambda name: name in tracked)
+    return Taken(names=taken.names, left_out=(*taken.left_out, *await _submodules(repo)))
+
+
+def walked(repo: Path, include: Sequence[str]) -> Taken:
+    """All files and links of a plain folder, but for those in folders that ignore themselves."""
+    closed = list[bytes]()
+
+    def note(error: OSError) -> None:
+        closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
+
+    taken = _chosen(repo, list(_walk(repo, note)), include, lambda _name: False)
+    said = [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
+    return Taken(names=taken.names, left_out=(*said, *taken.left_out))
+
+
+def _chosen(
+    repo: Path, names: Iterable[bytes], include: Sequence[str], is_known: Callable[[bytes], bool]
+) -> Taken:
+    """`is_known`: whether a file is taken with a commit as well, whatever it is."""
+    asked = GitIgnoreSpec.from_lines(include)
+    taken, keys, large, closed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
+    for name in names:
+        path = repo / os.fsdecode(name)
+        if path.is_symlink() or asked.match_file(os.fsdecode(name)):
+            taken.append(name)
+        elif not path.is_file():
+            continue
+        elif holds_keys(path.name, committed=is_known(name)):
+            keys.append(name)
+        elif not os.access(path, os.R_OK):
+            closed.append(name)
+        elif path.stat().st_size > LARGEST and not is_known(name):
+            large.append(name)
+        else:
+            taken.append(name)
+    left_out = (
+        (keys, "file that may hold keys", "; --include PATTERN takes what it matches"),
+        (large, f"file of more than {LARGEST // 1_000_000} MB", "; --include PATTERN takes them"),
+        (closed, "unreadable file", ""),
+    )
+    said = (
+        f"{_amount(found, what)} left out ({_names(found)}){how}"
+        for found, what, how in left_out
+        if found
+    )
+    return Taken(names=taken, left_out=tuple(said))
+
+
+def holds_keys(name: str, *, committed: bool) -> bool:
+    """Whether a file is to be left out for its name."""
+    if committed:
+        return name in ENVIRONMENTS
+    return name not in SAMPLES and any(fnmatchcase(name, pattern) for pattern in KEYS)
+
+
+def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:
+    root = os.fsencode(repo)
+    for folder, folders, names in os.walk(root, onerror=note):
+        if folder != root and _is_made(folder, names):
+            folders.clear()
+            continue
+        links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
+        folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
+        for name in sorted([*names, *links]):
+            yield (folder + b"/" + name)[len(root) + 1 :]
+
+
+def _is_made(folder: bytes, names: list[bytes]) -> bool:
+    """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
+    if b".gitignore" in names:
+        ignored = Path(os.fsdecode(folder + b"/.gitignore"))
+        lines = ignored.read_bytes().split(b"\n") if ignored.is_file() else []
+        if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
+            return True
+    return SESSION_MARK in names
+
+
+async def _listed(repo: Path, *kinds: str) -> list[bytes]:
+    listed = await git("ls-files", "-z", *kinds, cwd=repo)
+    return [name for name in listed.split(b"\0") if name]
+
+
+async def _submodules(repo: Path) -> tuple[str, ...]:
+    listed = await git("ls-files", "--stage", "-z", cwd=repo)
+    found = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
+    if not found:
+        return ()
+    return (f"the content of {_amount(found, 'submodule')} left out ({_names(found)})",)
+
+
+def _amount(found: Sequence[bytes], what: str) -> str:
+    noun, _, rest = what.partition(" ")
+    if len(found) == 1:
+        return f"1 {what} is"
+    plural = f"{noun}s {rest}" if noun == "file" else f"{what}s"
+    return f"{len(found)} {plural} are"
+
+
+def _names(found: Sequence[bytes]) -> str:
+    shown = [os.fsdecode(name).encode("utf-8", "replace").decode() for name in found[:NAMED]]
+    more = [f"and {len(found) - NAMED} more"] if len(found) > NAMED else []
+    return ", ".join([*shown, *more])

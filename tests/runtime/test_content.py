@@ -1,0 +1,109 @@
+"""What of a repository is taken along, and what is said of the rest."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.runtime.content import LARGEST, holds_keys
+from swarm_bench.runtime.workspace import Snapshot, take_snapshot
+
+pytestmark = pytest.mark.anyio
+
+KEYS = (".env", ".env.production", "id_rsa", "deploy.pem", ".netrc", "credentials.json")
+ORDINARY = (".env.example", "id_rsa.pub", "keys.py", "monkey.txt", "environment.ts", "passwords.md")
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_files_that_hold_keys(name: str) -> None:
+    assert holds_keys(name, committed=False)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_files_that_do_not(name: str) -> None:
+    assert not holds_keys(name, committed=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.py").write_text("x = 1\n")
+    return folder
+
+
+def commit(folder: Path) -> None:
+    script = "git init -q . && git add -Af . && git -c user.name=a -c user.email=a@b commit -qm one"
+    subprocess.run(["sh", "-c", script], cwd=folder, check=True)
+
+
+def add_submodule(folder: Path) -> None:
+    add = "git -c protocol.file.allow=always submodule -q add ../other libs/other"
+    subprocess.run(["sh", "-c", f"git init -q . && {add}"], cwd=folder, check=True)
+
+
+async def taken(folder: Path, *, dirty: bool = False, include: tuple[str, ...] = ()) -> Snapshot:
+    return await take_snapshot(
+        folder, folder.parent / f"{os.urandom(4).hex()}.git", dirty=dirty, include=include
+    )
+
+
+async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
+    (folder / "src" / "id_rsa").write_text("key")
+    (folder / ".env.production").write_text("KEY=1")
+    with (folder / "huge.bin").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    found = await taken(folder)
+    assert found.files == {"src/main.py"}
+    assert found.repository.left_out == (
+        "2 files that may hold keys are left out (.env.production, src/id_rsa); --include PATTERN "
+        "takes what it matches",
+        "1 file of more than 50 MB is left out (huge.bin); --include PATTERN takes them",
+    )
+    asked = await taken(folder, include=("src/id_rsa", "*.production"))
+    assert asked.files == {"src/main.py", "src/id_rsa", ".env.production"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+async def test_what_cannot_be_read_is_named(folder: Path) -> None:
+    (folder / "closed").mkdir(mode=0o000)
+    (folder / "secret.txt").touch(mode=0o000)
+    found = await taken(folder)
+    assert found.files == {"src/main.py"}
+    assert "1 unreadable folder is left out (closed)" in found.repository.left_out
+    assert "1 unreadable file is left out (secret.txt)" in found.repository.left_out
+
+
+async def test_a_commit_says_what_it_does_not_have(folder: Path) -> None:
+    (folder / ".env").write_text("KEY=1")
+    (folder / "cert.pem").write_text("test certificate")
+    commit(folder)
+    assert (await taken(folder)).repository.left_out == ()
+    (folder / "src" / "main.py").write_text("x = 2\n")
+    (folder / "new.py").touch()
+    (folder / "new.pem").touch()
+    found = await taken(folder)
+    assert found.files == {"src/main.py", ".env", "cert.pem"}
+    assert found.repository.left_out == (
+        "3 uncommitted changes are left out; --dirty takes them along",
+    )
+    dirty = await taken(folder, dirty=True)
+    assert dirty.files == {"src/main.py", "new.py", "cert.pem"}
+    assert dirty.repository.left_out == (
+        "2 files that may hold keys are left out (.env, new.pem); --include PATTERN takes what it "
+        "matches",
+    )
+
+
+async def test_submodules_are_named(folder: Path) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "lib.py").touch()
+    commit(other)
+    add_submodule(folder)
+    commit(folder)
+    for dirty in (False, True):
+        found = await taken(folder, dirty=dirty)
+        assert found.files == {"src/main.py", ".gitmodules"}
+        assert found.repository.left_out == ("the content of 1 submodule is left out (libs/other)",)
