@@ -10,6 +10,8 @@ from swarm_bench.reports.plan_commands import Launches, command_lines, origin_li
 from swarm_bench.reports.plan_modes import mode_lines
 from swarm_bench.reports.text import plain
 
+SHOWN = 60
+"""Trials that a plan lists; a longer one says how many more there are."""
 PlanRow = tuple[int, str, int, str, bool]
 """Run, mode, agent, title of the task, whether it is done."""
 
@@ -61,10 +63,11 @@ def render_plan(planned: Planned) -> str:
     ]
     cells = [
         (run, mode, agent, plain(task), "yes" if done else "no")
-        for run, mode, agent, task, done in rows
+        for run, mode, agent, task, done in rows[:SHOWN]
     ]
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
-    return "\n".join(lines) + table + "\n"
+    more = f"and {len(rows) - SHOWN} more in the same way\n" if len(rows) > SHOWN else ""
+    return "\n".join(lines) + table + "\n" + more
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:

@@ -139,6 +139,9 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     assert "24 to run, 0 done" in done.out
     assert "canopy-service" in done.out
     assert [path.name for path in bench.folder.iterdir()] == ["tmp"]
+    large = bench.call("compare", "--repo", str(bench.repo), "--plan", "--agents", "900")
+    assert "8100 to run, 0 done" in large.out
+    assert large.out.endswith("and 8040 more in the same way\n")
 
 
 def outcomes(records: list[dict[str, Any]]) -> dict[str, tuple[object, ...]]:
