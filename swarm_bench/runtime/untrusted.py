@@ -65,13 +65,13 @@ def tail(path: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def read_inside(folder: Path, inner: str, limit: int) -> bytes | None:
-    """Up to `limit` bytes of the file `inner` below `folder`; `None` when there is no such file, a
-    link on the way to it, or something else in its place."""
+def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
+    """Up to `limit` bytes of the file `inner` below the folder `top`; `None` when there is no such
+    file, a link on the whole way to it, or something else in its place."""
     *way, name = Path(inner).parts or ("",)
     try:
-        with _descended(os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), way) as last:
-            descriptor = _checked(name, os.O_RDONLY, last, folder / inner)
+        with folder(top) as start, _descended(os.dup(start), way) as last:
+            descriptor = _checked(name, os.O_RDONLY, last, top / inner)
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     with os.fdopen(descriptor, "rb") as file:
