@@ -108,8 +108,11 @@ async def test_an_escape_costs_another_agent_nothing(tmp_path: Path) -> None:
     """What one lets escape is not known from what the other does; it ends with both."""
     honest, hostile = (Agent(tmp_path, uuid.uuid4().hex) for _ in range(2))
     async with anyio.create_task_group() as group:
-        group.start_soon(partial(honest.run, SETSID, stays=4))
-        await anyio.sleep(0.5)
+        group.start_soon(partial(honest.run, SETSID, stays=5))
+        for _ in range(200):
+            if len(honest.escaped()) == 2:
+                break
+            await anyio.sleep(0.02)
         await hostile.run(EMPTIED)
         assert len(honest.escaped()) == 2
     assert [*honest.escaped(), *hostile.escaped()] == []
