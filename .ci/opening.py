@@ -30,7 +30,7 @@ EXEMPT = {
     "retrieval/mode_file.py": "files that the user names, which may be links",
     "retrieval/packages.py": "what the user has installed",
     "retrieval/placebo": "a server of the agent's, in its own process",
-    "runtime/processes/procfs.py": "/proc",
+    "runtime/processes": "/proc",
     "runtime/untrusted.py": "the module that opens and removes",
     "runtime/workspace.py": "walks the user's own folder",
     "testing": "programs that misbehave",
