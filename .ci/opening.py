@@ -32,7 +32,7 @@ EXEMPT = {
     "retrieval/placebo": "a server of the agent's, in its own process",
     "runtime/processes": "/proc",
     "runtime/untrusted.py": "the module that opens and removes",
-    "runtime/workspace.py": "walks the user's own folder",
+    "runtime/content.py": "walks the user's own folder",
     "testing": "programs that misbehave",
 }
 """What is left out, below the package, and why."""
