@@ -41,7 +41,7 @@ from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import Planned, render_plan
 from swarm_bench.runtime.environment import of_dotenv, small_environment
-from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
@@ -197,6 +197,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 async def _run_in(kit: Kit) -> bool:
     """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
     folder = kit.folder
+    remove_parts(folder.path)
     folder.write_experiment(kit.experiment)
     if kit.recorder is not None:
         kit.recorder.begin(kit.experiment, kit.snapshot.files)

@@ -22,6 +22,7 @@ from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
     append_line,
+    is_part,
     make_folder,
     remove,
     store_errors,
@@ -62,7 +63,8 @@ class SessionFolder:
                 f"{self.path}, or choose another --output"
             )
         if self.path.is_file() or (
-            self.path.is_dir() and any(p.name != LOCK for p in self.path.iterdir())
+            self.path.is_dir()
+            and any(p.name != LOCK and not is_part(p) for p in self.path.iterdir())
         ):
             raise UsageError(f"{self.path} is not an empty folder; choose another --output")
 

@@ -3,6 +3,7 @@ link is followed: a session's folder may come from a stranger, and agents can wr
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -13,6 +14,8 @@ from swarm_bench.core.errors import StoreError, UsageError
 from swarm_bench.runtime import untrusted
 
 _PIECE = 1024 * 1024
+_PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
+_LEVELS = (".*.part", "*/.*.part", "*/*/.*.part")
 
 
 @contextmanager
@@ -49,6 +52,7 @@ def _replacing(path: Path) -> Iterator[FileIO]:
     with store_errors(path), untrusted.folder(path.parent, make=True) as folder:
         try:
             with writable(part, "xb") as file:
+                _lock(file)
                 yield file
                 os.fsync(file.fileno())
             os.replace(part.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -56,6 +60,28 @@ def _replacing(path: Path) -> Iterator[FileIO]:
             with suppress(FileNotFoundError):
                 os.unlink(part.name, dir_fd=folder)
             raise
+
+
+def is_part(path: Path) -> bool:
+    """Whether it is what `write_whole` writes before it replaces a file."""
+    return _PART.fullmatch(path.name) is not None
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what writers that were killed left in a folder and the two levels below it; whoever
+    still writes holds a lock. Raises `StoreError`."""
+    for part in (path for level in _LEVELS for path in folder.glob(level) if is_part(path)):
+        with suppress(OSError), writable(part, "ab") as file:
+            if _lock(file):
+                remove(part)
+
+
+def _lock(file: FileIO) -> bool:
+    """Whether the file is ours now, until it is closed."""
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def append_line(path: Path, line: str | bytes) -> None:
@@ -100,12 +126,8 @@ def locked(path: Path) -> Iterator[None]:
     with store_errors(path), untrusted.folder(path.parent, make=True):
         file = writable(path, "ab")  # a link to it must not empty what it leads to
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UsageError(
-                f"{path.parent} is in use by another swarm-bench; wait for it to end"
-            ) from error
+        if not _lock(file):
+            raise UsageError(f"{path.parent} is in use by another swarm-bench; wait for it to end")
         yield
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import StoreError
-from swarm_bench.runtime.files import append_line, copy_whole, locked, make_folder, write_whole
+from swarm_bench.runtime.files import (
+    append_line,
+    copy_whole,
+    locked,
+    make_folder,
+    remove_parts,
+    write_whole,
+)
 
 WRITER = """
 import sys
@@ -26,6 +33,36 @@ def test_two_writers_at_once_both_succeed(tmp_path: Path) -> None:
     assert [writer.wait(30) for writer in writers] == [0, 0]
     assert file.read_text("utf-8") in ("a" * 10_000, "b" * 10_000)
     assert list(tmp_path.iterdir()) == [file]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from swarm_bench.runtime import files
+
+with files._replacing(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_is_being_written_stays(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run-1" / "baseline" / "agent-1.md"
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        (part,) = path.parent.iterdir()
+        remove_parts(tmp_path)
+        assert part.read_bytes() == b"half"
+        writer.kill()
+    (path.parent / ".mine.part").touch()
+    (tmp_path / ".x.0123456789abcdef.part").symlink_to(path.parent / ".mine.part")
+    remove_parts(tmp_path)
+    assert [entry.name for entry in path.parent.iterdir()] == [".mine.part"]
 
 
 def test_links_in_the_place_of_files_change_nothing_elsewhere(tmp_path: Path) -> None:
