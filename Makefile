@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-agents check fix perf clean
+.PHONY: demo test test-agents chaos check fix perf clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
@@ -13,6 +13,9 @@ test: $(READY)  ## run the tests
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
+
+chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; half an hour
+	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s tests/e2e/test_chaos.py
 
 check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
 	$(BIN)/ruff format --check .
