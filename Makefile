@@ -14,7 +14,7 @@ test: $(READY)  ## run the tests
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
 
-chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; half an hour
+chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; a quarter of an hour
 	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s tests/e2e/test_chaos.py
 
 check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
