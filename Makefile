@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-agents chaos check fix perf clean
+.PHONY: demo test test-agents chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
@@ -36,8 +36,12 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/summary.py
 	$(BIN)/python perf/indexing.py
 
+fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	SECONDS=$(or $(SECONDS),600) ENTRY=$(ENTRY) $(BIN)/python -m tests.fuzz
+
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv build dist .fuzz
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'

@@ -14,6 +14,10 @@ LARGEST_CONTENT = 4 * LARGEST
 """Characters and nodes once aliases are followed; a few lines of aliases can stand for terabytes.
 """
 
+UNREADABLE = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError)
+"""What the library raises: a `ValueError` for 2026-99-99, the last two for `!!int ''` and
+`!!timestamp x`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Located:
@@ -44,7 +48,7 @@ def read_located(path: Path, kind: str) -> Located:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _check(path, root)
         content = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-99-99
+    except UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or error

@@ -1,0 +1,167 @@
+"""What retrieval tools and their services answer, count and are asked, and what agents write."""
+
+import json
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from swarm_bench.agents._tool_answers import answer_to
+from swarm_bench.core.experiment import SearchTool
+from swarm_bench.models.rules import results
+from swarm_bench.reports.text import block, cut, encodable, escaped, plain
+from swarm_bench.retrieval.command_lines import MOST_LAYERS, commands_in
+from swarm_bench.retrieval.embedded.dsl import parse_dsl
+from swarm_bench.retrieval.embedded.errors import ToolError
+from swarm_bench.retrieval.embedded.globs import compile_glob
+from swarm_bench.retrieval.embedded.local import LocalTools
+from swarm_bench.retrieval.embedded.mcp_server import Server
+from swarm_bench.retrieval.feedback import FEEDBACK_DB, feedback_difference, read_feedback
+from swarm_bench.retrieval.places import MOST, Unreadable, read_places
+from swarm_bench.retrieval.service_metrics import service_difference
+from swarm_bench.runtime.ownership import temporary
+from tests.fuzz.parts import BETWEEN, joined, parts
+from tests.retrieval.test_feedback import EVENTS, SCHEMA
+
+METRICS = joined(
+    b'{"performance": {"queries": 1, "avg_query_ms": 2.5}}',
+    b'{"performance": {"queries": 4, "query_cache_hits": 1, "query_cache_misses": 2}}',
+)
+MESSAGES = [
+    json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    for method, params in (
+        ("initialize", {"protocolVersion": "2024-11-05", "capabilities": {}}),
+        ("tools/list", {}),
+        ("tools/call", {"name": "canopy_query", "arguments": {"pattern": "add", "limit": 3}}),
+        ("tools/call", {"name": "canopy_query", "arguments": {"query": '(code "add")'}}),
+        ("tools/call", {"name": "canopy_evidence_pack", "arguments": {"query": "add"}}),
+        ("tools/call", {"name": "canopy_expand", "arguments": {"handle_ids": ["h0a1b2c3d4e5f"]}}),
+        ("tools/call", {"name": "canopy_invalidate", "arguments": {"glob": "**/{a,b}*.py"}}),
+    )
+]
+RESULTS = [
+    b'{"results": [{"path": "src/app.py", "start_line": 3, "end_line": 9, "text": "def a():"}]}',
+    b"src/app.py:12: def add(a, b):\n  13\treturn a\n",
+    b'<file path="src/app.py">\n1: import os\n2: x\n</file>\nNo results found for "y".',
+    b"## Results\n- `src/app.py:3-9`\n```python\n3 | def a():\n```\n",
+]
+TEXTS = [
+    b"# A\n- see [a](b) @name #12 `x`\n\n| a | b |\n",
+    b"www.a.b <http://c.d> **b** _c_ ~~d~~ $e$ &amp; \xe2\x80\xae\x1b[31m\n```\n",
+]
+COMMANDS = [
+    b"cd /w && PATH=$HOME/bin:$PATH canopy-mcp --root . | head -3; cat .canopy/index.db",
+    b'bash -lc \'for f in $(ls); do python3 -c "import os; os.system(\\"a\\")"; done\' <<E\nx\nE',
+    b"curl -s http://127.0.0.1:3000/query -d '{\"repo\": 1}' && rg -n --glob '!.canopy' add src/",
+]
+_BY_PATTERN = SearchTool(tool="s", arguments={}, pattern=r"(?P<path>[\w/.]+):(?P<line>\d+)")
+_BY_JSON_PATH = SearchTool(tool="s", arguments={}, json_path="$..path")
+_FILES = frozenset({"src/app.py"})
+_COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def databases() -> list[bytes]:
+    """Of canopy's events: empty and filled ones."""
+    found = []
+    for script in (SCHEMA, SCHEMA + EVENTS):
+        with temporary() as folder:
+            with closing(sqlite3.connect(folder / "made.db")) as made:
+                made.executescript(script)
+            found.append((folder / "made.db").read_bytes())
+    return found
+
+
+def feedback(data: bytes, folder: Path) -> None:
+    """Every count is one, or missing; so is what is computed of them."""
+    (folder / FEEDBACK_DB).parent.mkdir()
+    (folder / FEEDBACK_DB).write_bytes(data)
+    found = read_feedback(folder)
+    assert found is not None
+    assert all(count is None or 0 <= count <= 2**53 for count in found.values())
+    json.dumps(feedback_difference(None, found), allow_nan=False)
+
+
+def metrics(data: bytes, _folder: Path) -> None:
+    """What happened between two answers of a service."""
+    before, after = (_json_object(part) for part in parts(data, 2))
+    json.dumps(service_difference(before, after), allow_nan=False)
+
+
+def _json_object(data: bytes) -> dict[str, Any] | None:
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def message(data: bytes, folder: Path) -> None:
+    """A line for the embedded server has one reply or none, with the id of the question."""
+    (folder / "a.py").write_text("def add(a, b):\n    return a\n", encoding="utf-8")
+    server = Server(folder, LocalTools)
+    try:
+        for line in data.split(b"\n")[:3]:
+            reply = server.reply(line)
+            assert reply is None or ("result" in reply) != ("error" in reply)
+            json.dumps(reply)
+    finally:
+        server.close()
+
+
+def result(data: bytes, _folder: Path) -> None:
+    """The text of a tool's result, in all the ways it is read."""
+    text = data.decode("utf-8", "surrogateescape")
+    for place in results.places(text, "/w"):
+        assert not place.path.startswith("/")
+    for search in (None, _BY_PATTERN, _BY_JSON_PATH):
+        with suppress(Unreadable):
+            assert len(read_places(text, search, "/w", _FILES)) <= MOST
+    content: Any = text
+    with suppress(ValueError, RecursionError):
+        content = json.loads(text)
+    for shown in (text, content):
+        answer = answer_to("mcp__s__t", {"query": "y"}, shown)
+        assert (answer.answer is None) == (answer.bytes is None)
+        assert answer == answer_to("mcp__s__t", {"query": "y"}, shown)
+
+
+def expression(data: bytes, _folder: Path) -> None:
+    """An expression or a glob of an agent for the embedded canopy."""
+    text = data.decode("utf-8", "replace")
+    with suppress(ToolError):
+        parse_dsl(text)
+    for glob in text.split('"')[1::2] or [text]:
+        with suppress(ToolError):
+            compile_glob(glob).match("src/" + "a" * 100 + ".py")
+
+
+def markdown(data: bytes, _folder: Path) -> None:
+    """Markdown shows a text as it is: what is read of the page is what was written."""
+    text = data.decode("utf-8", "surrogatepass" if b"\xed" in data else "replace")
+    _one_line(text)
+    page = _COMMONMARK.parse(block(text))
+    assert [token.type for token in page] == ["fence"]
+    assert len(cut(text, 40)) <= 43
+
+
+def _one_line(text: str) -> None:
+    shown = escaped(text)
+    assert "\n" not in shown
+    assert shown == encodable(shown)
+    if not shown:
+        return
+    tokens = _COMMONMARK.parse(f"x {shown} x")
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    inner = tokens[1].children or []
+    assert {token.type for token in inner} <= {"text", "code_inline", "text_special"}
+    read = "".join(token.content for token in inner)
+    assert read.split() == f"x {plain(text)} x".split()
+
+
+def command_line(data: bytes, _folder: Path) -> None:
+    """A line for a shell, as the fourth witness takes it apart."""
+    for line in data.decode("utf-8", "replace").split(BETWEEN.decode()):
+        words = sum(len(word) for command in commands_in(line) for word in command.words)
+        assert words <= 20 * MOST_LAYERS * (len(line) + 20)

@@ -1,0 +1,165 @@
+"""Every place where bytes of others enter, as a function of bytes: it raises our errors only, and
+asserts what holds whatever the bytes are. `make test` and `make fuzz` run the same ones."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import chdir, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm_bench.agents._command_file import read_command_file
+from swarm_bench.agents._recorded import read_recording
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.app.report import report
+from swarm_bench.benchmarks.suites import read_suite
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.settings import load
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.reports.markdown import render
+from swarm_bench.retrieval.modes import read_mode, without_secrets
+from swarm_bench.testing.recordings import Sample, Side, make_recording
+from tests.fuzz import answers, streams
+from tests.fuzz.parts import SAMPLES, joined, parts
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """Where bytes enter."""
+
+    read: Callable[[bytes, Path], None]
+    """Takes the bytes and an empty folder of its own."""
+    seeds: Callable[[], list[bytes]]
+    """What honest programs and people write there."""
+
+
+def task_file(data: bytes, folder: Path) -> None:
+    path = folder / "tasks.yaml"
+    path.write_bytes(data)
+    with suppress(SwarmBenchError):
+        suite = read_suite(path)
+        assert suite.tasks
+        assert len({task.id for task in suite.tasks}) == len(suite.tasks)
+
+
+def mode_file(data: bytes, folder: Path) -> None:
+    path = folder / "mode.json"
+    path.write_bytes(data)
+    with suppress(SwarmBenchError):
+        mode = without_secrets(read_mode(path))
+        assert Mode.model_validate_json(mode.model_dump_json()) == mode
+
+
+def agent_file(data: bytes, folder: Path) -> None:
+    path = folder / "agent.yaml"
+    path.write_bytes(data)
+    with suppress(SwarmBenchError):
+        assert read_command_file(path).command
+
+
+def settings(data: bytes, folder: Path) -> None:
+    for name, content in zip(("swarm-bench.toml", ".env"), parts(data, 2), strict=True):
+        (folder / name).write_bytes(content)
+    with suppress(SwarmBenchError), chdir(folder):
+        resolved = load({})
+        assert set(resolved.stored()) == set(resolved.sources)
+
+
+def session(data: bytes, folder: Path) -> None:
+    """Every line of records is taken or named."""
+    metrics, retrieval, experiment = parts(data, 3)
+    for name, content in (("metrics.jsonl", metrics), ("retrieval.jsonl", retrieval)):
+        (folder / name).write_bytes(content)
+    golden = (GOLDEN / "experiment.json").read_bytes()
+    (folder / "experiment.json").write_bytes(experiment or golden)
+    with suppress(SwarmBenchError):
+        found = SessionFolder(folder).read()
+        for name, records in (("metrics.jsonl", found.trials), ("retrieval.jsonl", found.swarms)):
+            lines = (folder / name).read_bytes().split(b"\n")
+            named = [text for text in found.warnings if text.startswith(f"{name}: lines ")]
+            torn = sum(text.split(" cannot ")[0].count(",") + 1 for text in named)
+            assert len(records) + torn == sum(bool(line.strip()) for line in lines)
+        render(summarise(found)).encode()
+
+
+def script_folder(data: bytes, folder: Path) -> None:
+    """A folder as canopy's own script writes it."""
+    config, metrics, payload = parts(data, 3)
+    (folder / "config.json").write_bytes(config)
+    (folder / "metrics.jsonl").write_bytes(metrics)
+    (folder / "baseline").mkdir()
+    (folder / "baseline" / "agent-1.json").write_bytes(payload)
+    with suppress(SwarmBenchError):
+        report(folder).encode()
+
+
+def recording(data: bytes, folder: Path) -> None:
+    """Every trial is there whole or its absence is said."""
+    head, trials = parts(data, 2)
+    make_recording(folder, "scout", {"baseline": Side(samples=[Sample(stdout=b"x")])})
+    (folder / "recording.json").write_bytes(head or (folder / "recording.json").read_bytes())
+    (folder / "trials.jsonl").write_bytes(trials)
+    with suppress(SwarmBenchError):
+        found = read_recording(folder)
+        assert len(found.trials) <= sum(bool(line.strip()) for line in trials.split(b"\n"))
+        assert found.trials or found.problems or not trials.strip()
+
+
+def _files(*patterns: str) -> Callable[[], list[bytes]]:
+    return lambda: [path.read_bytes() for pattern in patterns for path in ROOT.glob(pattern)]
+
+
+def _of_session() -> list[bytes]:
+    names = ("metrics.jsonl", "retrieval.jsonl", "experiment.json")
+    return [joined(*((GOLDEN / name).read_bytes() for name in names))]
+
+
+def _of_script() -> list[bytes]:
+    folder = ROOT / "tests" / "analysis" / "data" / "script"
+    config, metrics = (next(folder.rglob(name)) for name in ("config.json", "metrics.jsonl"))
+    payload = next(folder.rglob("agent-1.json"))
+    return [joined(*(path.read_bytes() for path in (config, metrics, payload)))]
+
+
+def _of_recording() -> list[bytes]:
+    from swarm_bench.runtime.ownership import temporary
+
+    with temporary() as folder:
+        make_recording(folder, "scout", {"baseline": Side(samples=[Sample(stdout=b"x")])})
+        return [joined(*((folder / n).read_bytes() for n in ("recording.json", "trials.jsonl")))]
+
+
+ENTRIES: Mapping[str, Entry] = {
+    **{
+        f"stream-{name}": Entry(read=streams.reader(agent), seeds=_files(*SAMPLES[name]))
+        for name, agent in streams.AGENTS.items()
+    },
+    "task-file": Entry(read=task_file, seeds=_files("tasks/*.yaml")),
+    "mode-file": Entry(read=mode_file, seeds=_files("mcp_configs/*.json", "docs/examples/*.json")),
+    "agent-file": Entry(read=agent_file, seeds=_files("docs/examples/*.yaml")),
+    "settings": Entry(
+        read=settings,
+        seeds=lambda: [joined(b'runs = 3\nmodes = ["baseline"]\n', b"SWARM_BENCH_SEED=7\nA='b'\n")],
+    ),
+    "session": Entry(read=session, seeds=_of_session),
+    "script-folder": Entry(read=script_folder, seeds=_of_script),
+    "recording": Entry(read=recording, seeds=_of_recording),
+    "feedback-database": Entry(read=answers.feedback, seeds=answers.databases),
+    "service-metrics": Entry(read=answers.metrics, seeds=lambda: [answers.METRICS]),
+    "mcp-message": Entry(read=answers.message, seeds=lambda: answers.MESSAGES),
+    "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
+    "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
+    "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
+    "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),
+}
+
+
+def run(name: str, data: bytes, folder: Path) -> None:
+    """Read the bytes in an empty folder below this one, which is gone afterwards."""
+    place = folder / "place"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    ENTRIES[name].read(data, place)

@@ -1,0 +1,111 @@
+"""What an agent program prints and leaves, up to its line among the records."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarm_bench.agents.claude import Claude
+from swarm_bench.agents.codex import Codex
+from swarm_bench.agents.command import Command
+from swarm_bench.agents.gemini import Gemini
+from swarm_bench.agents.opencode import OpenCode
+from swarm_bench.agents.qwen import Qwen
+from swarm_bench.benchmarks.swarm import scorers
+from swarm_bench.core.evidence import MOST_OUTSIDE
+from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.outcome import AgentExit, Outcome
+from swarm_bench.core.ports import Agent, ScoreContext
+from swarm_bench.core.records import TrialRecord
+from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
+from swarm_bench.engine.plan import plan
+from swarm_bench.engine.recording import Measured, make_record, outcome_of
+from swarm_bench.engine.seal import is_whole, sealed
+from swarm_bench.reports.page import render_page
+from swarm_bench.retrieval.outside import Reach
+from tests.fuzz.parts import parts
+
+ROOT = Path(__file__).parents[2]
+AGENTS: Mapping[str, Callable[[], Agent]] = {
+    "claude": Claude,
+    "codex": Codex,
+    "gemini": Gemini,
+    "opencode": OpenCode,
+    "qwen": Qwen,
+    "command": lambda: Command(str(Path(__file__).with_name("agent.yaml"))),
+}
+LEFT = (".gemini/tmp/x/chats/session-1.jsonl", ".qwen/projects/x/chats/1.jsonl", "answer.json")
+"""Where programs keep their conversations, below their home."""
+REACH = Reach(
+    programs={"canopy-mcp": "canopy"},
+    folders={".canopy": "canopy"},
+    tools={"canopy_query": "canopy"},
+    canopy="canopy-service",
+)
+_EXPERIMENT = ROOT / "tests" / "golden" / "session" / "experiment.json"
+
+
+def reader(make: Callable[[], Agent]) -> Callable[[bytes, Path], None]:
+    """Reads standard output, standard error and a file in the home, as one agent's."""
+
+    def read(data: bytes, folder: Path) -> None:
+        agent = make()
+        stdout, stderr, left = parts(data, 3)
+        (folder / "out").write_bytes(stdout)
+        (folder / "err").write_bytes(stderr)
+        for name in LEFT:
+            (folder / "home" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "home" / name).write_bytes(left)
+        for line in (*stdout.split(b"\n"), *stderr.split(b"\n")):
+            agent.activity(line)
+        end = AgentExit(
+            returncode=len(data) % 2,
+            stopped=None,
+            stdout=folder / "out",
+            stderr=folder / "err",
+            home=folder / "home",
+            servers=("canopy",),
+        )
+        check(outcome_of(agent, end))
+
+    return read
+
+
+def check(outcome: Outcome) -> None:
+    """Its record is small, says what was cut, and comes back as it was written."""
+    experiment = Experiment.model_validate_json(_EXPERIMENT.read_bytes())
+    trial = plan(experiment)[0].swarms[0].trials[0]
+    context = ScoreContext(
+        text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
+    )
+    scores = {key: value for scorer in scorers() for key, value in scorer.score(context).items()}
+    outside = REACH.findings(outcome)
+    assert len(outside) <= MOST_OUTSIDE
+    record = make_record(experiment, trial, outcome, _measured(), scores, outside)
+    line = sealed(record.model_dump_json())
+    assert is_whole(line)
+    assert TrialRecord.model_validate_json(line) == record
+    render_page(record, outcome.text).encode()
+    _check_names(outcome, record)
+
+
+def _check_names(outcome: Outcome, record: TrialRecord) -> None:
+    calls, kept = outcome.tool_calls or {}, record.tool_calls or {}
+    assert sum(calls.values()) == sum(kept.values())
+    assert len(kept) <= MOST_NAMES + 1
+    assert all(len(name) <= LONGEST_NAME for name in kept)
+    if any(name not in kept for name in calls):
+        assert record.names_cut
+
+
+def _measured() -> Measured:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Measured(
+        started_at=now,
+        ended_at=now,
+        wall_seconds=1.0,
+        exit_code=0,
+        peak_memory_bytes=None,
+        cpu_seconds=None,
+        attempt=1,
+        turns_counted=None,
+    )
