@@ -139,7 +139,7 @@ def expression(data: bytes, _folder: Path) -> None:
 
 def markdown(data: bytes, _folder: Path) -> None:
     """Markdown shows a text as it is: what is read of the page is what was written."""
-    text = data.decode("utf-8", "surrogatepass" if b"\xed" in data else "replace")
+    text = data.decode("utf-8", "surrogateescape")
     _one_line(text)
     page = _COMMONMARK.parse(block(text))
     assert [token.type for token in page] == ["fence"]
