@@ -67,7 +67,8 @@ def test_wrong_usage(prepared: Bench, arguments: list[str], sentence: str) -> No
     *progress, said = done.err.splitlines()
     assert sentence in said
     assert done.code == 2
-    assert all("] copying " in line or "] asking " in line for line in progress), done.err
+    steps = ("] copying ", "] asking ", "] trouble: 4 agents of our own share ")
+    assert all(any(step in line for step in steps) for line in progress), done.err
     assert done.out == ""
     after = sorted(path.name for path in prepared.folder.rglob("*"))
     assert [name for name in after if name != "tmp"] == before

@@ -52,7 +52,10 @@ def home_of(start: dict[str, Any]) -> str:
 
 
 def left_in(user: dict[str, str]) -> list[Path]:
-    return [path for place in user.values() for path in Path(place).rglob("*")]
+    """What a session left in the places of the user, but for what we remember of trust."""
+    ours = ("trust.json", "trust.lock")
+    found = (path for place in user.values() for path in Path(place).rglob("*"))
+    return [path for path in found if path.is_file() and path.name not in ours]
 
 
 def test_every_swarm_begins_without_a_memory_and_keeps_what_its_mode_names(

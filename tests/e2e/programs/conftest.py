@@ -146,9 +146,14 @@ class RealProgram:
         return sorted(found, key=lambda one: (one["run"], one["mode"], one["agent"]))
 
     def home_tree(self) -> dict[str, bytes]:
-        """Every file of the user's home, with its content."""
+        """Every file of the user's home, with its content, but for what we remember of trust."""
+        ours = self.home / ".local" / "state" / "swarm-bench"
         files = (path for path in sorted(self.home.rglob("*")) if path.is_file())
-        return {str(path.relative_to(self.home)): path.read_bytes() for path in files}
+        return {
+            str(path.relative_to(self.home)): path.read_bytes()
+            for path in files
+            if not path.is_relative_to(ours)
+        }
 
     def write_home(self, files: Mapping[str, str]) -> None:
         write(self.home, files)
