@@ -239,7 +239,7 @@ def _is_dead(owner: str) -> bool:
 
 def _may_be_swept(owner: str, *, locked: bool) -> bool:
     """Whether the owner of a folder is gone. On another machine a lock of ours may mean nothing;
-    versions before this one held none, and their marks have no place."""
+    versions before this one held none, and what has their marks, without a place, is left alone."""
     node, _, place = owner.partition("@")[2].partition("/")
     if node != platform.node():
         return False

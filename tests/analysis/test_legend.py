@@ -119,6 +119,15 @@ def test_a_first_call_is_before_and_a_copy_is_counted(
     )
 
 
+def test_a_first_call_alone_is_no_missing_index(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    data = session(
+        trial(), trial("canopy"), swarm("canopy", index_seconds=None, warm_up_seconds=8.0)
+    )
+    assert cells(data) == (Indexing(before=8, within=None, missing=0),)
+
+
 def test_what_nobody_timed_is_not_reported(trial: Trial, swarm: Swarm, session: Session) -> None:
     data = session(trial(), trial("told"), trial("canopy"), swarm("canopy", index_seconds=None))
     assert cells(data) == (None, Indexing(before=None, within=None, missing=1))

@@ -147,6 +147,14 @@ def test_of_another_container_only_what_is_not_locked_goes(tmp_path: Path) -> No
     assert (alive.exists(), dead.exists()) == (True, False)
 
 
+def test_what_versions_without_locks_left_is_left_alone(tmp_path: Path) -> None:
+    """They may still run, and in another container their process numbers mean nothing here."""
+    living, dead = (owner.partition("/")[0] for owner in (this_owner(), GONE))
+    old = folder(tmp_path, living, "living"), folder(tmp_path, dead, "dead")
+    sweep(tmp_path)
+    assert all(path.exists() for path in old)
+
+
 def container() -> list[str]:
     for command in (CONTAINER, UNPRIVILEGED):
         ran = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
