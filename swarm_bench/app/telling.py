@@ -17,8 +17,8 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
     processors, agents = os.cpu_count() or 1, experiment.concurrency
     if experiment.agent.name == OWN and agents > processors:
         said.append(
-            f"{agents} agents of our own share {processors} processors, so their times have "
-            f"waiting in them; --concurrency {processors} avoids that"
+            f"{agents} agents of our own share {processors} processors, so their times "
+            f"include waiting for each other; --concurrency {processors} avoids that"
         )
     for sentence in said:
         emit(Trouble(message=sentence))

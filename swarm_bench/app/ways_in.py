@@ -1,5 +1,5 @@
-"""What lets an agent's program in at a provider. No value of a key is looked at, and no login is
-read."""
+"""How an agent's program can authenticate with its provider. No value of a key is looked at, and no
+login is read."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +13,8 @@ from swarm_bench.core.settings import Settings
 def way_in(
     abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
 ) -> str | None:
-    """What would let the program in; `None` when nothing is found. `asked`: the options, when they
-    ask for this agent; `variables` are the user's."""
+    """Find what the program can authenticate with; `None` when there is nothing. `asked`: the
+    options, when they ask for this agent; `variables` are the user's."""
     given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
     for name in abilities.keys:
         if variables.get(name) or name in given:
@@ -36,7 +36,7 @@ def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str])
     """Refuse what would fail in every trial; a sentence where that cannot be told from here.
 
     Variables and arguments for the agent, its settings in the user's home and models that need no
-    key can let it in as well. Raises `UsageError`.
+    key can do as well. Raises `UsageError`.
     """
     if settings.model == REHEARSAL or not isinstance(agent, Described):
         return None
@@ -46,10 +46,10 @@ def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str])
     told = settings.agent_env or settings.agent_arg or settings.inherit_settings
     if told or abilities.keyless:
         return (
-            f"no key for {settings.agent} was found, and whether it gets in otherwise cannot be "
-            "told from here; the session stops at the first agent that does not"
+            f"no key for {settings.agent} was found, and whether it can authenticate without one "
+            "is not known; the session stops at the first agent that fails to"
         )
     raise UsageError(
-        f"The agent {settings.agent} has no key for its provider, and the home of your login is "
-        f"not let through; {advice(abilities)}, or see 'swarm-bench doctor'"
+        f"The agent {settings.agent} has no key for its provider, and without --inherit-settings "
+        f"it cannot use your login; {advice(abilities)}, or see 'swarm-bench doctor'"
     )

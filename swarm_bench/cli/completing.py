@@ -26,7 +26,7 @@ def agents(incomplete: str) -> Completions:
 
 
 def models(incomplete: str) -> Completions:
-    """Those that can be told without asking: that which costs nothing, and that of scout."""
+    """The rehearsal and scout's rules; other models are known to their providers only."""
     return _matching({"rehearsal", "rules"}, incomplete)
 
 

@@ -9,7 +9,7 @@ SwarmBenchError            exit 1   never raised itself
     ProcessLost                     a program could not be started
     ServiceFailed                   a mode's service did not come up, or died
     IndexFailed                     the service could not index the repository
-    NotAuthorized                   the provider does not let the agents in
+    NotAuthorized                   an agent failed to authenticate with the provider
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
 
@@ -71,7 +71,7 @@ class IndexFailed(HarnessError):
 
 
 class NotAuthorized(HarnessError):
-    """The provider lets an agent not in, and would let in none of the others."""
+    """An agent failed to authenticate with the provider, as every other one would."""
 
 
 class StoreError(HarnessError):

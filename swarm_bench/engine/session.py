@@ -77,8 +77,9 @@ def _check_authorized(kit: Kit, records: list[TrialRecord]) -> None:
     if turned_away and not kit.experiment.rehearsal:
         first = turned_away[0]
         raise NotAuthorized(
-            f"The provider did not let agent {first.agent} in ({first.detail or 'no reason given'})"
-            ", so the session was stopped; set a key that it takes"
+            f"Agent {first.agent} failed to authenticate with the provider "
+            f"({first.detail or 'no reason given'}), so the session was stopped; set a key that it "
+            "accepts"
         )
 
 

@@ -1,14 +1,18 @@
 """Which files of the user's repository are taken along, and what is said of those that are not."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import anyio
 from pathspec import GitIgnoreSpec
 
+from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.git import git
+from swarm_bench.runtime.untrusted import read
 
 INDEX = b".canopy"
 """Folder with canopy's index and counters of the original, which would reach every mode: never
@@ -29,6 +33,7 @@ KEYS = (
 )
 """Names of files that hold keys."""
 SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
+_DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
 LARGEST = 50_000_000
 """Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
 NAMED = 5
@@ -43,12 +48,59 @@ class Taken:
     left_out: tuple[str, ...]
 
 
-async def uncommitted(repo: Path) -> tuple[str, ...]:
-    """What a commit does not have of its checkout, as sentences."""
-    listed = await git("status", "--porcelain", "-z", "--untracked-files=all", ".", cwd=repo)
-    changes = [entry for entry in listed.split(b"\0") if entry[2:3] == b" "]
-    said = [f"{_amount(changes, 'uncommitted change')} left out; --dirty takes them along"]
-    return (*(said if changes else ()), *await _submodules(repo))
+async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
+    """What a commit does not have of its checkout, as sentences.
+
+    `git status` would do, but it runs the filters that the checkout's configuration names, and
+    writes its index. So files are compared with a copy of the index, by the configuration of the
+    bare repository `own`, which is ours.
+    """
+    staged = await git(
+        "diff-index", "--cached", "--name-only", "-z", *_DIFF, "HEAD", "--", ".", cwd=repo
+    )
+    files = await _noticed(repo, own)
+    changes = {name for name in staged.split(b"\0") if name}
+    changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
+    changes |= set(await _listed(repo, "--others", "--exclude-standard"))
+    counted = f"{_amount(list(changes), 'uncommitted change')} left out; --dirty takes them along"
+    return (*((counted,) if changes else ()), *await _submodules(repo))
+
+
+async def _noticed(repo: Path, own: Path) -> bytes:
+    """Files with another time, size or content than the index has, in git's raw format."""
+    found = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
+    top, place = found.removesuffix(b"\n").split(b"\n")
+    index, copy = repo / os.fsdecode(place), own / "looked-at-index"
+    written = index.stat().st_mtime_ns
+    write_whole(copy, read(index))
+    os.utime(copy, ns=(written, written))  # git looks into files that changed as late as that
+    here = {"GIT_DIR": str(own), "GIT_WORK_TREE": os.fsdecode(top), "GIT_INDEX_FILE": str(copy)}
+    listed = await git(
+        "diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".", cwd=repo, env=here
+    )
+    copy.unlink()
+    return listed
+
+
+def _edited(repo: Path, listed: bytes) -> Iterator[bytes]:
+    """Of the files with another time or size than git noted, those with another content."""
+    words = listed.split(b"\0")
+    for about, name in zip(words[::2], words[1::2], strict=False):
+        _, _, noted, _, status = about.split()
+        if status != b"M" or _hash(repo / os.fsdecode(name), len(noted)) != noted.decode():
+            yield name
+
+
+def _hash(path: Path, digits: int) -> str | None:
+    """The name that git has for a file's content; `None` when it cannot be read."""
+    try:
+        content = os.fsencode(path.readlink()) if path.is_symlink() else read(path)
+    except OSError:
+        return None
+    whole = b"blob %d\0" % len(content) + content
+    return hashlib.new(
+        "sha1" if digits == 40 else "sha256", whole, usedforsecurity=False
+    ).hexdigest()
 
 
 async def changed(repo: Path, include: Sequence[str]) -> Taken:

@@ -156,7 +156,7 @@ def _not_removed(path: Path) -> tuple[str, ...]:
 
 
 def _problem(path: Path, error: BaseException) -> str:
-    why = getattr(error, "strerror", None) or error
+    why = (isinstance(error, OSError) and error.strerror) or error
     return f"{path} is left of a session and cannot be removed ({why}); remove it by hand"
 
 

@@ -3,7 +3,7 @@
 No link is followed, what is made is its owner's alone unless the folder is open to its group,
 nothing but a regular file is opened, nothing is read without a cap, and a tree
 is removed however deep, long or locked it is. Nothing else in the package does these things:
-`.ci/budgets.py` sees to it.
+`.ci/opening.py` sees to it.
 """
 
 import errno

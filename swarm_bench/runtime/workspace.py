@@ -56,7 +56,7 @@ async def take_snapshot(
     )
     commit = await _head(repo)
     if commit is not None and not dirty:
-        tree, left_out = await _fetch_head(repo, target), await uncommitted(repo)
+        tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
     else:
         taken = await _taken(repo, include, is_checkout=commit is not None)
         tree, left_out = await _write_tree(repo, target, taken.names), taken.left_out

@@ -9,7 +9,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.settings import load
 
-UNTOLD = "cannot be told from here"
+UNTOLD = "is not known"
 CASES: list[tuple[str, dict[str, object], dict[str, str], str | None]] = [
     ("scout", {}, {}, None),
     ("claude", {}, {}, "refused"),

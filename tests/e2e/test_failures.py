@@ -84,11 +84,11 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
     assert processes_of(bench.experiment("out")["session"]) == []
 
 
-def test_a_session_stops_at_the_first_agent_that_is_not_let_in(bench: Bench) -> None:
+def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Bench) -> None:
     refused = [INIT, {"error": {"text": "Invalid API key · Please run /login"}}]
     done = play(bench, [{"steps": refused}], "--runs", "3")
     assert done.code == 3
-    assert "The provider did not let agent 1 in" in done.err
+    assert "Agent 1 failed to authenticate with the provider" in done.err
     assert "then go on with: swarm-bench compare --continue" in done.err
     assert [record["cause"] for record in bench.records("out")] == ["not-authorized"]
     assert (bench.folder / "out" / "summary.md").is_file()

@@ -107,3 +107,40 @@ async def test_submodules_are_named(folder: Path) -> None:
         found = await taken(folder, dirty=dirty)
         assert found.files == {"src/main.py", ".gitmodules"}
         assert found.repository.left_out == ("the content of 1 submodule is left out (libs/other)",)
+
+
+def plant_filter(folder: Path, ran: Path) -> None:
+    """A checkout whose own configuration names a program for git to run on changed files."""
+    for name, value in (("clean", f"touch '{ran}'; cat"), ("process", f"touch '{ran}'")):
+        subprocess.run(["git", "config", f"filter.evil.{name}", value], cwd=folder, check=True)
+
+
+async def test_looking_for_changes_runs_nothing_and_writes_nothing(folder: Path) -> None:
+    (folder / ".gitattributes").write_text("* filter=evil\n")
+    (folder / "my file.txt").write_text("same\n")
+    commit(folder)
+    ran = folder.parent / "ran"
+    plant_filter(folder, ran)
+    (folder / "src" / "main.py").write_text("x = 3\n")
+    os.utime(folder / "my file.txt", (1, 1))  # another time, and the same content
+    index = (folder / ".git" / "index").read_bytes()
+    found = await taken(folder)
+    assert not ran.exists()
+    assert (folder / ".git" / "index").read_bytes() == index
+    assert found.repository.left_out == (
+        "1 uncommitted change is left out; --dirty takes them along",
+    )
+
+
+def rename(folder: Path) -> None:
+    subprocess.run(["git", "mv", "my file.txt", "other.txt"], cwd=folder, check=True)
+
+
+async def test_staged_deleted_and_new_files_count(folder: Path) -> None:
+    (folder / "my file.txt").write_text("same\n" * 9)
+    commit(folder)
+    rename(folder)
+    (folder / "src" / "main.py").unlink()
+    (folder / "new.py").touch()
+    found = await taken(folder)
+    assert found.repository.left_out[0].startswith("4 uncommitted changes are left out")
