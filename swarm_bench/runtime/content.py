@@ -11,7 +11,7 @@ import anyio
 from pathspec import GitIgnoreSpec
 
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.git import git
+from swarm_bench.runtime.git import git, try_git
 from swarm_bench.runtime.untrusted import read
 
 INDEX = b".canopy"
@@ -59,6 +59,9 @@ async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
         "diff-index", "--cached", "--name-only", "-z", *_DIFF, "HEAD", "--", ".", cwd=repo
     )
     files = await _noticed(repo, own)
+    if files is None:
+        said = "whether there are uncommitted changes is not known; --dirty takes them along"
+        return (said, *await _submodules(repo))
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     changes |= set(await _listed(repo, "--others", "--exclude-standard"))
@@ -66,20 +69,23 @@ async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
     return (*((counted,) if changes else ()), *await _submodules(repo))
 
 
-async def _noticed(repo: Path, own: Path) -> bytes:
-    """Files with another time, size or content than the index has, in git's raw format."""
+async def _noticed(repo: Path, own: Path) -> bytes | None:
+    """Files with another time, size or content than the index has, in git's raw format; `None` for
+    an index that is not there or in parts."""
     found = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
     top, place = found.removesuffix(b"\n").split(b"\n")
     index, copy = repo / os.fsdecode(place), own / "looked-at-index"
-    written = index.stat().st_mtime_ns
-    write_whole(copy, read(index))
+    try:
+        written = index.stat().st_mtime_ns
+        write_whole(copy, read(index))
+    except OSError:  # nothing is checked out
+        return None
     os.utime(copy, ns=(written, written))  # git looks into files that changed as late as that
     here = {"GIT_DIR": str(own), "GIT_WORK_TREE": os.fsdecode(top), "GIT_INDEX_FILE": str(copy)}
-    listed = await git(
-        "diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".", cwd=repo, env=here
-    )
+    words = ("diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".")
+    listed = await try_git(*words, cwd=repo, env=here)
     copy.unlink()
-    return listed
+    return listed.stdout if listed.returncode == 0 else None
 
 
 def _edited(repo: Path, listed: bytes) -> Iterator[bytes]:

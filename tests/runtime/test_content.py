@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,24 @@ async def test_staged_deleted_and_new_files_count(folder: Path) -> None:
     (folder / "new.py").touch()
     found = await taken(folder)
     assert found.repository.left_out[0].startswith("4 uncommitted changes are left out")
+
+
+def without_index(folder: Path) -> None:
+    (folder / ".git" / "index").unlink()
+
+
+def with_index_in_parts(folder: Path) -> None:
+    subprocess.run(["git", "update-index", "--split-index"], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("change", [without_index, with_index_in_parts])
+async def test_an_index_that_cannot_be_looked_at_is_no_obstacle(
+    folder: Path, change: Callable[[Path], None]
+) -> None:
+    commit(folder)
+    change(folder)
+    found = await taken(folder)
+    assert found.files == {"src/main.py"}
+    assert found.repository.left_out == (
+        "whether there are uncommitted changes is not known; --dirty takes them along",
+    )
