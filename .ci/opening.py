@@ -20,14 +20,12 @@ FUNCTIONS = {
 }
 EXEMPT = {
     "agents/scout_program": "the agent itself",
-    "app/trust/parts.py": "files of the user's, which may be links",
     "cli/terminal.py": "/dev/null",
-    "core/located.py": "files that the user names, which may be links",
+    "core/text_file.py": "files that the user names, which may be links",
     "models/prices.py": "a file of the package",
     "models/rules/terms.py": "a file of the package",
     "retrieval/embedded": "canopy in the place of the real one, in its own process",
     "retrieval/feedback.py": "reads a copy of canopy's database",
-    "retrieval/mode_file.py": "files that the user names, which may be links",
     "retrieval/packages.py": "what the user has installed",
     "retrieval/placebo": "a server of the agent's, in its own process",
     "runtime/processes": "/proc",

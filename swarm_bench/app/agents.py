@@ -72,15 +72,17 @@ def identify(agent: Agent, word: str, model: str | None) -> Program:
     return program.model_copy(update={"name": word}) if ":" in word else program
 
 
-def check(agent: Agent, modes: Sequence[Mode], settings: Settings) -> None:
+def check(
+    agent: Agent, modes: Sequence[Mode], settings: Settings, variables: Mapping[str, str]
+) -> None:
     """Raises `UsageError` for what the agent cannot do in this experiment: refused now rather than
-    in every trial."""
+    in every trial. `variables` are the user's."""
     if settings.fault and settings.model != REHEARSAL:
         raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
     parse_faults(settings.fault)
     environment(settings)
     for mode in modes:
-        _try_launch(agent, mode, settings)
+        _try_launch(agent, mode, settings, variables)
     with_tool = [mode.name for mode in modes if mode.servers]
     if with_tool and not getattr(agent, "takes_mcp", True):
         raise UsageError(
@@ -94,22 +96,24 @@ def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str
     none for an agent that cannot be made or launched."""
     try:
         agent = find_agent(settings.agent)
-        launch = trial_launch(agent, Mode(name="none", source=""), settings)
+        launch = trial_launch(agent, Mode(name="none", source=""), settings, os.environ)
     except SwarmBenchError:
         return frozenset(), frozenset()
     keys = agent.abilities.keys if isinstance(agent, Described) else ()
     return frozenset(launch.inherit if launch else ()), frozenset(keys)
 
 
-def trial_launch(agent: Agent, mode: Mode, settings: Settings) -> Launch | None:
+def trial_launch(
+    agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]
+) -> Launch | None:
     """How the agent would be started in a mode, its folders and the prompt by name; `None` when its
     adapter fails. Raises `UsageError` for what it refuses."""
     with temporary() as folder:
         workspace, home = folder / "workspace", folder / "home"
         workspace.mkdir()
         home.mkdir()
-        variables = {**os.environ, **environment(settings)}
-        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), variables)
+        readable = {**variables, **environment(settings)}
+        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), readable)
         config = home / "mcp.json"
         config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         request = AgentRequest(
@@ -140,10 +144,10 @@ def _with_names(word: str, named: Mapping[str, str]) -> str:
     return word
 
 
-def _try_launch(agent: Agent, mode: Mode, settings: Settings) -> None:
+def _try_launch(agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]) -> None:
     """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
     may raise is recorded with the trial."""
-    launch = trial_launch(agent, mode, settings)
+    launch = trial_launch(agent, mode, settings, variables)
     if launch is None:
         return
     # In a rehearsal the adapter's variables are what leads to the server, and to no provider.

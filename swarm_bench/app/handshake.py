@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import anyio
 
+from swarm_bench.core.dotenv_file import DotEnv
 from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.engine.groundwork import MOST_PATHS
@@ -42,8 +43,8 @@ class Asking:
     """Of the servers, while they are asked."""
     index_timeout: float = 600.0
     """Seconds that a preparation may take."""
-    dotenv: Mapping[str, str] = field(default_factory=dict)
-    """Variables of `.env`, which no server is given, and every server can read."""
+    dotenv: DotEnv = field(default_factory=DotEnv)
+    """Variables of `.env`, which every server can read."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -57,7 +58,7 @@ class Asking:
 
     def secrets(self, mode: Mode) -> tuple[str, ...]:
         """What nobody may read of what the mode's servers say."""
-        readable = {**self.dotenv, **self.variables}
+        readable = [self.variables, self.dotenv.filled, self.dotenv.written]
         return secrets([mode], self.agent_env, readable, [self.service_url or ""])
 
     def values(self, workspace: Path) -> dict[str, str]:

@@ -21,7 +21,7 @@ def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
         agent=without_secret_parts(launch.argv) if launch else (),
         variables=sorted(_variables(ready, resolved, launch)) if launch else (),
         programs=_programs(ready),
-        dotenv=sorted(resolved.let_in),
+        dotenv=sorted(resolved.from_dotenv),
         withheld=[demand.sentence for demand in unapproved(resolved)],
     )
 
@@ -32,7 +32,7 @@ def _launch(ready: Prepared, resolved: Resolved) -> Launch | None:
     modes = ready.experiment.modes
     mode = next((mode for mode in modes if mode.servers), modes[0])
     try:
-        return trial_launch(ready.agent, mode, resolved.settings)
+        return trial_launch(ready.agent, mode, resolved.settings, resolved.environment)
     except UsageError:  # a variable is missing; a run says so
         return None
 

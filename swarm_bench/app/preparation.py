@@ -35,7 +35,7 @@ from swarm_bench.core.experiment import (
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import Replays
 from swarm_bench.core.settings import Resolved, Settings
-from swarm_bench.core.shipped import is_path
+from swarm_bench.core.shipped import MODES
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order, plan
 from swarm_bench.engine.preparing import check_warm
@@ -43,10 +43,9 @@ from swarm_bench.engine.resume import extend, with_back_ends
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
-from swarm_bench.retrieval.modes import SUFFIX, find_modes, has_changed, mode_name, with_secrets
+from swarm_bench.retrieval.modes import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
-from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspace import take_snapshot
@@ -155,7 +154,7 @@ def _asking(ready: Prepared, resolved: Resolved) -> Asking:
         programs=ready.programs,
         user_environment=resolved.environment,
         agent_env=agent_env,
-        dotenv=of_dotenv(),
+        dotenv=resolved.dotenv,
         service_url=settings.service_url,
         homes=Homes(work=ready.work, of_user=settings.inherit_settings, first=agent_env),
         index_timeout=settings.index_timeout,
@@ -173,7 +172,7 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
         )
     if settings.index == "warm":
         check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
-    check(chosen.agent, chosen.modes, settings)
+    check(chosen.agent, chosen.modes, settings, resolved.environment)
     untold = check_way_in(chosen.agent, settings, resolved.environment)
     if untold and emit:
         emit(Trouble(message=untold))
@@ -214,12 +213,12 @@ def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
     known = {mode.name: with_secrets(mode) for mode in old.modes} if old else {}
     for name in names:
         mode = known.get(mode_name(Path(name)))
-        if mode and is_path(name, SUFFIX) and Path(name).absolute() != Path(mode.source):
+        if mode and MODES.is_path(name) and Path(name).absolute() != Path(mode.source):
             raise UsageError(
                 f"{name} and {mode.source} of the session are both called {mode.name!r}; "
                 "rename the new file"
             )
-        if mode and is_path(name, SUFFIX) and Path(name).is_file() and has_changed(mode):
+        if mode and MODES.is_path(name) and Path(name).is_file() and has_changed(mode):
             raise UsageError(
                 f"{mode.source} has changed since the session began, which keeps its own copy; "
                 "restore the file, or begin a new session"

@@ -40,7 +40,7 @@ from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan import Planned, render_plan
-from swarm_bench.runtime.environment import of_dotenv, small_environment
+from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
@@ -281,7 +281,7 @@ def _kit(
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),
-        dotenv=of_dotenv(),
+        dotenv=resolved.dotenv,
         rehearsal=rehearsal,
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,

@@ -5,14 +5,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.located import Located, read_located
+from swarm_bench.core.shipped import SUITES
 from swarm_bench.core.validation import wrong_file
-
-FOLDER, SUFFIX = "tasks", ".yaml"
 
 
 class _TaskEntry(BaseModel):
@@ -44,7 +42,7 @@ class Suite:
 
 def list_suites() -> list[Listing]:
     """Every suite in the shipped folder and in `tasks/` of the working folder."""
-    return [_listing(path) for path in shipped.files(FOLDER, SUFFIX)]
+    return [_listing(path) for path in SUITES.files()]
 
 
 def find_suite(name: str) -> Suite:
@@ -52,7 +50,7 @@ def find_suite(name: str) -> Suite:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    return read_suite(shipped.find("task suite", FOLDER, SUFFIX, name))
+    return read_suite(SUITES.find(name))
 
 
 def read_suite(path: Path) -> Suite:

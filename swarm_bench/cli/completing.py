@@ -8,15 +8,15 @@ Completions = list[str]
 
 
 def modes(incomplete: str) -> Completions:
-    from swarm_bench.core import shipped  # completion only, as everything below
+    from swarm_bench.core.shipped import MODES  # completion only, as everything below
 
-    return _matching({path.stem for path in shipped.files("mcp_configs", ".json")}, incomplete)
+    return _matching({path.stem for path in MODES.files()}, incomplete)
 
 
 def suites(incomplete: str) -> Completions:
-    from swarm_bench.core import shipped
+    from swarm_bench.core.shipped import SUITES
 
-    return _matching({path.stem for path in shipped.files("tasks", ".yaml")}, incomplete)
+    return _matching({path.stem for path in SUITES.files()}, incomplete)
 
 
 def agents(incomplete: str) -> Completions:

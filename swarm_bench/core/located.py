@@ -7,9 +7,8 @@ from pathlib import Path
 import yaml
 
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.text_file import LARGEST, read_text
 
-LARGEST = 256 * 1024
-"""Bytes of a file that a person writes by hand; a larger one was named by mistake."""
 LARGEST_CONTENT = 4 * LARGEST
 """Characters and nodes once aliases are followed; a few lines of aliases can stand for terabytes.
 """
@@ -43,7 +42,7 @@ def read_located(path: Path, kind: str) -> Located:
     Raises `ConfigError` naming the file, and the line where it is no YAML, says a key twice, or has
     an alias of what it stands in.
     """
-    text = _text(path, kind)
+    text = read_text(path, kind)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _check(path, root)
@@ -63,28 +62,6 @@ def json_lines(text: str) -> Callable[[Sequence[int | str]], int]:
     except (yaml.YAMLError, RecursionError):
         return lambda _place: 0
     return Located(content=None, root=root).line
-
-
-def _text(path: Path, kind: str) -> str:
-    try:
-        check_regular(path, kind)
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise ConfigError(f"The {kind} {path} is larger than {LARGEST // 1024} KiB; shorten it")
-        return data.decode("utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"The {kind} {path} cannot be read: {error.strerror}; check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; fix the file") from error
-
-
-def check_regular(path: Path, kind: str) -> None:
-    """Raises `ConfigError` for a pipe or a device, which would be read for ever; `OSError`."""
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"The {kind} {path} cannot be read: it is no plain file; check the path")
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:

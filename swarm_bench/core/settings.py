@@ -1,32 +1,31 @@
 """Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from dotenv import dotenv_values
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
 )
 
 from swarm_bench.core import written
+from swarm_bench.core.dotenv_file import DotEnv, read_dotenv
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
+from swarm_bench.core.text_file import read_text
 from swarm_bench.core.validation import first_error, words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
-DOTENV = Path(".env")
 OF_ONE_CALL = frozenset(
     {
         "output",
@@ -47,20 +46,19 @@ Seconds = Annotated[float, BeforeValidator(written.seconds)]
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All options of `compare` and `ab`. Times in seconds."""
 
-    model_config = SettingsConfigDict(extra="forbid", env_prefix=PREFIX, frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     repo: Annotated[Path, BeforeValidator(written.folder)] = Path()
-    modes: Annotated[list[str], NoDecode, BeforeValidator(written.words), Field(min_length=1)] = [
+    modes: Annotated[list[str], BeforeValidator(written.words), Field(min_length=1)] = [
         "baseline",
         "canopy",
         "canopy-service",
     ]
     agents: Annotated[
         list[Annotated[int, Field(ge=1, le=1000)]],
-        NoDecode,
         BeforeValidator(written.numbers),
         AfterValidator(written.distinct),
         Field(min_length=1),
@@ -77,7 +75,7 @@ class Settings(BaseSettings):
     inherit_settings: bool = False
     fault: written.Arguments = []
     record: bool = False
-    controls: Annotated[list[ControlKind], NoDecode, BeforeValidator(written.controls)] = []
+    controls: Annotated[list[ControlKind], BeforeValidator(written.controls)] = []
     index: Literal["cold", "warm"] = "cold"
     min_connected: float = Field(90, ge=0, le=100)
     """Percent."""
@@ -101,17 +99,6 @@ class Settings(BaseSettings):
     """Where clones are made; the folder for temporary files if not given."""
     canopy_mcp: str | None = None
     canopy_service: str | None = None
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *sources: PydanticBaseSettingsSource,
-        **more_sources: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `load` hands over: it asks the sources itself, to know which one answered."""
-        return (init_settings,)
 
 
 _NAMES = {*Settings.model_fields, "continue"} - {"resume"}
@@ -140,11 +127,12 @@ class Resolved:
     sources: Mapping[str, Source]
     config: Path | None = None
     """The settings file that `--config` names; `None` for the one of the working folder."""
-    dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables in `.env` that are not ours: an agent gets those that its adapter documents."""
+    dotenv: DotEnv = field(default_factory=DotEnv, repr=False)
+    """Variables in `.env` that are not ours: an agent gets those that its adapter documents, as
+    they are written."""
     approved: frozenset[str] = frozenset()
     """Digests of what files may have started in this call (`core/trust.py`)."""
-    let_in: Mapping[str, str] = field(default_factory=dict, repr=False)
+    from_dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What of `dotenv` the agent's adapter documents and may have."""
     member: Member | None = None
     """`None` for a session that is alone."""
@@ -160,7 +148,7 @@ class Resolved:
     @property
     def environment(self) -> dict[str, str]:
         """The user's variables: those of this process, and below them what `.env` may add."""
-        return {**self.let_in, **os.environ}
+        return {**self.from_dotenv, **os.environ}
 
     def said(self, name: str) -> bool:
         """Whether the option stands on the command line of this call."""
@@ -184,6 +172,7 @@ def load(
     `session` holds the options of a session that is continued: they come right after the command
     line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that is wrong.
     """
+    dotenv = read_dotenv()
     layers: dict[Source, Mapping[str, Any]] = {
         "command line": given,
         "session": {
@@ -192,7 +181,7 @@ def load(
             if name in Settings.model_fields and name not in OF_ONE_CALL
         },
         "environment": _environment(),
-        ".env": _dotenv(),
+        ".env": _dotenv(dotenv.filled),
         "file": _file(config),
         "default": defaults or {},
     }
@@ -205,56 +194,49 @@ def load(
         settings = Settings(**values)
     except ValidationError as error:
         raise _sentence(error, sources) from error
-    return Resolved(settings=settings, sources=sources, config=config, dotenv=_of_others())
+    return Resolved(
+        settings=settings, sources=sources, config=config, dotenv=dotenv.without(PREFIX)
+    )
 
 
 def _environment() -> dict[str, Any]:
     _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
-    return _with_continue(EnvSettingsSource(Settings)(), os.environ)
+    return _ours(os.environ)
 
 
-def _dotenv() -> dict[str, Any]:
-    if not DOTENV.is_file():  # a pipe would wait, or be empty for whoever needs it
-        return {}
-    try:
-        source = DotEnvSettingsSource(Settings, env_file=DOTENV, env_file_encoding="utf-8")
-        found = source()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f".env is not UTF-8 text: {error}; fix the file") from error
-    if TRUST.lower() in source.env_vars:
+def _dotenv(variables: Mapping[str, str]) -> dict[str, Any]:
+    if TRUST in map(str.upper, variables):
         raise ConfigError(
             f".env sets {TRUST}, and a file cannot vouch for itself; remove the line, and give "
             "--trust or set it in the environment"
         )
-    _refuse_unknown(".env", source.env_vars)
-    # Other programs keep their variables there too, without our prefix.
-    ours = {name: value for name, value in found.items() if name in Settings.model_fields}
-    return _with_continue(ours, source.env_vars)
+    _refuse_unknown(".env", variables)
+    return _ours(variables)
 
 
-def _of_others() -> dict[str, str]:
-    """Variables in `.env` without our prefix, as they are written."""
-    if not DOTENV.is_file():
-        return {}
-    written = dotenv_values(DOTENV, encoding="utf-8", interpolate=False)
-    return {
-        name: value
-        for name, value in written.items()
-        if value and not name.upper().startswith(PREFIX)
+def _is_ours(name: str) -> bool:
+    return name.upper().startswith(PREFIX)
+
+
+def _ours(variables: Mapping[str, str]) -> dict[str, Any]:
+    """The options among variables; other programs keep theirs there too, without our prefix."""
+    options = {
+        name.upper().removeprefix(PREFIX).lower(): value
+        for name, value in variables.items()
+        if _is_ours(name)
     }
+    return _fields({name: value for name, value in options.items() if name in _NAMES})
 
 
-def _with_continue(found: Mapping[str, Any], variables: Mapping[str, str | None]) -> dict[str, Any]:
+def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """`continue` cannot name a field of Python's; here it is `resume`."""
-    named = {name.upper(): value for name, value in variables.items()}
-    given = named.get(f"{PREFIX}CONTINUE")
-    return {**found, "resume": given} if given is not None else dict(found)
+    return {"resume" if name == "continue" else name: value for name, value in options.items()}
 
 
 def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
     for name in variables:
-        ours, option = name.upper().startswith(PREFIX), name.upper().removeprefix(PREFIX).lower()
-        if ours and option not in _NAMES and name.upper() not in MARKS:
+        option = name.upper().removeprefix(PREFIX).lower()
+        if _is_ours(name) and option not in _NAMES and name.upper() not in MARKS:
             close = get_close_matches(option, sorted(_NAMES), n=1)
             advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"
             raise ConfigError(f"{place} sets {name.upper()}, which is no option; {advice}")
@@ -267,12 +249,10 @@ def _file(config: Path | None) -> dict[str, Any]:
             raise ConfigError(f"The settings file {config} does not exist; fix --config")
         return {}
     try:
-        found = {
-            name.replace("-", "_"): value
-            for name, value in TomlConfigSettingsSource(Settings, path)().items()
-        }
-    except (OSError, ValueError) as error:  # TOMLDecodeError is a ValueError
+        options = tomllib.loads(read_text(path, "settings file"))
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
+    found = {name.replace("-", "_"): value for name, value in options.items()}
     unknown = set(found) - _NAMES
     tables = [name for name in unknown if isinstance(found[name], dict)]
     if tables:
@@ -285,7 +265,7 @@ def _file(config: Path | None) -> dict[str, Any]:
             f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "
             "see 'swarm-bench compare --help'"
         )
-    return {"resume" if name == "continue" else name: value for name, value in found.items()}
+    return _fields(found)
 
 
 def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator
-from pydantic_settings import NoDecode
 
 _YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
 _NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
@@ -68,7 +67,7 @@ def variables(value: list[str]) -> list[str]:
     return value
 
 
-Arguments = Annotated[list[str], NoDecode, BeforeValidator(arguments)]
+Arguments = Annotated[list[str], BeforeValidator(arguments)]
 
 
 _DURATION = re.compile(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.core.dotenv_file import DotEnv
 from swarm_bench.core.events import Emit
 from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.outcome import Launch
@@ -44,8 +45,8 @@ class Kit:
     keep_workspaces: bool = False
     agent_env: Mapping[str, str] = field(default_factory=dict)
     """Variables that the user gives the agents."""
-    dotenv: Mapping[str, str] = field(default_factory=dict)
-    """Those of `.env`, which no agent is given, and every agent can read."""
+    dotenv: DotEnv = field(default_factory=DotEnv)
+    """Those of `.env`, which every agent can read."""
     rehearsal: Rehearsal | None = None
     """The server that answers in the place of a model."""
     recorder: Recorder | None = None
@@ -93,5 +94,5 @@ class Kit:
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
         words = [self.experiment.service_url or "", *self.experiment.agent_args]
-        readable = {**self.dotenv, **self.variables}
+        readable = [self.variables, self.dotenv.filled, self.dotenv.written]
         return secrets(self.experiment.modes, self.agent_env, readable, words)

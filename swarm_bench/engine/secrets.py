@@ -5,6 +5,7 @@ import base64
 import os
 import re
 import socket
+from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -28,23 +29,26 @@ _SCHEME = re.compile(r"(?P<scheme>Bearer|Basic|Token)\s+(?P<value>\S+)", re.IGNO
 def secrets(
     modes: Collection[Mode],
     given: Mapping[str, str],
-    variables: Mapping[str, str],
+    readable: Sequence[Mapping[str, str]],
     words: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """All of them: of the modes' servers and commands, of `--agent-env` (`given`), of the
-    `words`, and of all `variables` that an agent may read the ones whose names say so, or that
-    a mode names. What is on this machine for anyone to see is none: a path, its user or its name.
+    `words`, and of all variables that an agent may read (`readable`: those that count first) the
+    ones whose names say so, or that a mode names. What is on this machine for anyone to see is
+    none: a path, its user or its name.
     """
+    variables = ChainMap(*map(dict, readable))
+    everywhere = [pair for one in readable for pair in one.items()]
     values = {*given.values()}
     commands = [command for mode in modes for command in _commands(mode)]
     for mode in modes:
         values |= {*_of_servers(mode, variables)}
         values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
-    values |= {value for name, value in variables.items() if names_secret(name)}
+    values |= {value for name, value in everywhere if names_secret(name)}
     values |= {*secret_parts(words)}
     held = [value for mode in modes for _, value in _held(mode)]
     written = [*chain.from_iterable(commands), *held, *words]
-    values |= {*_of_addresses([*values, *variables.values(), *written])}
+    values |= {*_of_addresses([*values, *(value for _, value in everywhere), *written])}
     values |= {*_of_schemes(values)}
     values |= {unquote(value) for value in values}  # an address has them quoted
     known = _known(variables)

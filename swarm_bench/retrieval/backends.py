@@ -33,7 +33,9 @@ def find_program(name: str, override: str | None) -> Path:
     `ConfigError` when the override names nothing that can be run.
     """
     if override:
-        found = shutil.which(str(Path(override).expanduser()))
+        is_path = "/" in override or override.startswith("~")
+        named = str(Path(override).expanduser().absolute()) if is_path else override
+        found = shutil.which(named)
         if found is None:
             variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
             raise ConfigError(

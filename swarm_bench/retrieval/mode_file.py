@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import START_SECONDS
-from swarm_bench.core.located import check_regular, json_lines
+from swarm_bench.core.located import json_lines
 from swarm_bench.core.mode_parts import Preparation
+from swarm_bench.core.text_file import read_text
 from swarm_bench.core.validation import wrong_file
 from swarm_bench.retrieval.variables import QUERY, placeholders_in
 
@@ -192,9 +193,8 @@ class ModeFile(BaseModel):
 
 
 def parse(path: Path) -> ModeFile:
+    text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
     try:
-        check_regular(path, "mode file")
-        text = path.read_text(encoding="utf-8")
         content = json.loads(text)
         if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
             raise ConfigError(
@@ -202,11 +202,6 @@ def parse(path: Path) -> ModeFile:
             )
         json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
         return ModeFile.model_validate(content)
-    except OSError as error:
-        raise ConfigError(
-            f"The mode file {path} cannot be read: {error.strerror}; "
-            "'swarm-bench modes' lists what is there"
-        ) from error
     except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
     except ValidationError as error:

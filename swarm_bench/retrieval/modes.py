@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from swarm_bench.core import shipped
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.shipped import MODES
 from swarm_bench.retrieval import mode_file
 from swarm_bench.retrieval.secret_words import names_one, without_secret_parts
 from swarm_bench.retrieval.variables import (
@@ -22,14 +22,13 @@ from swarm_bench.retrieval.variables import (
 from swarm_bench.runtime.homes import leading
 
 T = TypeVar("T")
-FOLDER, SUFFIX = "mcp_configs", ".json"
 _HELD = {"servers", "prepare", "teardown", "version"}
 """Fields of a mode that can hold keys."""
 
 
 def list_modes() -> list[Listing]:
     """Every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
-    return [_listing(path) for path in shipped.files(FOLDER, SUFFIX)]
+    return [_listing(path) for path in MODES.files()]
 
 
 def find_modes(names: list[str]) -> tuple[Mode, ...]:
@@ -37,7 +36,7 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
-    modes = tuple(read_mode(shipped.find("mode", FOLDER, SUFFIX, name)) for name in names)
+    modes = tuple(read_mode(MODES.find(name)) for name in names)
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
@@ -120,7 +119,7 @@ def render_command(
 
 def mode_name(path: Path) -> str:
     """The name of the mode that a file defines: the file's, made fit for a folder."""
-    stem = path.expanduser().name.removesuffix(SUFFIX).removeprefix(".")
+    stem = path.expanduser().name.removesuffix(MODES.suffix).removeprefix(".")
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 

@@ -36,6 +36,8 @@ SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.de
 _DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
 LARGEST = 50_000_000
 """Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
+_LONGEST_IGNORE = 4096
+"""Bytes of a `.gitignore` that are looked at."""
 NAMED = 5
 """Names that a sentence has at most."""
 
@@ -189,10 +191,16 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
     """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
     if b".gitignore" in names:
         ignored = Path(os.fsdecode(folder + b"/.gitignore"))
-        lines = ignored.read_bytes().split(b"\n") if ignored.is_file() else []
+        lines = _beginning(ignored).split(b"\n") if ignored.is_file() else []
         if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
             return True
     return SESSION_MARK in names
+
+
+def _beginning(path: Path) -> bytes:
+    """More of a file than those have that ignore their own folder, and not all of a large one."""
+    with path.open("rb") as file:
+        return file.read(_LONGEST_IGNORE)
 
 
 async def _listed(repo: Path, *kinds: str) -> list[bytes]:

@@ -4,8 +4,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 COMMON = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
     "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -22,16 +20,6 @@ def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) ->
         if name in COMMON or name.startswith("LC_") or name in inherit
     }
     return {**found, "PATH": _from_here(found["PATH"])} if "PATH" in found else found
-
-
-def of_dotenv(path: Path = Path(".env")) -> dict[str, str]:
-    """The variables of `.env` in the working folder, as far as they can be read."""
-    if not path.is_file():  # reading a pipe would take what is in it from whoever needs it
-        return {}
-    try:
-        return {name: value or "" for name, value in dotenv_values(path).items()}
-    except (OSError, UnicodeDecodeError):
-        return {}
 
 
 def _from_here(path: str) -> str:

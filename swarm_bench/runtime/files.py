@@ -52,7 +52,7 @@ def _replacing(path: Path) -> Iterator[FileIO]:
     with store_errors(path), untrusted.folder(path.parent, make=True) as folder:
         try:
             with writable(part, "xb") as file:
-                _lock(file)
+                lock(file.fileno())
                 yield file
                 os.fsync(file.fileno())
             os.replace(part.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -72,16 +72,19 @@ def remove_parts(folder: Path) -> None:
     still writes holds a lock. Raises `StoreError`."""
     for part in (path for level in _LEVELS for path in folder.glob(level) if is_part(path)):
         with suppress(OSError), writable(part, "ab") as file:
-            if _lock(file):
+            if lock(file.fileno()):
                 remove(part)
 
 
-def _lock(file: FileIO) -> bool:
-    """Whether the file is ours now, until it is closed."""
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
+def lock(descriptor: int) -> bool | None:
+    """Whether a file is ours now, until it is closed; `None` where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def append_line(path: Path, line: str | bytes) -> None:
@@ -126,7 +129,7 @@ def locked(path: Path) -> Iterator[None]:
     with store_errors(path), untrusted.folder(path.parent, make=True):
         file = writable(path, "ab")  # a link to it must not empty what it leads to
     with file:
-        if not _lock(file):
+        if lock(file.fileno()) is False:
             raise UsageError(f"{path.parent} is in use by another swarm-bench; wait for it to end")
         yield
 

@@ -5,7 +5,6 @@ An owner holds a lock on the marks of its folders for as long as it lives, so th
 it from a dead one wherever they run: in another container its process number means nothing.
 """
 
-import fcntl
 import json
 import os
 import platform
@@ -22,7 +21,7 @@ from typing import NamedTuple, NoReturn
 import psutil
 
 from swarm_bench.core.errors import StoreError, UsageError
-from swarm_bench.runtime.files import remove, writable
+from swarm_bench.runtime.files import lock, remove, writable
 from swarm_bench.runtime.untrusted import entered, opened, read
 
 TAG = "SWARM_BENCH_TRIAL"
@@ -139,7 +138,7 @@ def _swept(folder: Path) -> tuple[str, ...] | None:
         with entered(str(folder)):
             file = (folder / MARK).stat(follow_symlinks=False)
     with opened(folder / MARK, _LARGEST) as held:
-        free = _lock(held.fileno())
+        free = lock(held.fileno())
         owner = str(json.loads(held.read())["owner"])
         same = os.fstat(held.fileno()).st_ino == file.st_ino
         if free is False or not same or not _may_be_swept(owner, locked=free is True):
@@ -165,7 +164,7 @@ def _locked_mark(folder: Path) -> FileIO:
     end = time.monotonic() + _PATIENCE
     while True:
         file = writable(folder / MARK, "ab")
-        if _lock(file.fileno()) is not False:
+        if lock(file.fileno()) is not False:
             with suppress(FileNotFoundError):  # a sweep may just have removed it
                 if (folder / MARK).lstat().st_ino == os.fstat(file.fileno()).st_ino:
                     return file
@@ -176,17 +175,6 @@ def _locked_mark(folder: Path) -> FileIO:
                 "workspace_root"
             )
         time.sleep(_PAUSE)
-
-
-def _lock(descriptor: int) -> bool | None:
-    """Whether it is ours now; `None` where the file system has no locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 def end_at_once(last_words: str) -> NoReturn:

@@ -49,13 +49,10 @@ async def take_snapshot(
     """
     repo, target = repo.resolve(), target.absolute()
     _check(repo)
-    target.mkdir(parents=True)
-    kind = f"--object-format={await _object_format(repo)}"
-    await git(
-        "init", "--quiet", "--bare", f"--initial-branch={BRANCH}", kind, "--template=", cwd=target
-    )
+    await _init(target, await _object_format(repo))
     commit = await _head(repo)
     if commit is not None and not dirty:
+        _refuse(include, repo)
         tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
     else:
         taken = await _taken(repo, include, is_checkout=commit is not None)
@@ -164,6 +161,14 @@ def _check(repo: Path) -> None:
         raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
 
 
+def _refuse(include: Sequence[str], repo: Path) -> None:
+    if include:
+        raise UsageError(
+            f"--include chooses among files beside a commit, and of {repo} only its commit is "
+            "copied; add --dirty, or omit --include"
+        )
+
+
 async def _head(repo: Path) -> str | None:
     """The commit that `repo` is a checkout of; `None` for a plain folder.
 
@@ -178,6 +183,15 @@ async def _head(repo: Path) -> str | None:
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
     known = head.returncode == 0 and inside.returncode == 0
     return head.stdout.decode().strip() if known else None
+
+
+async def _init(target: Path, object_format: str) -> None:
+    """Make an empty bare repository."""
+    target.mkdir(parents=True)
+    await git(
+        "init", "--quiet", "--bare", f"--initial-branch={BRANCH}", "--template=",
+        f"--object-format={object_format}", cwd=target,
+    )  # fmt: skip
 
 
 async def _object_format(repo: Path) -> str:

@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -62,13 +63,13 @@ def test_a_file_of_ones_own_goes_by_its_path(tmp_path: Path) -> None:
 def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Path) -> None:
     mode = Mode(name="baseline", source="baseline.json")
     with pytest.raises(UsageError, match="scout has no settings to inherit"):
-        check(Scout(), [mode], load({"inherit_settings": True}).settings)
+        check(Scout(), [mode], load({"inherit_settings": True}).settings, os.environ)
     with pytest.raises(UsageError, match="--fault is played by the rehearsal server"):
-        check(Scout(), [mode], load({"fault": ["rate-limit"]}).settings)
+        check(Scout(), [mode], load({"fault": ["rate-limit"]}).settings, os.environ)
     with pytest.raises(UsageError, match="its value was not stored with the session"):
-        check(Scout(), [mode], load({"agent_env": ["A_KEY=(not stored)"]}).settings)
+        check(Scout(), [mode], load({"agent_env": ["A_KEY=(not stored)"]}).settings, os.environ)
     with pytest.raises(UsageError, match="it is not set here"):
-        check(Scout(), [mode], load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings)
+        check(Scout(), [mode], load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings, os.environ)
 
 
 def test_the_agent_of_a_recording_may_be_a_file_of_ones_own() -> None:
@@ -81,10 +82,10 @@ def test_a_rehearsal_cannot_be_led_elsewhere(tmp_path: Path) -> None:
     mode = Mode(name="baseline", source="baseline.json")
     elsewhere = {"model": "rehearsal", "agent_env": ["ANTHROPIC_BASE_URL=http://127.0.0.1:1"]}
     with pytest.raises(UsageError, match="--agent-env ANTHROPIC_BASE_URL: the adapter"):
-        check(Claude(), [mode], load(elsewhere).settings)
+        check(Claude(), [mode], load(elsewhere).settings, os.environ)
     with pytest.raises(UsageError, match="--agent-env HOME: the adapter"):
-        check(Claude(), [mode], load({"agent_env": [f"HOME={tmp_path}"]}).settings)
-    check(Claude(), [mode], load({"agent_env": ["CLAUDE_CODE_MAX_RETRIES=9"]}).settings)
+        check(Claude(), [mode], load({"agent_env": [f"HOME={tmp_path}"]}).settings, os.environ)
+    check(Claude(), [mode], load({"agent_env": ["CLAUDE_CODE_MAX_RETRIES=9"]}).settings, os.environ)
 
 
 def test_what_is_installed_looks_for_nothing_in_the_working_folder(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.located import LARGEST, read_located
+from swarm_bench.core.located import read_located
+from swarm_bench.core.text_file import LARGEST
 
 LARGEST_TEXT = 200_000
 

@@ -5,6 +5,7 @@ import pytest
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import Setting
 from swarm_bench.core.settings import load
+from swarm_bench.core.text_file import LARGEST
 
 
 @pytest.fixture(autouse=True)
@@ -152,7 +153,9 @@ def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch)
         ("swarm-bench.toml", "agnets = 3\n", "sets agnets, which is no option"),
         ("swarm-bench.toml", "agents = \n", "is not TOML"),
         (".env", "SWARM_BENCH_AGNETS=3\n", "sets SWARM_BENCH_AGNETS, which is no option"),
-        (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8 text"),
+        (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8"),
+        (".env", "#" * (LARGEST + 1), ".env is larger than 256 KiB"),
+        ("swarm-bench.toml", "#" * (LARGEST + 1), "swarm-bench.toml is larger than 256 KiB"),
     ],
 )
 def test_a_wrong_file_is_named(name: str, content: str, sentence: str) -> None:
@@ -272,4 +275,7 @@ def test_what_other_programs_have_in_dotenv_is_not_filled_in(
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "a-secret")
     Path(".env").write_text("ANTHROPIC_API_KEY=${GITHUB_TOKEN}\nSWARM_BENCH_RUNS=2\nEMPTY=\n")
-    assert load({}).dotenv == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
+    found = load({})
+    assert found.dotenv.written == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
+    assert found.dotenv.filled == {"ANTHROPIC_API_KEY": "a-secret"}
+    assert found.settings.runs == 2

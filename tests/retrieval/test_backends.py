@@ -41,3 +41,12 @@ def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
     (text := tmp_path / "notes.txt").write_text("no program")
     with pytest.raises(ConfigError, match="fix SWARM_BENCH_CANOPY_MCP or unset it"):
         find_program("canopy-mcp", str(text))
+
+
+def test_a_path_is_never_looked_for_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = program(tmp_path, "ls", REAL)
+    assert find_program("canopy-mcp", "./ls") == named
+    assert find_program("canopy-mcp", "ls") != named

@@ -5,6 +5,7 @@ import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.experiment import Mode, Preparation
+from swarm_bench.core.text_file import LARGEST
 from swarm_bench.retrieval.modes import (
     find_modes,
     list_modes,
@@ -213,6 +214,14 @@ def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) 
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_mode(tmp_path / "absent.json")
+
+
+def test_a_mode_file_has_a_cap(tmp_path: Path) -> None:
+    path = mode_file(tmp_path, SERVER)
+    with path.open("a") as file:
+        file.write(" " * LARGEST)
+    with pytest.raises(ConfigError, match="larger than 256 KiB"):
+        read_mode(path)
 
 
 def test_keys_are_not_stored_and_come_back_from_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.content import LARGEST, holds_keys
 from swarm_bench.runtime.workspace import Snapshot, take_snapshot
 
@@ -166,3 +167,11 @@ async def test_an_index_that_cannot_be_looked_at_is_no_obstacle(
     assert found.repository.left_out == (
         "whether there are uncommitted changes is not known; --dirty takes them along",
     )
+
+
+async def test_what_would_include_nothing_is_refused(folder: Path) -> None:
+    commit(folder)
+    (folder / ".env").write_text("KEY=1")
+    with pytest.raises(UsageError, match="add --dirty, or omit --include"):
+        await taken(folder, include=(".env",))
+    assert ".env" in (await taken(folder, dirty=True, include=(".env",))).files

@@ -50,7 +50,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
             tell(check)
     for demand in waiting:
         tell(not_started(demand))
-    async for check in check_tools(settings, resolved.environment, vouched(resolved)):
+    async for check in check_tools(resolved, settings, vouched(resolved)):
         tell(check)
     for check in programs:  # last, so that what stands in the way is seen
         if check.state is State.ABSENT:

@@ -12,13 +12,12 @@ from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.experiment import Mode
-from swarm_bench.core.settings import Settings
+from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service, started_service
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.service_exercise import FILES, exercise
-from swarm_bench.runtime.environment import of_dotenv
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import temporary
 
@@ -27,10 +26,10 @@ SLOW_SECONDS = 5.0
 
 
 async def check_tools(
-    settings: Settings, variables: Mapping[str, str], find: Callable[[str], Sequence[Mode]]
+    resolved: Resolved, settings: Settings, find: Callable[[str], Sequence[Mode]]
 ) -> AsyncIterator[Check]:
-    """Each mode, which `find` reads, and the service if one of them needs it. `variables` are those
-    of the user."""
+    """Each mode of `settings`, which `find` reads, and the service if one of them needs it; what is
+    not trusted is left out of them."""
     modes: list[Mode] = []
     for name in settings.modes:
         try:
@@ -42,7 +41,7 @@ async def check_tools(
         while left:
             yield Check(about="leftovers", state=State.WARNING, found=left.pop())
         try:
-            asking = _asking(settings, work, variables)
+            asking = _asking(resolved, settings, work)
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, found=str(error))
             return
@@ -63,16 +62,16 @@ async def check_tools(
             yield await _check_service(asking)
 
 
-def _asking(settings: Settings, work: Path, variables: Mapping[str, str]) -> Asking:
+def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
     agent_env = environment(settings)
     return Asking(
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
-        user_environment=variables,
+        user_environment=resolved.environment,
         agent_env=agent_env,
-        dotenv=of_dotenv(),
+        dotenv=resolved.dotenv,
         service_url=settings.service_url,
         index_timeout=settings.index_timeout,
         homes=Homes(work=work, of_user=settings.inherit_settings, first=agent_env),

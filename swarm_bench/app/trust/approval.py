@@ -43,7 +43,7 @@ def approve(
         resolved = replace(resolved, approved=known)
         if complete:
             break
-    return replace(resolved, let_in=_let_in(resolved))
+    return replace(resolved, from_dotenv=_from_dotenv(resolved))
 
 
 def unapproved(resolved: Resolved) -> list[Demand]:
@@ -101,7 +101,7 @@ def _key(demand: Demand) -> str:
     return f"session {demand.session}" if demand.session else f"folder {Path.cwd()}"
 
 
-def _let_in(resolved: Resolved) -> dict[str, str]:
+def _from_dotenv(resolved: Resolved) -> dict[str, str]:
     """What the agents get of the variables in `.env`."""
     if not may_load(resolved):
         return {}

@@ -15,13 +15,12 @@ from swarm_bench.app.trust.parts import (
     of_suite,
 )
 from swarm_bench.benchmarks import suites
-from swarm_bench.core import shipped
 from swarm_bench.core.experiment import Experiment, Mode
 from swarm_bench.core.settings import FILE, Resolved
+from swarm_bench.core.shipped import MODES, SUITES
 from swarm_bench.core.trust import Demand, digest_of, left_over
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import series_sessions
-from swarm_bench.retrieval import modes
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "inherit_settings", "model")
 """Options that a continued session takes over as they are; its modes and tasks it holds itself."""
@@ -60,14 +59,14 @@ def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> I
 def of_modes(resolved: Resolved, found: Sequence[Mode]) -> list[Demand]:
     """The same of modes as they were read, which is what will run."""
     origin = _origin(resolved, "modes")
-    theirs = (mode for mode in found if not shipped.is_ours(Path(mode.source), modes.FOLDER))
+    theirs = (mode for mode in found if not MODES.is_ours(Path(mode.source)))
     return [_of_file("modes", of_mode(mode), origin) for mode in theirs if origin is not None]
 
 
 def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
     """The same of a task suite."""
     origin = _origin(resolved, "tasks")
-    if origin is None or shipped.is_ours(Path(suite.source), suites.FOLDER):
+    if origin is None or SUITES.is_ours(Path(suite.source)):
         return []
     return [_of_file("tasks", of_suite(suite), origin)]
 
@@ -126,12 +125,12 @@ def of_variables(resolved: Resolved) -> list[Demand]:
 def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
     """Variables in `.env` that the agent's adapter lets through and that are not set here, and the
     names that it documents as keys."""
-    if not resolved.dotenv or resolved.settings.agent.startswith(REPLAY):
+    if not resolved.dotenv.written or resolved.settings.agent.startswith(REPLAY):
         return {}, frozenset()
     inherited, keys = adapter_variables(resolved.settings)
     found = {
         name: value
-        for name, value in resolved.dotenv.items()
+        for name, value in resolved.dotenv.written.items()
         if name in inherited and name not in os.environ
     }
     return found, keys

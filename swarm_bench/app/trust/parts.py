@@ -11,9 +11,10 @@ from typing import Any
 
 from swarm_bench.app.agents import YAML
 from swarm_bench.benchmarks import suites
-from swarm_bench.core import shipped
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Experiment, Mode
+from swarm_bench.core.shipped import MODES, SUITES
+from swarm_bench.core.text_file import read_text
 from swarm_bench.core.trust import digest_of, is_plain_model
 from swarm_bench.retrieval import modes
 from swarm_bench.retrieval.secret_words import without_secret_parts
@@ -76,8 +77,8 @@ def _model(name: str | None) -> Parts:
 def _modes(words: Sequence[str]) -> Parts:
     for word in words:
         try:
-            path = shipped.find("mode", modes.FOLDER, modes.SUFFIX, word)
-            if not shipped.is_ours(path, modes.FOLDER):
+            path = MODES.find(word)
+            if not MODES.is_ours(path):
                 yield of_mode(modes.read_mode(path), word)
         except SwarmBenchError:
             continue  # it cannot run, and what it becomes later is not vouched for
@@ -99,7 +100,7 @@ def _tasks(word: str) -> Parts:
         suite = suites.find_suite(word)
     except SwarmBenchError:
         return
-    if not shipped.is_ours(Path(suite.source), suites.FOLDER):
+    if not SUITES.is_ours(Path(suite.source)):
         yield of_suite(suite)
 
 
@@ -161,7 +162,7 @@ def of_stored(experiment: Experiment) -> Iterator[tuple[str, Part]]:
 
 def _is_shipped(mode: Mode) -> bool:
     """Whether it came with the package, and is as it was."""
-    path = shipped.folders(modes.FOLDER)[0] / f"{mode.name}{modes.SUFFIX}"
+    path = MODES.folders()[0] / f"{mode.name}{MODES.suffix}"
     return path.is_file() and (
         modes.read_mode(path).model_copy(update={"source": mode.source}) == mode
     )
@@ -176,18 +177,15 @@ def _are_shipped(experiment: Experiment) -> bool:
 @cache
 def _shipped_words() -> tuple[frozenset[str], frozenset[str]]:
     """The prompts of all task suites that come with the package, and their answer formats."""
-    folder = shipped.folders(suites.FOLDER)[0]
-    ours = [suites.read_suite(path) for path in folder.glob(f"*{suites.SUFFIX}")]
+    ours = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_ours(path)]
     prompts = frozenset(task.prompt for suite in ours for task in suite.tasks)
     return prompts, frozenset(suite.answer_format for suite in ours)
 
 
 def _content(path: Path) -> str | None:
-    """The hash of a file; `None` for what is none."""
+    """The hash of a file; `None` for what is none, or cannot be an agent's."""
     try:
-        if not path.expanduser().is_file():
-            return None
-        with path.expanduser().open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+        text = read_text(path.expanduser(), "agent file")
+        return hashlib.sha256(text.encode()).hexdigest()
+    except SwarmBenchError:
         return None

@@ -1,7 +1,6 @@
 """What doctor says of modes and of the service: real servers, and the embedded canopy."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -28,8 +27,9 @@ async def checks(*modes: str | Path, **given: object) -> dict[str, Check]:
     def find(name: str) -> tuple[Mode, ...]:
         return find_modes([name])
 
-    settings = load({"modes": [str(mode) for mode in modes], **given}).settings
-    return {check.about: check async for check in check_tools(settings, os.environ, find)}
+    resolved = load({"modes": [str(mode) for mode in modes], **given})
+    checked = check_tools(resolved, resolved.settings, find)
+    return {check.about: check async for check in checked}
 
 
 def mode(folder: Path, name: str, code: str, **more: object) -> Path:

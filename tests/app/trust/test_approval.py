@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app import session
+from swarm_bench.app.agents import check, find_agent
 from swarm_bench.app.doctor.trusting import vouched, without
 from swarm_bench.app.trust.approval import approve, unapproved
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.experiment import Mode
 from swarm_bench.core.settings import Resolved, load
 from swarm_bench.reports.plan import render_plan
 
@@ -127,11 +129,25 @@ def test_keys_in_dotenv_reach_the_agent_and_an_address_waits(folder: Path) -> No
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\nANTHROPIC_BASE_URL=http://x\n")
     given = {"agent": "claude", "modes": ["baseline"]}
     waiting = approve(load(given), refuse=False)
-    assert waiting.let_in == {"ANTHROPIC_API_KEY": SECRET}
-    assert trusted(**given).let_in == {
+    assert waiting.from_dotenv == {"ANTHROPIC_API_KEY": SECRET}
+    assert trusted(**given).from_dotenv == {
         "ANTHROPIC_API_KEY": SECRET,
         "ANTHROPIC_BASE_URL": "http://x",
     }
+
+
+def test_a_mode_file_sees_of_dotenv_what_the_agents_get(folder: Path) -> None:
+    (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\nEXA_API_KEY=of-the-mode\n")
+    resolved = approve(load({"agent": "claude"}), given=True)
+
+    def check_with(variable: str) -> None:
+        server = {"command": "sh", "env": {"KEY": f"${{{variable}}}"}}
+        mode = Mode(name="own", source="own.json", servers={"x": server})
+        check(find_agent("claude"), [mode], resolved.settings, resolved.environment)
+
+    check_with("ANTHROPIC_API_KEY")
+    with pytest.raises(ConfigError, match="EXA_API_KEY, which is not set"):
+        check_with("EXA_API_KEY")
 
 
 def test_doctor_leaves_out_what_waits(folder: Path) -> None:
