@@ -7,14 +7,14 @@ import anyio
 
 from swarm_bench.app.handshake import Asking as Asking
 from swarm_bench.app.handshake import greet_all
-from swarm_bench.core.errors import ConfigError, ServiceFailed, UsageError
+from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Mode, Program
 from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.canopy_service import started_service
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import Greeting, Greetings
-from swarm_bench.retrieval.modes import uses
+from swarm_bench.retrieval.modes import check_filling, uses
 from swarm_bench.runtime.workspace import Snapshot
 
 OMIT = "omit the mode from --modes"
@@ -30,6 +30,11 @@ async def ask_tools(
     with_tool = [mode for mode in modes if mode.servers or mode.services]
     if not with_tool:
         return {}
+    unset = Problems()
+    for mode in with_tool:
+        with unset.collected():
+            check_filling(mode, asking.variables)
+    unset.check()
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
     trouble: list[ServiceFailed] = []
     try:

@@ -23,7 +23,7 @@ from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suit
 from swarm_bench.app.trust.withheld import agent_of, program_of
 from swarm_bench.app.ways_in import check_way_in
 from swarm_bench.benchmarks.suites import Suite, find_suite
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.experiment import (
     Experiment,
@@ -173,8 +173,7 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
     if settings.index == "warm":
         check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
     check(chosen.agent, chosen.modes, settings, resolved.environment)
-    untold = check_way_in(chosen.agent, settings, resolved.environment)
-    if untold and emit:
+    if emit and (untold := check_way_in(chosen.agent, settings, resolved.environment)):
         emit(Trouble(message=untold))
     if settings.service_url and emit:
         async with running_service(settings.service_url):
@@ -189,7 +188,12 @@ def _choose(
     resolved: Resolved, benchmark: Benchmark, agent: Agent, old: Experiment | None, *, starts: bool
 ) -> _Chosen:
     settings = resolved.settings
-    modes, suite = _modes(settings.modes, old), _suite(resolved, old)
+    problems = Problems()
+    with problems.collected():
+        modes = _modes(settings.modes, old)
+    with problems.collected():
+        suite = _suite(resolved, old)
+    problems.check()
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
     if benchmark == "calibrate":

@@ -9,7 +9,7 @@ from swarm_bench.app import session
 from swarm_bench.app.places import check_output, make_session_folder
 from swarm_bench.app.prepared import Benchmark
 from swarm_bench.app.report import write_series_summary, write_summary
-from swarm_bench.app.session import Result, to_continue
+from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
@@ -136,7 +136,7 @@ def _run_sizes(
             emit(Preparing(step=f"swarms of {size}"))
             member = _member(resolved, size, folder, series_sessions(folder))
             results[size] = session.run(member, BENCHMARK, emit)
-            if results[size].interrupted:
+            if results[size].interrupted or results[size].stopped:
                 break
             write_series_summary(folder)
             interruption.check()

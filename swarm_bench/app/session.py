@@ -1,12 +1,10 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
-from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import anyio
@@ -15,20 +13,19 @@ from swarm_bench.app import agents
 from swarm_bench.app.launches import launches_of
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import prepared
-from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
+from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
+from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.trust.approval import remember_session
+from swarm_bench.app.ways_in import doubt
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
-from swarm_bench.core.addresses import without_logins
-from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized, StoreError, UsageError
+from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.recording import FOLDER
-from swarm_bench.core.report import Headline, Report
 from swarm_bench.core.settings import Member, Resolved
-from swarm_bench.core.status import CONSEQUENCES, Status
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan
@@ -53,68 +50,6 @@ DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
     "calibrate": {"modes": ["baseline"], "runs": 5},
 }
 """Where a benchmark's defaults differ from those of the options."""
-
-
-def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:
-    """The command that goes on with a session."""
-    service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
-    return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}{service}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """What a call of `run` left."""
-
-    folder: Path
-    benchmark: Benchmark
-    service_url: str | None
-    summary: str
-    report: Report
-    interrupted: bool
-    unfinished: int
-    """Trials of the plan that have no record, or one that asks to be run again."""
-    kept: tuple[Path, ...]
-    """Where the workspaces lie that were kept."""
-
-    @property
-    def to_continue(self) -> str:
-        """The command that goes on with the session."""
-        return to_continue(self.benchmark, self.folder, self.service_url)
-
-    def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
-        """Raises when the session is not what was asked for; the exit codes follow from it."""
-        if self.report.measured == 0:
-            raise HarnessError(
-                "Nothing could be measured: no trial ran to its own end; "
-                f"see the warnings in {self.folder / 'summary.md'}"
-            )
-        if self.unfinished:
-            raise HarnessError(
-                f"Trials that could not be run to their own end: {self.unfinished}; see the "
-                f"warnings above, then go on with: {self.to_continue}"
-            )
-        if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
-            causes = Counter(trial.cause for trial in self.report.trials if trial.cause)
-            ends = [f"{number} {CONSEQUENCES[cause].meaning}" for cause, number in causes.items()]
-            raise HarnessError(
-                f"No agent gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
-                "and what an agent printed beside it"
-            )
-        if require_retrieval and self.report.retrieval_exercised is not True:
-            raise GateFailed(
-                "Retrieval was not exercised in every mode that has a tool, and "
-                "--require-retrieval asks for it; see the warnings above"
-            )
-        if require_verdict and not _has_verdicts(self.report.headline):
-            raise GateFailed(
-                "There is no verdict on every mode that is compared, and --require-verdict asks "
-                "for it; see the headline above"
-            )
-
-
-def _has_verdicts(headline: Headline) -> bool:
-    barred = any(one.no_verdict for one in headline.standings)
-    return headline.ratios is not None and not barred
 
 
 def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None) -> Resolved:
@@ -172,15 +107,19 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
+            stopped = None
             try:
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 async with _rehearsing(ready, folder, emit) as rehearsal:
                     kit = _kit(ready, folder, emit, resolved, rehearsal)
-                    interrupted = await _run_in(kit)
+                    try:
+                        interrupted = await _run_in(kit)
+                    except NotAuthorized as error:
+                        interrupted, stopped = False, error
                 report, summary = write_summary(folder)
-            except (StoreError, NotAuthorized) as error:
+            except StoreError as error:
                 command = to_continue(benchmark, folder.path, resolved.settings.service_url)
-                raise type(error)(f"{error}; then go on with: {command}") from error
+                raise StoreError(f"{error}; then go on with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
@@ -191,6 +130,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
         interrupted=interrupted,
         unfinished=_unfinished(folder),
         kept=(kept,) if kept.exists() else (),
+        stopped=stopped,
     )
 
 
@@ -204,6 +144,8 @@ async def _run_in(kit: Kit) -> bool:
     done, attempts = folder.set_aside_reruns(), folder.attempts()
     try:
         return await run_session(kit, done, attempts)
+    except NotAuthorized:
+        raise
     except StoreError:
         with suppress(StoreError):  # the disk may have room for a summary, or not
             write_summary(folder)
@@ -226,7 +168,13 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         longest = longest_seconds(ready.experiment, finished)
         launches = launches_of(ready, resolved)
         shown = storable(ready.experiment)
-        return Planned(experiment=shown, rows=rows, longest=longest, launches=launches)
+        return Planned(
+            experiment=shown,
+            rows=rows,
+            longest=longest,
+            launches=launches,
+            doubt=None if ready.recorded else doubt(ready.agent, resolved),
+        )
 
 
 @asynccontextmanager

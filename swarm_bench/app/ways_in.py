@@ -7,7 +7,7 @@ from pathlib import Path
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL
 from swarm_bench.core.ports import Abilities, Agent, Described
-from swarm_bench.core.settings import Settings
+from swarm_bench.core.settings import Resolved, Settings
 
 
 def way_in(
@@ -53,3 +53,12 @@ def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str])
         f"The agent {settings.agent} has no key for its provider, and without --inherit-settings "
         f"it cannot use your login; {advice(abilities)}, or see 'swarm-bench doctor'"
     )
+
+
+def doubt(agent: Agent, resolved: Resolved) -> str | None:
+    """Whether the session would be refused or stopped for want of a key: a sentence for its plan;
+    `None` when nothing speaks for that."""
+    try:
+        return check_way_in(agent, resolved.settings, resolved.environment)
+    except UsageError as error:
+        return f"it would be refused: {error}"

@@ -15,6 +15,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
     """Run the benchmark with the options that were `given`; `None` is an option not given."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
+    from swarm_bench.app.result import Result
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.watch import watching
 
@@ -27,7 +28,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
         show(series.show_plan(resolved) if several else session.show_plan(resolved, benchmark))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
-        result: session.Result | series.SeriesResult = (
+        result: Result | series.SeriesResult = (
             series.run(resolved, emit) if several else session.run(resolved, benchmark, emit)
         )
     show(result.summary)

@@ -17,7 +17,8 @@ A message is one sentence that says what happened, and what to do about it.
 Cancellation passes untouched; the command line turns it into exit 130.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -82,3 +83,25 @@ class GateFailed(SwarmBenchError):
     """The session is complete, and a condition the caller asked for does not hold."""
 
     exit_code = 4
+
+
+class Problems:
+    """What is wrong with several things that a person wrote, so that all of it is said at once."""
+
+    def __init__(self) -> None:
+        self._errors: list[Exception] = []
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep the `UsageError`, or the group of several, that ends the block."""
+        try:
+            yield
+        except (UsageError, ExceptionGroup) as error:
+            self._errors.append(error)
+
+    def check(self) -> None:
+        """Raise what was collected: nothing, the only error, or a group."""
+        if len(self._errors) > 1:
+            raise ExceptionGroup("several files are wrong", self._errors)
+        if self._errors:
+            raise self._errors[0]

@@ -26,6 +26,8 @@ class Planned:
     longest: float
     """An upper bound of the time that what is left takes, in seconds."""
     launches: Launches
+    doubt: str | None
+    """Why the agents may not be able to authenticate, as a sentence."""
 
     @property
     def left(self) -> int:
@@ -45,6 +47,7 @@ def render_plan(planned: Planned) -> str:
         *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model or 'the default of the agent'}",
+        *([f"Warning:    {plain(planned.doubt)}"] if planned.doubt else []),
         *_options(experiment),
         *command_lines(planned.launches),
         f"Trials:     {left} to run, {len(rows) - left} done",

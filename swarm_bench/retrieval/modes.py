@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, Problems
 from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.shipped import MODES
@@ -34,9 +34,14 @@ def list_modes() -> list[Listing]:
 def find_modes(names: list[str]) -> tuple[Mode, ...]:
     """The modes that the words stand for: a name, or a path to a mode file.
 
-    Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
+    Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong; a
+    group for several.
     """
-    modes = tuple(read_mode(MODES.find(name)) for name in names)
+    problems, modes = Problems(), list[Mode]()
+    for name in names:
+        with problems.collected():
+            modes.append(read_mode(MODES.find(name)))
+    problems.check()
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
@@ -45,7 +50,7 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
                 f"Two modes are called {mode.name!r} ({other.source} and {mode.source}); "
                 "name each mode once, and rename one of two files"
             )
-    return modes
+    return tuple(modes)
 
 
 def _listing(path: Path) -> Listing:
@@ -146,31 +151,41 @@ def written_in(mode: Mode) -> Iterator[Any]:
 
 
 def _check_commands(mode: Mode) -> None:
-    for name, server in mode.servers.items():
-        _check_command(mode, f"starts its server {name!r} with", server.get("command"))
+    clauses = list(_wrong_commands(mode))
+    if clauses:
+        raise ConfigError(f"The mode file {mode.source} {'; it '.join(clauses)}")
+
+
+def _wrong_commands(mode: Mode) -> Iterator[str]:
+    """What cannot be started, each in a clause with what to do."""
     prepare = mode.prepare.command if mode.prepare else ()
     for verb, command in (
-        ("prepares a clone with", prepare),
-        ("tears down with", mode.teardown),
-        ("asks for the version with", mode.version),
+        *(
+            (f"starts its server {key!r} with", one.get("command"))
+            for key, one in mode.servers.items()
+        ),
+        ("prepares a clone with", next(iter(prepare), None)),
+        ("tears down with", next(iter(mode.teardown), None)),
+        ("asks for the version with", next(iter(mode.version), None)),
     ):
-        _check_command(mode, verb, command[0] if command else None)
+        if command is not None and "{{" not in command and "${" not in command:
+            fault = _not_runnable(Path(mode.source).parent, command)
+            if fault is not None:
+                yield f"{verb} {command!r}, which is {fault}"
 
 
-def _check_command(mode: Mode, verb: str, command: str | None) -> None:
-    if command is None or "{{" in command or "${" in command:
-        return  # filled in later
-    folder = Path(mode.source).parent
-    if shutil.which(str(folder / command) if "/" in command else command) is None:
-        where = f"no program at {folder / command}" if "/" in command else "not on the PATH"
-        words = command.split()
-        several = len(words) > 1 and shutil.which(words[0]) is not None
-        advice = (
-            "put all but the first word into 'args'" if several else "install it, or give its path"
-        )
-        raise ConfigError(
-            f"The mode file {mode.source} {verb} {command!r}, which is {where}; {advice}"
-        )
+def _not_runnable(folder: Path, command: str) -> str | None:
+    """Why a command of a file in `folder` cannot be started, and what to do; `None` if it can."""
+    if shutil.which(str(folder / command) if "/" in command else command) is not None:
+        return None
+    words = command.split()
+    if len(words) > 1 and shutil.which(words[0]) is not None:
+        return "no program; put all but the first word into 'args', or into words of the list"
+    if "/" not in command:
+        return "not on the PATH; install it, or give its path"
+    if (folder / command).is_file():
+        return f"not executable at {folder / command}; make it so with chmod +x"
+    return f"no program at {folder / command}; install it, or fix the path"
 
 
 def render_servers(

@@ -5,11 +5,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 import anyio
 from pathspec import GitIgnoreSpec
 
+from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.git import git, try_git
 from swarm_bench.runtime.untrusted import read
@@ -33,11 +35,16 @@ KEYS = (
 )
 """Names of files that hold keys."""
 SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
+_OTHER = "give a repository, or a folder of it, with --repo PATH"
 _DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
 LARGEST = 50_000_000
 """Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
 _LONGEST_IGNORE = 4096
 """Bytes of a `.gitignore` that are looked at."""
+MOST_FILES = 100_000
+MOST_BYTES = 2_000_000_000
+"""Of a folder that is no checkout: who asks for more hardly means to have it copied. The kernel of
+Linux has 90,000 files and 1.5 GB."""
 NAMED = 5
 """Names that a sentence has at most."""
 
@@ -124,13 +131,23 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
 
 
 def walked(repo: Path, include: Sequence[str]) -> Taken:
-    """All files and links of a plain folder, but for those in folders that ignore themselves."""
+    """All files and links of a plain folder, but for those in folders that ignore themselves.
+    Raises `UsageError` for a folder that is not meant to be copied."""
+    if repo in (Path("/"), Path.home().resolve()):
+        what = "your home folder" if repo != Path("/") else "the whole file system"
+        raise UsageError(f"{repo} is {what} and no git checkout; {_OTHER}")
     closed = list[bytes]()
 
     def note(error: OSError) -> None:
         closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
 
-    taken = _chosen(repo, list(_walk(repo, note)), include, lambda _name: False)
+    names = list(islice(_walk(repo, note), MOST_FILES + 1))
+    if len(names) > MOST_FILES:
+        raise UsageError(f"{repo} has more than {MOST_FILES:,} files and is no checkout; {_OTHER}")
+    taken = _chosen(repo, names, include, lambda _name: False)
+    if sum((repo / os.fsdecode(name)).lstat().st_size for name in taken.names) > MOST_BYTES:
+        size = f"{MOST_BYTES // 1_000_000_000} GB"
+        raise UsageError(f"{repo} has more than {size} and is no checkout; {_OTHER}")
     said = [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
     return Taken(names=taken.names, left_out=(*said, *taken.left_out))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
-from swarm_bench.core.errors import HarnessError, ProcessLost
+from swarm_bench.core.errors import HarnessError, ProcessLost, UsageError
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.process import Captured, Command, capture
 
@@ -56,7 +56,7 @@ async def git(
 async def try_git(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, feed: bytes = b""
 ) -> Captured:
-    """A git command that may fail. Raises `HarnessError` when there is no git."""
+    """A git command that may fail. Raises `UsageError` when there is no git."""
     safe = [word for setting in SAFE for word in ("-c", setting)]
     command = Command(
         argv=("git", *safe, *map(str, arguments)),
@@ -67,4 +67,7 @@ async def try_git(
     try:
         return await capture(command, feed)
     except ProcessLost as error:
-        raise HarnessError(f"{error}; git is needed") from error
+        raise UsageError(
+            "git cannot be started, and nothing works without it; install it, or add its folder "
+            "to the PATH"
+        ) from error

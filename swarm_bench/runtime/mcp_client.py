@@ -1,9 +1,9 @@
 """The one client of MCP servers, through the official SDK. Importing it costs half a second, so it
 is imported where it is used.
 
-The SDK ends a server in the way the protocol asks for: end of input, then signals to its process
-group. What a wrapper (`npx`, `sh -c`) leaves behind when it goes, it does not see; servers that
-are ours carry a tag, and whatever carries it is ended.
+A server is ended in the way the protocol asks for: end of input, then signals to its process
+group. What a wrapper (`npx`, `sh -c`) leaves behind when it goes is not of that group any more;
+servers that are ours carry a tag, and whatever carries it is ended.
 """
 
 import logging
@@ -20,7 +20,6 @@ import anyio
 import httpx2
 from mcp.client._transport import Transport
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, TextContent
@@ -30,6 +29,7 @@ from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.runtime.last_words import listening
+from swarm_bench.runtime.mcp_stdio import StdioServer
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes.launching import mortal
@@ -82,13 +82,14 @@ class Connection:
     seconds: float
     """From its start until its tools were listed."""
     _client: Client = field(repr=False)
+    _server: StdioServer | None = field(repr=False)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """Have a tool called, for as long as it takes. Raises `ServerFailed`."""
         try:
             result = await self._client.call_tool(tool, dict(arguments))
         except _FAILURES as error:
-            raise ServerFailed(_reason(error)) from error
+            raise ServerFailed(_reason(error, self._server)) from error
         text = "\n".join(
             block.text if isinstance(block, TextContent) else f"[{block.type}]"
             for block in result.content
@@ -105,11 +106,12 @@ async def connected(
     errors: TextIO = sys.stderr,
     seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
-    """A server of an `mcpServers` file for the block. `env` is the environment of its process,
-    under the variables of the configuration; `cwd` is ours if not given.
+    """A server of an `mcpServers` file for the block. `env` is the whole environment of its process
+    but for the variables of the configuration; `cwd` is ours if not given.
 
     Raises `ServerFailed` when it does not connect within `seconds`.
     """
+    server = _stdio(config, env, cwd, errors)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what it raises, with a traceback
     ready, raised = False, None
     try:
@@ -117,8 +119,11 @@ async def connected(
         with anyio.fail_after(seconds) as scope:
             async with AsyncExitStack() as stack:
                 started = anyio.current_time()
-                transport = await _transport(config, env, cwd, errors, stack)
-                connection = await _greeted(transport, started, stack)
+                transport = server.streams() if server else await _http(config, stack)
+                # As agent programs greet: the SDK would first ask with a method that older
+                # servers lack.
+                client = await stack.enter_async_context(Client(transport, mode="legacy"))
+                connection = await _greeted(client, server, started)
                 scope.deadline = math.inf
                 ready = True
                 try:
@@ -130,7 +135,8 @@ async def connected(
         if raised is not None:  # by the block: the SDK's task groups have wrapped it
             raise raised from raised.__cause__
         if not ready:
-            raise ServerFailed(_where(config) + _reason(error, seconds)) from error
+            reason = _reason(error, server, seconds)
+            raise ServerFailed(_where(config) + reason + _printed(server)) from error
 
 
 @asynccontextmanager
@@ -177,42 +183,42 @@ def _mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Map
     return {**config, "command": command, "args": arguments}
 
 
-async def _transport(
-    config: Mapping[str, Any],
-    env: Mapping[str, str],
-    cwd: Path | None,
-    errors: TextIO,
-    stack: AsyncExitStack,
-) -> Transport:
-    """How to reach a server. Raises `ValueError` for a configuration that says no way we know."""
-    if isinstance(url := config.get("url"), str):
-        kind = config.get("type")
-        if kind is not None and kind not in HTTP_TYPES:
-            raise ValueError(
-                f"its type is {kind!r}, which is not spoken here; give the url of its streamable "
-                "HTTP, or a command"
-            )
-        http = httpx2.AsyncClient(
-            headers=config.get("headers"),
-            timeout=_HTTP_TIMEOUT,
-            follow_redirects=True,
-            trust_env=urlsplit(url).hostname not in _LOOPBACK,  # no proxy can reach those
-        )
-        return streamable_http_client(url, http_client=await stack.enter_async_context(http))
-    if not isinstance(config.get("command"), str):
-        raise ValueError("its configuration has neither a command nor a url")
-    server = StdioServerParameters(
-        command=config["command"],
-        args=config.get("args", []),
-        env={**env, **config.get("env", {}), **{k: env[k] for k in (TAG, OWNER) if k in env}},
+def _stdio(
+    config: Mapping[str, Any], env: Mapping[str, str], cwd: Path | None, errors: TextIO
+) -> StdioServer | None:
+    """The server to start; `None` for one that has an address."""
+    if isinstance(config.get("url"), str) or not isinstance(config.get("command"), str):
+        return None
+    marks = {name: env[name] for name in (TAG, OWNER) if name in env}
+    return StdioServer(
+        argv=(config["command"], *config.get("args", [])),
+        env={**env, **config.get("env", {}), **marks},
         cwd=cwd,
+        errors=errors,
     )
-    return stdio_client(server, errlog=errors)
 
 
-async def _greeted(transport: Transport, started: float, stack: AsyncExitStack) -> Connection:
-    # As agent programs greet: the SDK would first ask with a method that older servers lack.
-    client = await stack.enter_async_context(Client(transport, mode="legacy"))
+async def _http(config: Mapping[str, Any], stack: AsyncExitStack) -> Transport:
+    """How to reach a server at an address. Raises `ValueError` for a configuration that says no
+    way we know."""
+    url, kind = config.get("url"), config.get("type")
+    if not isinstance(url, str):
+        raise ValueError("its configuration has neither a command nor a url")
+    if kind is not None and kind not in HTTP_TYPES:
+        raise ValueError(
+            f"its type is {kind!r}, which is not spoken here; give the url of its streamable "
+            "HTTP, or a command"
+        )
+    http = httpx2.AsyncClient(
+        headers=config.get("headers"),
+        timeout=_HTTP_TIMEOUT,
+        follow_redirects=True,
+        trust_env=urlsplit(url).hostname not in _LOOPBACK,  # no proxy can reach those
+    )
+    return streamable_http_client(url, http_client=await stack.enter_async_context(http))
+
+
+async def _greeted(client: Client, server: StdioServer | None, started: float) -> Connection:
     tools = await _list_tools(client)
     about = client.server_info
     return Connection(
@@ -223,6 +229,7 @@ async def _greeted(transport: Transport, started: float, stack: AsyncExitStack) 
         tools=tuple(tools),
         seconds=anyio.current_time() - started,
         _client=client,
+        _server=server,
     )
 
 
@@ -253,7 +260,16 @@ def _where(config: Mapping[str, Any]) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}: "
 
 
-def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
+def _printed(server: StdioServer | None) -> str:
+    """What a server said that is no message, in words that follow the reason."""
+    if server is None or server.printed is None:
+        return ""
+    return f'; on its standard output it printed "{server.printed}", which is not MCP'
+
+
+def _reason(
+    error: BaseException, server: StdioServer | None, seconds: float = START_SECONDS
+) -> str:
     """The words of the innermost error, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -265,7 +281,7 @@ def _reason(error: BaseException, seconds: float = START_SECONDS) -> str:
     if isinstance(error, MCPError):
         # Servers use the SDK's code for errors of their own; its words tell them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
-        words = "it ended or closed its output before it answered" if closed else error.message
+        words = server.ending() if closed and server else error.message
     elif isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.ways_in import check_way_in
+from swarm_bench.app.ways_in import check_way_in, doubt
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.settings import load
@@ -62,3 +62,10 @@ def test_a_login_counts_with_the_users_home(home: Path) -> None:
     assert check_way_in(agent, settings, {}) is None
     with pytest.raises(UsageError):
         check_way_in(agent, load({"agent": "claude"}).settings, {})
+
+
+def test_a_plan_is_shown_with_what_would_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, resolved = registry.load("agents", "claude")(), load({"agent": "claude"})
+    assert "it would be refused: The agent claude has no key" in str(doubt(agent, resolved))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk")
+    assert doubt(agent, resolved) is None

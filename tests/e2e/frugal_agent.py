@@ -5,6 +5,7 @@ counts as its tokens what it has read. Without a server it reads everything ther
 """
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ async def read_through(
     files: dict[Path, None] = {}
     calls, greeted = [], []
     for name, config in servers.items():
-        async with connected(config, env={}) as server:
+        async with connected(config, env=os.environ) as server:
             arguments = {"patterns": re.findall(r"[a-z]{4,}", prompt)}
             answer = await server.call("canopy_evidence_pack", arguments)
             greeted.append([server.name, server.title, server.version])

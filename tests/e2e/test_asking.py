@@ -52,8 +52,8 @@ def test_a_server_that_does_not_start_is_refused_before_anything_ran(bench: Benc
     *progress, said, last = done.err.splitlines()
     assert "asking the servers of broken, other" in " ".join(progress)
     assert said == (
-        "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it ended or closed "
-        "its output before it answered; its last words: the key (not stored) is wrong; fix "
+        "swarm-bench: The MCP server 'shelf' of the mode broken does not start: it exited with "
+        "code 3 before it answered; its last words: the key (not stored) is wrong; fix "
         f"{bench.folder / broken}, or omit the mode from --modes"
     )
     assert "of the mode other does not start: http://127.0.0.1:9/mcp: All connection" in last

@@ -84,10 +84,7 @@ async def test_equal_servers_are_started_once(tmp_path: Path) -> None:
 async def test_one_that_fails_says_why_and_the_others_answer(tmp_path: Path) -> None:
     broken = {"command": "sh", "args": ["-c", "echo no KEY >&2"]}
     found = (await greeted({"m": {"a": broken, "b": server(name="b")}}, tmp_path))["m"]
-    assert (
-        found["a"].problem
-        == "it ended or closed its output before it answered; its last words: no KEY"
-    )
+    assert found["a"].problem == "it exited with code 0 before it answered; its last words: no KEY"
     assert (found["a"].seconds, found["a"].tools, found["a"].program.label) == (None, (), "sh")
     assert found["b"].problem is None
     wrong = await one(server(name="c", version=None), tmp_path)

@@ -211,6 +211,24 @@ def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) 
         read_mode(mode_file(tmp_path, SERVER, f"{name}.json"))
 
 
+def test_all_wrong_files_are_said_at_once_with_all_their_commands(tmp_path: Path) -> None:
+    servers = {"a": {"command": "absent-a"}, "b": {"command": "sh -c x"}, "c": {"command": "sh"}}
+    commands = mode_file(tmp_path, {"mcpServers": servers}, "commands.json")
+    plain = tmp_path / "plain"
+    plain.touch()
+    script = mode_file(tmp_path, {"mcpServers": {"s": {"command": "./plain"}}}, "script.json")
+    with pytest.raises(ExceptionGroup) as group:
+        find_modes(["canpy", str(commands), "baseline", str(script)])
+    unknown, two, one = map(str, group.value.exceptions)
+    assert "did you mean 'canopy'" in unknown
+    assert two == (
+        f"The mode file {commands} starts its server 'a' with 'absent-a', which is not on the "
+        "PATH; install it, or give its path; it starts its server 'b' with 'sh -c x', which is no "
+        "program; put all but the first word into 'args', or into words of the list"
+    )
+    assert one.endswith(f"is not executable at {plain}; make it so with chmod +x")
+
+
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_mode(tmp_path / "absent.json")

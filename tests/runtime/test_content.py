@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.content import LARGEST, holds_keys
+from swarm_bench.runtime.content import LARGEST, MOST_BYTES, holds_keys
 from swarm_bench.runtime.workspace import Snapshot, take_snapshot
 
 pytestmark = pytest.mark.anyio
@@ -65,6 +65,28 @@ async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
     )
     asked = await taken(folder, include=("src/id_rsa", "*.production"))
     assert asked.files == {"src/main.py", "src/id_rsa", ".env.production"}
+
+
+async def test_what_is_not_meant_to_be_copied_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="^/ is the whole file system and no git checkout; give"):
+        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False)
+    with monkeypatch.context() as home:
+        home.setenv("HOME", str(folder))
+        with pytest.raises(UsageError, match="is your home folder and no git checkout; give"):
+            await taken(folder)
+    for number in range(MOST_BYTES // LARGEST + 1):
+        with (folder / f"{number}.bin").open("wb") as file:
+            file.truncate(LARGEST)
+    with pytest.raises(UsageError, match="has more than 2 GB and is no checkout; give"):
+        await taken(folder)
+
+
+async def test_without_git_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(UsageError, match="git cannot be started.*; install it, or add its folder"):
+        await taken(folder)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

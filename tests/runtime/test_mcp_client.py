@@ -111,8 +111,18 @@ async def test_a_server_that_ignores_the_end_of_its_input(
         ({"command": "/nowhere/at-all"}, "No such file or directory: /nowhere/at-all"),
         (
             {"command": "sh", "args": ["-c", "echo first >&2; echo I need a KEY >&2; exit 3"]},
-            "before it answered; its last words: first | I need a KEY",
+            "it exited with code 3 before it answered; its last words: first | I need a KEY",
         ),
+        ({"command": "sh", "args": ["-c", "kill -9 $$"]}, "it was ended by SIGKILL before it ans"),
+        (
+            {"command": "sh", "args": ["-c", "echo Usage: it sesame; exit 2"]},
+            r'code 2 before .* it printed "Usage: it .not stored.", which is not MCP$',
+        ),
+        (
+            {"command": "sh", "args": ["-c", "exec >&-; cat >/dev/null"]},
+            "closed its input or output",
+        ),
+        ({"command": "sh", "args": ["-c", "exec <&-; exec sleep 9"]}, "closed its input or output"),
         ({"port": 1}, "neither a command nor a url"),
         ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not spoken here"),
         ({"url": "http://127.0.0.1:1/mcp"}, "connection"),
@@ -122,7 +132,19 @@ async def test_why_a_server_does_not_connect(
     config: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ServerFailed, match=words):
-        async with own_server(config, env=PATH, cwd=tmp_path, tag="greeting-t5", secrets=()):
+        async with own_server(
+            config, env=PATH, cwd=tmp_path, tag="greeting-t5", secrets=("sesame",)
+        ):
+            pass
+
+
+async def test_what_a_server_prints_instead_of_messages_is_quoted(tmp_path: Path) -> None:
+    config = {"command": "sh", "args": ["-c", "echo Listening.; cat >/dev/null"]}
+    words = r'no answer within 3 seconds .* it printed "Listening.", which is not MCP$'
+    with pytest.raises(ServerFailed, match=words):
+        async with own_server(
+            config, env=PATH, cwd=tmp_path, tag="greeting-tb", secrets=(), seconds=3
+        ):
             pass
 
 
@@ -162,7 +184,7 @@ async def test_a_server_that_dies_is_said_by_the_call(
     async with own_server(shelf, env=PATH, cwd=tmp_path, tag="greeting-t7", secrets=()) as server:
         for pid in tagged("greeting-t7"):
             psutil.Process(pid).kill()
-        with pytest.raises(ServerFailed, match="closed its output"):
+        with pytest.raises(ServerFailed, match="ended by SIGKILL before it answered"):
             await server.call("find", {"title": "Emma"})
 
 

@@ -1,0 +1,153 @@
+"""MCP over the standard streams of a process. The SDK's own transport says neither with which code
+a server exited nor what it printed that is no message, and gives servers variables of ours."""
+
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.shared.message import SessionMessage
+from mcp.types.jsonrpc import jsonrpc_message_adapter
+
+from swarm_bench.runtime.processes.launching import restore_limit
+
+GRACE = 2.0
+"""Seconds that a server has to end after its input has, and again after the polite signal."""
+EXIT_SECONDS = 0.5
+"""Seconds in which a server that has closed its output is seen to exit."""
+LONGEST_MESSAGE = 64 * 1024 * 1024
+"""Bytes; a server that says more in one line has failed."""
+_LONGEST_QUOTE = 1000
+"""Bytes."""
+_CLOSED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+_ENDED = (*_CLOSED, anyio.IncompleteRead, anyio.DelimiterNotFound)
+
+
+@dataclass(kw_only=True)
+class StdioServer:
+    """A server to start, and what became of its process. `env` is its whole environment."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path | None
+    errors: TextIO
+    """Where its standard error goes."""
+    printed: str | None = None
+    """The first line on its standard output that was no message. A long one is not kept: what cuts
+    it could cut a secret, and its rest would not be known as one."""
+    returncode: int | None = None
+    """`None` unless it ended before its connection was closed."""
+    _closing: bool = field(default=False, init=False)
+
+    def ending(self) -> str:
+        """How it left before it answered: a clause."""
+        if self.returncode is None:
+            return "it closed its input or output before it answered"
+        if self.returncode < 0:
+            return f"it was ended by {signal.Signals(-self.returncode).name} before it answered"
+        return f"it exited with code {self.returncode} before it answered"
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[TransportStreams, None]:
+        """Messages from and to the server for the block, which starts and ends it. Raises `OSError`
+        and `ValueError` when it cannot be started."""
+        process = await anyio.open_process(
+            [*self.argv], env=self.env, stderr=self.errors, cwd=self.cwd, start_new_session=True
+        )
+        restore_limit(process.pid)
+        # From here to the task group nothing waits: a cancellation would leave the process behind.
+        heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, said = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._read, process, heard)
+            group.start_soon(self._write, process, said, heard)
+            try:
+                yield incoming, outgoing
+            finally:
+                self._closing = True
+                with anyio.CancelScope(shield=True):
+                    outgoing.close()
+                    incoming.close()
+                    await _end(process)
+                group.cancel_scope.cancel()
+
+    async def _read(
+        self, process: Process, heard: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        assert process.stdout is not None
+        lines = BufferedByteReceiveStream(process.stdout)
+        with heard:
+            with suppress(*_ENDED, anyio.EndOfStream):
+                while True:
+                    await self._hear(await lines.receive_until(b"\n", LONGEST_MESSAGE), heard)
+            self._note(lines.buffer)
+            await self._note_exit(process)
+        # A server that is stuck in writing would not see that its input has ended.
+        with suppress(*_CLOSED, anyio.EndOfStream):
+            while True:
+                await process.stdout.receive()
+
+    async def _hear(
+        self, line: bytes, heard: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError as error:
+            self._note(line)
+            await heard.send(error)
+        else:
+            await heard.send(SessionMessage(message))
+
+    def _note(self, line: bytes) -> None:
+        if self.printed is None and len(line) <= _LONGEST_QUOTE:
+            self.printed = line.decode("utf-8", "replace").strip() or None
+
+    async def _note_exit(self, process: Process) -> None:
+        code = None if self._closing else await _exit_code(process, EXIT_SECONDS)
+        if not self._closing:  # else it is we who ended it
+            self.returncode = code
+
+    async def _write(
+        self,
+        process: Process,
+        said: MemoryObjectReceiveStream[SessionMessage],
+        heard: MemoryObjectSendStream[SessionMessage | Exception],
+    ) -> None:
+        assert process.stdin is not None
+        with said:
+            try:
+                async for item in said:
+                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await process.stdin.send(f"{text}\n".encode())
+            except _CLOSED:  # who waits for an answer waits in vain
+                await self._note_exit(process)
+                heard.close()
+
+
+async def _exit_code(process: Process, seconds: float) -> int | None:
+    """`None` for a process that has not ended by then."""
+    with anyio.move_on_after(seconds):
+        await process.wait()
+    return process.returncode
+
+
+async def _end(process: Process) -> None:
+    """As the protocol asks: its input ends, then its process group, politely at first."""
+    assert process.stdin is not None
+    with suppress(*_CLOSED):
+        await process.stdin.aclose()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if await _exit_code(process, GRACE) is not None:
+            break
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+    with anyio.move_on_after(GRACE):
+        await process.aclose()
