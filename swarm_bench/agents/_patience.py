@@ -1,6 +1,6 @@
 """How long Claude Code, and scout like it, waits for an MCP server."""
 
-from swarm_bench.core.experiment import START_SECONDS
+from swarm_bench.core.outcome import START_SECONDS
 
 
 def patience(seconds: float) -> dict[str, str]:

@@ -14,6 +14,7 @@ from swarm_bench.core.mode_parts import Preparation as Preparation
 from swarm_bench.core.mode_parts import Purpose as Purpose
 from swarm_bench.core.mode_parts import SearchTool as SearchTool
 from swarm_bench.core.mode_parts import ToolCall as ToolCall
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.stored import Stored as Stored
 
 SCHEMA_VERSION = 1
@@ -21,8 +22,6 @@ NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
-START_SECONDS = 30.0
-"""The limit that Claude Code has for a server's start."""
 ControlKind = Literal["instructions", "placebo"]
 """`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
 answers."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.status import Cause
 
 StopReason = Literal["timeout", "output-limit", "turn-limit"]
+START_SECONDS = 30.0
+"""The limit that Claude Code has for a server's start."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Iterator
 
-from swarm_bench.core.experiment import START_SECONDS, Experiment, Mode
+from swarm_bench.core.experiment import Experiment, Mode
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.reports.text import plain
 from swarm_bench.retrieval.modes import without_secrets
 from swarm_bench.retrieval.started import server_lines

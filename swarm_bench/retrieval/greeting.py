@@ -15,7 +15,8 @@ from uuid import uuid4
 import anyio
 from anyio import to_thread
 
-from swarm_bench.core.experiment import START_SECONDS, Program
+from swarm_bench.core.experiment import Program
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.packages import package_version

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import START_SECONDS
 from swarm_bench.core.located import json_lines
 from swarm_bench.core.mode_parts import Preparation
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.text_file import read_text
 from swarm_bench.core.validation import wrong_file
 from swarm_bench.retrieval.variables import QUERY, placeholders_in

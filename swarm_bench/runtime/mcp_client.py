@@ -25,7 +25,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, TextContent
 from pydantic import ValidationError
 
-from swarm_bench.core.experiment import START_SECONDS
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_error, place_of, words_of
 from swarm_bench.runtime.last_words import listening

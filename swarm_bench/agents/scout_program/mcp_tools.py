@@ -10,7 +10,7 @@ from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from swarm_bench.agents.scout_program.files import Refused
-from swarm_bench.core.experiment import START_SECONDS
+from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.runtime.mcp_client import (
     Answer,

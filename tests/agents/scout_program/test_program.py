@@ -31,6 +31,13 @@ def test_it_answers_from_what_it_read(scout: Scout) -> None:
     assert len(re.findall("^#+ ", answer, re.MULTILINE)) >= 3
 
 
+def test_an_agent_without_servers_does_not_pay_for_the_libraries_of_those() -> None:
+    seen = "print({'mcp', 'pydantic'} & {*sys.modules})"
+    code = f"import sys, swarm_bench.agents.scout_program.__main__; {seen}"
+    done = subprocess.run([PROGRAM[0], "-I", "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"set()\n"
+
+
 def test_every_citation_was_shown_by_a_tool(scout: Scout) -> None:
     done = scout()
     shown: set[tuple[str, int]] = set()
