@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from swarm_bench.runtime.ownership import TAG
+from tests.e2e import warm
 
 COMMAND = Path(sys.executable).parent / "swarm-bench"
 
@@ -50,7 +51,7 @@ FILES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Done:
     """How a call of the command ended."""
 
@@ -80,15 +81,18 @@ class Bench:
         self, *arguments: str, env: Mapping[str, str] | None = None, inside: Sequence[str] = ()
     ) -> Done:
         """Run the command to its end; `inside` are the words of a command that starts it."""
+        environment = self.environment(env)
+        if not inside:
+            return Done(*warm.call([str(COMMAND), *arguments], self.folder, environment))
         done = subprocess.run(
             [*inside, COMMAND, *arguments],
             cwd=self.folder,
-            env=self.environment(env),
+            env=environment,
             capture_output=True,
             timeout=300,
             check=False,
         )
-        return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start the command beside the test."""
