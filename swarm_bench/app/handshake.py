@@ -56,10 +56,10 @@ class Asking:
         """What mode files may name."""
         return {**self.user_environment, **self.agent_env}
 
-    def secrets(self, mode: Mode) -> tuple[str, ...]:
-        """What nobody may read of what the mode's servers say."""
+    def secrets(self, *modes: Mode) -> tuple[str, ...]:
+        """What nobody may read of what the modes' servers say, and a service."""
         readable = [self.variables, self.dotenv.filled, self.dotenv.written]
-        return secrets([mode], self.agent_env, readable, [self.service_url or ""])
+        return secrets(modes, self.agent_env, readable, [self.service_url or ""])
 
     def values(self, workspace: Path) -> dict[str, str]:
         """Of the placeholders."""

@@ -110,10 +110,10 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             stopped = None
             try:
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                async with _rehearsing(ready, folder, emit) as rehearsal:
-                    kit = _kit(ready, folder, emit, resolved, rehearsal)
+                kit = _kit(ready, folder, emit, resolved)
+                async with _rehearsing(kit) as rehearsal:
                     try:
-                        interrupted = await _run_in(kit)
+                        interrupted = await _run_in(replace(kit, rehearsal=rehearsal))
                     except NotAuthorized as error:
                         interrupted, stopped = False, error
                 report, summary = write_summary(folder)
@@ -190,30 +190,28 @@ async def _opened(
 
 
 @asynccontextmanager
-async def _rehearsing(
-    ready: Prepared, folder: SessionFolder, emit: Emit
-) -> AsyncIterator[Rehearsal | None]:
+async def _rehearsing(kit: Kit) -> AsyncIterator[Rehearsal | None]:
     """The server that answers in the place of a model, when the experiment is a rehearsal."""
-    experiment = ready.experiment
+    experiment = kit.experiment
     if not experiment.rehearsal or experiment.replayed is not None:
         yield None
         return
-    emit(Preparing(step="the rehearsal server"))
-    log = folder.path / "rehearsal.log"
+    kit.emit(Preparing(step="the rehearsal server"))
+    log = kit.folder.path / "rehearsal.log"
     instructions = sorted({mode.instructions for mode in experiment.modes})
-    async with Homes(work=ready.work).opened("home-rehearsal") as home:
-        env = {**small_environment(os.environ), **home}
-        async with started_rehearsal(env, experiment.faults, log, instructions) as rehearsal:
+    async with Homes(work=kit.work).opened("home-rehearsal") as home:
+        started = started_rehearsal(
+            {**small_environment(os.environ), **home},
+            experiment.faults,
+            log,
+            secrets=kit.secrets,
+            instructions=instructions,
+        )
+        async with started as rehearsal:
             yield rehearsal
 
 
-def _kit(
-    ready: Prepared,
-    folder: SessionFolder,
-    emit: Emit,
-    resolved: Resolved,
-    rehearsal: Rehearsal | None,
-) -> Kit:
+def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved) -> Kit:
     settings = resolved.settings
     return Kit(
         experiment=ready.experiment,
@@ -230,7 +228,6 @@ def _kit(
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),
         dotenv=resolved.dotenv,
-        rehearsal=rehearsal,
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,
         greetings=ready.greetings,

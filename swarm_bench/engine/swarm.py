@@ -146,7 +146,8 @@ class SwarmRun:
                 env=kit.environment(self._home),
                 tag=f"{kit.experiment.session}/service/{self._swarm.id}",
             )
-            service = started_service(command, log=folder / "service.log")
+            log = folder / "service.log"
+            service = started_service(command, log=log, secrets=kit.secrets)
         self._service = await stack.enter_async_context(service)
         self._story.service_seconds = anyio.current_time() - started
         self._story.backend = await self._service.implementation() or self._story.backend

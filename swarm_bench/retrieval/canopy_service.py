@@ -148,8 +148,11 @@ class Service:
 
 
 @asynccontextmanager
-async def started_service(command: Command, *, log: Path) -> AsyncIterator[Service]:
-    """A service of our own for the block. `command` gets `--port` with a free one added.
+async def started_service(
+    command: Command, *, log: Path, secrets: tuple[str, ...]
+) -> AsyncIterator[Service]:
+    """A service of our own for the block. `command` gets `--port` with a free one added; `secrets`
+    are kept out of its log.
 
     Raises `ServiceFailed` when it does not come up.
     """
@@ -162,7 +165,9 @@ async def started_service(command: Command, *, log: Path) -> AsyncIterator[Servi
     )
     async with AsyncExitStack() as stack:
         try:
-            process = await stack.enter_async_context(background(with_port, log=log))
+            process = await stack.enter_async_context(
+                background(with_port, log=log, secrets=secrets)
+            )
         except ProcessLost as error:
             raise ServiceFailed(str(error)) from error
         service = Service(url=f"http://127.0.0.1:{port}", log=log, process=process)
@@ -191,6 +196,7 @@ async def _until_it_answers(service: Service, process: Process) -> None:
                 if process.returncode is None:
                     return
             await anyio.sleep(POLL_SECONDS)
+        await anyio.sleep(POLL_SECONDS)  # its last words are on the way to the log
     if process.returncode is None:
         raise ServiceFailed(
             f"canopy-service did not answer within {START_SECONDS} s{service._see_log()}"

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from subprocess import DEVNULL, PIPE
+from subprocess import DEVNULL, PIPE, STDOUT
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
@@ -32,6 +32,8 @@ from swarm_bench.runtime.untrusted import read
 
 GRACE = 2.0
 """Seconds between the polite signal and the final one."""
+LONGEST_LOG = 64 * 1024 * 1024
+"""Bytes that a background process can add to its log; what is beyond is not kept."""
 _LONGEST_REFUSAL = 4096
 """Bytes."""
 
@@ -94,18 +96,35 @@ async def run(
 
 @asynccontextmanager
 async def background(
-    command: Command, *, log: Path, grace: float = GRACE
+    command: Command, *, log: Path, secrets: tuple[str, ...], grace: float = GRACE
 ) -> AsyncIterator[Process]:
-    """Run the command beside the block, its output in `log`; its tree is gone afterwards.
+    """Run the command beside the block; its tree is gone afterwards. Its output is added to `log`
+    without the secrets, at most `LONGEST_LOG` bytes of it.
 
     Raises `ProcessLost` when it cannot be started.
     """
-    with FAMILY.planted(command.tag) as tree, _opened(log, "ab") as sink:
-        process = await _start(command, tree, stdout=sink, stderr=sink)
+    sink = Sink(Output(stdout=log, stderr=log, limit=LONGEST_LOG, secrets=secrets))
+    with FAMILY.planted(command.tag) as tree, _opened(log, "ab") as file:
+        process = await _start(command, tree, stderr=STDOUT)
         try:
-            yield process
+            async with anyio.create_task_group() as readers:
+                reading = anyio.CancelScope(shield=True)  # to its end, whoever is cancelled
+                readers.start_soon(_drained, sink, process, file, reading)
+                try:
+                    yield process
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await _stop(process, tree, command.stop_signal, grace)
+                    reading.deadline = anyio.current_time() + grace
+        except BaseExceptionGroup as errors:  # of the block alone, or of the reader: the disk
+            raise errors.exceptions[0] from errors.exceptions[0].__cause__
         finally:
             await _closed(process, tree, command.stop_signal, grace)
+
+
+async def _drained(sink: Sink, process: Process, file: FileIO, scope: anyio.CancelScope) -> None:
+    with scope:
+        await sink.drain(process.stdout, file)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         env=small_environment(os.environ),
         tag=f"exercise-{tmp_path.name}",
     )
-    async with started_service(command, log=tmp_path / "service.log") as one:
+    async with started_service(command, log=tmp_path / "service.log", secrets=()) as one:
         yield one
 
 

@@ -190,10 +190,31 @@ async def test_a_background_process_ends_with_its_block(tmp_path: Path) -> None:
         argv=agent(stays=True, own_session=True), cwd=tmp_path, env=dict(os.environ), tag=tag
     )
     log = tmp_path / "log"
-    async with background(command, log=log, grace=0.5):
+    async with background(command, log=log, secrets=(), grace=0.5):
         await until(lambda: b"hello" in log.read_bytes())
         assert len(tagged(tag)) == 2
     assert tagged(tag) == []
+
+
+async def test_a_log_holds_no_secret_and_the_last_words(tmp_path: Path) -> None:
+    talks = python(
+        "import os, signal, sys, time\n"
+        "def end(number, frame):\n"
+        "    os.write(2, b'ends with key-of-mine')\n"
+        "    sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "os.write(1, b'begins with key-')\n"
+        "time.sleep(0.1)\n"
+        "os.write(2, b'of-mine\\n')\n"
+        "time.sleep(30)\n"
+    )
+    command = Command(argv=talks, cwd=tmp_path, env=dict(os.environ), tag=uuid.uuid4().hex)
+    log = tmp_path / "log"
+    with anyio.CancelScope() as interrupted:
+        async with background(command, log=log, secrets=("key-of-mine",)):
+            await until(lambda: b"\n" in log.read_bytes())
+            interrupted.cancel()
+    assert log.read_bytes() == b"begins with (not stored)\nends with (not stored)"
 
 
 LAST_WORDS = python(

@@ -117,7 +117,8 @@ async def _service(
     if asking.service_url is not None:
         raise _Skipped("the service is one that others may use, and would keep the repository")
     command = asking.service_command(asking.homes.work, home)
-    async with started_service(command, log=asking.homes.work / "search.log") as service:
+    log = asking.homes.work / "search.log"
+    async with started_service(command, log=log, secrets=asking.secrets(mode)) as service:
         await _in_time("indexing", service.index(workspace, 2 * seconds), seconds)
         yield service.url
 

@@ -131,7 +131,8 @@ async def _check_service(asking: Asking) -> Check:
         log = work / "service.log"
         url = asking.service_url
         try:
-            async with running_service(url) if url else started_service(command, log=log) as one:
+            own = started_service(command, log=log, secrets=asking.secrets())
+            async with running_service(url) if url else own as one:
                 name = await one.implementation() or "canopy-service"
                 took = await exercise(one)
         except HarnessError as error:

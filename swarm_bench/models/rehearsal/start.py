@@ -95,10 +95,15 @@ class Rehearsal:
 
 @asynccontextmanager
 async def started_rehearsal(
-    env: Mapping[str, str], faults: Sequence[str], log: Path, instructions: Sequence[str] = ()
+    env: Mapping[str, str],
+    faults: Sequence[str],
+    log: Path,
+    *,
+    secrets: tuple[str, ...],
+    instructions: Sequence[str] = (),
 ) -> AsyncIterator[Rehearsal]:
-    """A server on a free port of the loopback interface for the block; its output goes to `log`.
-    `instructions` are what the modes put before a task.
+    """A server on a free port of the loopback interface for the block; its output goes to `log`,
+    without the secrets. `instructions` are what the modes put before a task.
 
     Raises `ServiceFailed` when it does not come up, `UsageError` for a fault that is not one.
     """
@@ -115,7 +120,7 @@ async def started_rehearsal(
     written = log.stat().st_size if log.exists() else 0
     async with AsyncExitStack() as stack:
         try:
-            process = await stack.enter_async_context(background(command, log=log))
+            process = await stack.enter_async_context(background(command, log=log, secrets=secrets))
         except ProcessLost as error:
             raise ServiceFailed(str(error)) from error
         url = await _address(process, log, written)
@@ -130,6 +135,7 @@ async def _address(process: Process, log: Path, written: int) -> str:
             if found := _ADDRESS.search(_since(log, written)):
                 return found[1].decode()
             await anyio.sleep(POLL_SECONDS)
+        await anyio.sleep(POLL_SECONDS)  # its last words are on the way to the log
     last = _since(log, written).decode(errors="replace").strip().splitlines()[-1:]
     how = (
         f"did not answer within {START_SECONDS} s"

@@ -27,7 +27,7 @@ async def ask(rehearsal: Rehearsal, trial: str) -> int:
 async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("http://127.0.0.1:1\n")  # of an earlier call
-    async with started_rehearsal(environment(), ["rate-limit:2"], log) as rehearsal:
+    async with started_rehearsal(environment(), ["rate-limit:2"], log, secrets=()) as rehearsal:
         assert await rehearsal.seen("one") is None
         assert [await ask(rehearsal, "one"), await ask(rehearsal, "one")] == [200, 429]
         assert await ask(rehearsal, "other") == 200
@@ -41,8 +41,8 @@ async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: P
 
 async def test_two_servers_do_not_meet(tmp_path: Path) -> None:
     async with (
-        started_rehearsal(environment(), [], tmp_path / "1") as one,
-        started_rehearsal(environment(), [], tmp_path / "2") as other,
+        started_rehearsal(environment(), [], tmp_path / "1", secrets=()) as one,
+        started_rehearsal(environment(), [], tmp_path / "2", secrets=()) as other,
     ):
         await ask(one, "t")
         assert await one.seen("t") is not None
@@ -50,7 +50,7 @@ async def test_two_servers_do_not_meet(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_was_killed_is_lost(tmp_path: Path) -> None:
-    async with started_rehearsal(environment(), [], tmp_path / "log") as rehearsal:
+    async with started_rehearsal(environment(), [], tmp_path / "log", secrets=()) as rehearsal:
         assert await rehearsal.lost() is None
         rehearsal.process.kill()
         await rehearsal.process.wait()
@@ -61,7 +61,7 @@ async def test_a_server_that_was_killed_is_lost(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_hangs_is_not_known_to_be_lost(tmp_path: Path) -> None:
-    async with started_rehearsal(environment(), [], tmp_path / "log") as rehearsal:
+    async with started_rehearsal(environment(), [], tmp_path / "log", secrets=()) as rehearsal:
         rehearsal.process.send_signal(signal.SIGSTOP)
         try:
             assert await rehearsal.lost() is None
@@ -71,12 +71,12 @@ async def test_a_server_that_hangs_is_not_known_to_be_lost(tmp_path: Path) -> No
 
 async def test_a_fault_that_is_none_is_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no fault called 'flood'"):
-        async with started_rehearsal(environment(), ["flood"], tmp_path / "log"):
+        async with started_rehearsal(environment(), ["flood"], tmp_path / "log", secrets=()):
             pass
     assert not (tmp_path / "log").exists()
 
 
 async def test_a_server_that_cannot_be_started_says_why(tmp_path: Path) -> None:
     with pytest.raises(ServiceFailed, match="could not be started: illegal environment"):
-        async with started_rehearsal({"A=B": "C"}, [], tmp_path / "log"):
+        async with started_rehearsal({"A=B": "C"}, [], tmp_path / "log", secrets=()):
             pass

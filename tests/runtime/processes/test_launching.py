@@ -25,7 +25,7 @@ from swarm_bench.runtime.process import Command, background
 async def main():
     worker = threading.Thread(target=lambda: None)
     command = Command(argv=("sleep", "25"), cwd=Path("."), env=dict(os.environ), tag="orphaned")
-    async with background(command, log=Path(sys.argv[1])) as process:
+    async with background(command, log=Path(sys.argv[1]), secrets=()) as process:
         worker.start()
         worker.join()
         await anyio.to_thread.run_sync(lambda: None)
@@ -67,7 +67,7 @@ from swarm_bench.runtime.processes.guard import guarded
 async def main():
     argv = (sys.executable, "-I", "-S", "-c", sys.argv[2], sys.argv[1])
     command = Command(argv=argv, cwd=Path("."), env=dict(os.environ), tag="guarded")
-    async with background(command, log=Path(sys.argv[1])):
+    async with background(command, log=Path(sys.argv[1]), secrets=()):
         while not Path(sys.argv[1]).read_text():
             await anyio.sleep(0.02)
         print("ready", flush=True)
