@@ -11,7 +11,8 @@ from pathlib import Path
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.settings import Settings
-from swarm_bench.engine.folder import SessionFolder, newest_session
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.series import newest_session
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
 from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep

@@ -143,7 +143,10 @@ async def _run_in(kit: Kit) -> bool:
         kit.recorder.begin(kit.experiment, kit.snapshot.files)
     done, attempts = folder.set_aside_reruns(), folder.attempts()
     try:
-        return await run_session(kit, done, attempts)
+        interrupted = await run_session(kit, done, attempts)
+        folder.make_room()
+        folder.write_experiment(kit.experiment)
+        return interrupted
     except NotAuthorized:
         raise
     except StoreError:

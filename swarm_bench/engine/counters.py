@@ -72,7 +72,7 @@ def write(
     change: Readings,
 ) -> None:
     """Put the counters of a swarm beside its agents' files."""
-    folder = kit.folder.mode_folder(kit.experiment, swarm.run, swarm.mode)
+    folder = kit.folder.make_mode_folder(kit.experiment, swarm.run, swarm.mode)
     several = kit.experiment.agents_per_swarm < kit.experiment.trials_per_mode
     number = f"-{swarm.trials[0].agent}" if several else ""
     for file, content in files(number, swarm.mode, before, after, change).items():

@@ -1,11 +1,9 @@
 """A session's folder. The one module that knows where things lie in it."""
 
-import itertools
 import json
-import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,10 +19,13 @@ from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
+    PLANTED,
     append_line,
     is_part,
     make_folder,
+    make_room,
     remove,
+    set_aside,
     store_errors,
     writable,
     write_whole,
@@ -40,6 +41,7 @@ LOCK = SESSION_MARK.decode()
 
 MOST_BYTES = 1024 * 1024 * 1024
 """Of the lines of a session; a trial's has a few thousand."""
+_SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 Line = TypeVar("Line", bound=Stored)
 
 
@@ -203,9 +205,21 @@ class SessionFolder:
     def set_aside(self, file: Path) -> None:
         """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
         with store_errors(self.path):
-            if os.path.lexists(file):
-                names = (file.with_name(f"attempt-{n}-{file.name}") for n in itertools.count(1))
-                file.replace(next(name for name in names if not os.path.lexists(name)))
+            set_aside(file, "attempt")
+
+    def make_mode_folder(self, experiment: Experiment, run: int, mode: str) -> Path:
+        """The folder of a swarm's artefacts, also where an agent put something else."""
+        folder = self.mode_folder(experiment, run, mode)
+        for path in (folder.parent, folder):
+            if path != self.path:
+                make_room(path, folder=True)
+        make_folder(folder)
+        return folder
+
+    def make_room(self) -> None:
+        """Set aside what an agent put in the place of the session's files."""
+        for file in (self._experiment, self._metrics, self._retrieval, self._overhead):
+            make_room(file)
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
@@ -228,6 +242,7 @@ class SessionFolder:
                 *_torn(self._metrics, trials),
                 *_torn(self._retrieval, swarms),
                 *_torn(self._overhead, overhead),
+                *_planted(self.path),
             ),
         )
 
@@ -272,28 +287,14 @@ def _torn(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tupl
     return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
 
 
-def members(series: Path) -> list[Path]:
-    """The folders of the sessions that a series has so far."""
-    return [
-        file.parent
-        for file in series.glob(f"agents-*/{EXPERIMENT}")
-        if file.parent.name.removeprefix("agents-").isdecimal()
-    ]
-
-
-def newest_session(results: Path, benchmark: str) -> Path:
-    """The session or series of the benchmark below `results` that was begun last, among those that
-    can be read. Raises `UsageError` when there is none."""
-    begun = dict[Path, datetime]()
-    alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
-    of_series = [(path, one) for path in results.glob("*") for one in members(path)]
-    for path, session in [*of_series, *alone]:
-        with suppress(UsageError):
-            experiment = SessionFolder(session).read_experiment()
-            if experiment.benchmark == benchmark:
-                begun[path] = experiment.created_at
-    if not begun:
-        raise UsageError(
-            f"There is no session below {results} to go on with; name its folder: --continue DIR"
-        )
-    return max(begun, key=lambda path: begun[path])
+def _planted(session: Path) -> tuple[str, ...]:
+    levels = (f"{PLANTED}-*", f"*/{PLANTED}-*", f"*/*/{PLANTED}-*")
+    names = sorted(path.name for one in levels for path in session.glob(one))
+    found = [name for name in names if _SET_ASIDE.fullmatch(name)]  # as we name them
+    if not found:
+        return ()
+    shown = ", ".join([*found[:5], *(["…"] if len(found) > 5 else [])])
+    return (
+        "something was put in the place of files of this session while it ran, probably by an "
+        f"agent, and was set aside: {shown}",
+    )

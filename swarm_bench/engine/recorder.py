@@ -27,7 +27,7 @@ from swarm_bench.core.recording import (
 )
 from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.engine.secrets import storable
-from swarm_bench.runtime.files import append_line, copy_whole, make_folder, write_whole
+from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
 from swarm_bench.runtime.process import ProcessResult
 from swarm_bench.runtime.sink import without_secrets
 from swarm_bench.runtime.untrusted import check, read_inside
@@ -64,11 +64,12 @@ class Recorder:
             experiment=shareable(experiment),
             files=tuple(sorted(files)),
         )
-        make_folder(self._folder / STREAMS)
+        self._make_folders()
         write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
 
     def keep(self, trial: RecordedTrial, printed: Printed) -> None:
         """Keep a trial that ended; its streams first, so that a line never lacks them."""
+        self._make_folders()
         if trial.ran:
             trial = trial.model_copy(
                 update={
@@ -80,14 +81,24 @@ class Recorder:
             for number, data in enumerate(printed.left.values(), start=1):
                 write_whole(self._stream(trial, f"left-{number}"), data)
         with self._turn:  # several trials may end together
+            make_room(self._folder / TRIALS)
             append_line(self._folder / TRIALS, trial.model_dump_json())
 
     def keep_swarm(self, record: SwarmRecord) -> None:
+        self._make_folders()
+        make_room(self._folder / SWARMS)
         append_line(self._folder / SWARMS, record.model_dump_json())
 
     def keep_overhead(self, line: Overhead) -> None:
         """Of a mode that has several lines the last one counts."""
+        self._make_folders()
+        make_room(self._folder / OVERHEAD)
         append_line(self._folder / OVERHEAD, line.model_dump_json())
+
+    def _make_folders(self) -> None:
+        for folder in (self._folder, self._folder / STREAMS):
+            make_room(folder, folder=True)
+        make_folder(self._folder / STREAMS)
 
     def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
         """One that the agent replaced is missing in the recording, which says so when played."""

@@ -5,9 +5,12 @@ swarm-20261120-213300/
   agents-1/  agents-2/ ...     each is the folder of a session
 """
 
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
-from swarm_bench.engine.folder import SessionFolder, members
+from swarm_bench.core.errors import UsageError
+from swarm_bench.engine.folder import EXPERIMENT, SessionFolder
 
 
 def member_folder(series: Path, size: int) -> Path:
@@ -20,10 +23,37 @@ def series_sessions(series: Path) -> dict[int, SessionFolder]:
     folder."""
     if SessionFolder(series).holds_session():
         return {}
-    found = {int(path.name.removeprefix("agents-")): path for path in members(series)}
+    found = {int(path.name.removeprefix("agents-")): path for path in _members(series)}
     return {size: SessionFolder(found[size]) for size in sorted(found)}
 
 
 def one_of(folder: SessionFolder) -> SessionFolder:
     """The first session of a series; of any other folder the folder itself."""
     return next(iter(series_sessions(folder.path).values()), folder)
+
+
+def _members(series: Path) -> list[Path]:
+    """The folders of the sessions that a series has so far."""
+    return [
+        file.parent
+        for file in series.glob(f"agents-*/{EXPERIMENT}")
+        if file.parent.name.removeprefix("agents-").isdecimal()
+    ]
+
+
+def newest_session(results: Path, benchmark: str) -> Path:
+    """The session or series of the benchmark below `results` that was begun last, among those that
+    can be read. Raises `UsageError` when there is none."""
+    begun = dict[Path, datetime]()
+    alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
+    of_series = [(path, one) for path in results.glob("*") for one in _members(path)]
+    for path, session in [*of_series, *alone]:
+        with suppress(UsageError):
+            experiment = SessionFolder(session).read_experiment()
+            if experiment.benchmark == benchmark:
+                begun[path] = experiment.created_at
+    if not begun:
+        raise UsageError(
+            f"There is no session below {results} to go on with; name its folder: --continue DIR"
+        )
+    return max(begun, key=lambda path: begun[path])

@@ -30,7 +30,6 @@ from swarm_bench.retrieval.canopy_service import Service, running_service, start
 from swarm_bench.retrieval.index_watch import IndexWatch
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.reaching import reach_of
-from swarm_bench.runtime.files import make_folder
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.process import Command
@@ -101,6 +100,7 @@ class SwarmRun:
             self._kit.folder.amend(trials)
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
+            self._kit.folder.make_room()
             self._kit.folder.append_swarm(record)
         return written
 
@@ -138,8 +138,8 @@ class SwarmRun:
         if kit.experiment.service_url:
             service = running_service(kit.experiment.service_url)
         else:
-            folder = kit.folder.mode_folder(kit.experiment, self._swarm.run, self._mode.name)
-            make_folder(folder)
+            run, mode = self._swarm.run, self._mode.name
+            folder = kit.folder.make_mode_folder(kit.experiment, run, mode)
             command = Command(
                 argv=(str(kit.programs["canopy-service"]),),
                 cwd=kit.work,

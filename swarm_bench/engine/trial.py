@@ -32,7 +32,7 @@ from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
-from swarm_bench.runtime.files import make_folder, write_whole
+from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output, clean_text
@@ -107,6 +107,7 @@ class TrialRun:
             )
         for trouble in troubles:
             kit.emit(Trouble(message=trouble))
+        kit.folder.make_room()
         kit.folder.append_trial(record)
         self.written = record
         kit.emit(TrialEnded(record=record))
@@ -122,6 +123,7 @@ class TrialRun:
         extra = {**self._found(outcome), **scored.keys}
         measured = self._measured(exit_code)
         record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
+        kit.folder.make_mode_folder(kit.experiment, trial.run, trial.mode)
         if kit.recorder is not None:
             kit.recorder.keep(self._to_be_recorded(record), self._printed())
         if outcome.payload is not None:
@@ -175,7 +177,7 @@ class TrialRun:
         """Raises `ProcessLost`, and whatever the adapter raises."""
         kit = self._kit
         self._home.make()
-        make_folder(self._stdout.parent)
+        kit.folder.make_mode_folder(kit.experiment, self.trial.run, self.trial.mode)
         kit.folder.set_aside_artefacts(kit.experiment, self.trial)
         launch = kit.agent.launch(self._request(self._home.path))
         command = Command(

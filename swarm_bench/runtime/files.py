@@ -2,8 +2,10 @@
 link is followed: a session's folder may come from a stranger, and agents can write there."""
 
 import fcntl
+import itertools
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -13,6 +15,8 @@ from typing import Literal
 from swarm_bench.core.errors import StoreError, UsageError
 from swarm_bench.runtime import untrusted
 
+PLANTED = "planted"
+"""How the name begins of what an agent put in the place of a file of ours."""
 _PIECE = 1024 * 1024
 _PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 _LEVELS = (".*.part", "*/.*.part", "*/*/.*.part")
@@ -55,11 +59,36 @@ def _replacing(path: Path) -> Iterator[FileIO]:
                 lock(file.fileno())
                 yield file
                 os.fsync(file.fileno())
-            os.replace(part.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            _replace(part.name, path, folder)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(part.name, dir_fd=folder)
             raise
+
+
+def _replace(part: str, path: Path, folder: int) -> None:
+    """Put a file in its place. A folder there is an agent's, and no reason to lose the file."""
+    try:
+        os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    except IsADirectoryError:
+        set_aside(path, PLANTED)
+        os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def set_aside(path: Path, word: str) -> None:
+    """Keep what is there, if anything is, as the next free `word-N-…`. Raises `OSError`."""
+    if os.path.lexists(path):
+        names = (path.with_name(f"{word}-{number}-{path.name}") for number in itertools.count(1))
+        path.rename(next(name for name in names if not os.path.lexists(name)))
+
+
+def make_room(path: Path, *, folder: bool = False) -> None:
+    """Set aside what is there, unless it is a file, or a folder where one is needed: an agent can
+    put anything in the place of what is written later. Raises `StoreError`."""
+    with store_errors(path), suppress(FileNotFoundError):
+        kind = stat.S_IFMT(path.lstat().st_mode)
+        if kind != (stat.S_IFDIR if folder else stat.S_IFREG):
+            set_aside(path, PLANTED)
 
 
 def is_part(path: Path) -> bool:

@@ -22,7 +22,7 @@ from anyio.abc import Process, TaskGroup
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
-from swarm_bench.runtime.files import store_errors, writable
+from swarm_bench.runtime.files import make_room, store_errors, writable
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.processes.exits import Ending, ending_of
 from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
@@ -164,6 +164,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
 @contextmanager
 def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
     """Not buffered: what was read is in the file, whatever happens to us next."""
+    make_room(path)
     with store_errors(path):
         file = writable(path, mode)
     with file:

@@ -38,7 +38,12 @@ def test_what_agents_leave_neither_ends_the_session_nor_changes_another(bench: B
         "Pipe": f"rm {mine}/agent-3.stream.jsonl; mkfifo {mine}/agent-3.stream.jsonl",
         "Link": f"rm {mine}/agent-4.stderr.log; ln -s /dev/zero {mine}/agent-4.stderr.log; "
         f"ln -s {precious} {mine}/agent-4.md; ln -s {precious} {bench.folder}/out/summary.md",
-        "Plant": f"for f in json stream.jsonl; do mkfifo {mine}/agent-6.$f; done",
+        "Folder": f"cd {mine}; mkdir -p agent-5.json/x agent-5.md/x agent-9.stderr.log/x",
+        "Move": f"mv {mine} {bench.folder}/away; ln -s {bench.folder}/away {mine}; "
+        f"rm -r {bench.folder}/out/recording; mkfifo {bench.folder}/out/recording",
+        "Record": f"cd {bench.folder}/out; rm -f experiment.json; mkdir experiment.json; "
+        "ln -s /dev/zero retrieval.jsonl; mkfifo overhead.jsonl",
+        "Plant": f"for f in json stream.jsonl; do mkfifo {mine}/agent-9.$f; done",
     }
     tasks = [{"id": word, "title": word, "prompt": word} for word in (*traps, "Honest")]
     (bench.folder / "tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
@@ -55,14 +60,19 @@ def test_what_agents_leave_neither_ends_the_session_nor_changes_another(bench: B
     done = bench.call(
         "compare", "--repo", str(bench.repo), "--modes", "baseline",
         "--agent", "swarm_bench.agents.scripted:Scripted", "--model", "script.yaml",
-        "--tasks", "tasks.yaml", "--agents", "6", "--concurrency", "1", "--runs", "1",
+        "--tasks", "tasks.yaml", "--agents", "9", "--concurrency", "1", "--runs", "1",
         "--output", "out", "--record",
     )  # fmt: skip
     assert done.code == 0, done.err
     causes = {record["task"]: record["cause"] for record in bench.records("out")}
     refused = dict.fromkeys(("Pipe", "Link"), Cause.UNREADABLE_OUTPUT)
-    honest = dict.fromkeys(("Nest", "Count", "Plant", "Honest"), Cause.FINISHED)
-    assert causes == {**refused, **honest}
+    assert causes == {**dict.fromkeys([*traps, "Honest"], Cause.FINISHED), **refused}
+    planted = {path.name for path in bench.folder.glob("out/**/planted-*")}
+    assert planted == {
+        "planted-1-baseline", "planted-1-recording", "planted-1-experiment.json",
+        "planted-1-retrieval.jsonl",
+    }  # fmt: skip
+    assert "files of this session while it ran, probably by an agent" in done.out
     assert precious.read_text("utf-8") == "mine"
     assert "cannot be removed" not in done.err
     assert list((bench.folder / "tmp").glob("swarm-bench-*")) == []

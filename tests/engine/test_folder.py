@@ -138,6 +138,17 @@ def test_nothing_planted_in_a_session_is_followed_or_waited_for(tmp_path: Path) 
     assert precious.read_text("utf-8") == "mine\n"
 
 
+def test_a_session_that_runs_makes_room_for_its_lines(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, line("a"))
+    metrics = folder.path / "metrics.jsonl"
+    metrics.rename(folder.path / "elsewhere")
+    (metrics / "x").mkdir(parents=True)
+    folder.make_room()
+    folder.append_trial(TrialRecord.model_validate_json(line("b")))
+    assert [record.trial for record in folder.read().trials] == ["b"]
+    assert (folder.path / "planted-1-metrics.jsonl" / "x").is_dir()
+
+
 def test_what_is_planted_for_a_later_agent_is_set_aside(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a"))
     for name, target in (("stream", "/nowhere"), ("log", "/dev/zero")):
