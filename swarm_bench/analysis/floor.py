@@ -48,7 +48,7 @@ def _problems(tasks: int, runs: int) -> Iterator[str]:
     if tasks < 2:
         yield (
             "With one task there is no interval, and an experiment of this size can find nothing: "
-            "the task is the unit that is compared. Give more tasks, with --agents or --all-tasks."
+            "the task is the unit that is compared. Give a suite with more tasks, or more --agents."
         )
     if runs < 2:
         yield (

@@ -93,8 +93,8 @@ def _agents(experiment: Experiment) -> str:
     said = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:
         said.append(f"in swarms of {experiment.swarm_size}")
-    if experiment.all_tasks or experiment.concurrency < experiment.agents:
-        said.append(f"at most {experiment.concurrency} at a time")
+    if experiment.at_once < experiment.trials_per_mode:
+        said.append(f"at most {experiment.at_once} at a time")
     if experiment.all_tasks:
         said[0] += " (every task)"
     return ", ".join(said)

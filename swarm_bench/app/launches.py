@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from swarm_bench.app.agents import trial_launch
 from swarm_bench.app.prepared import Prepared
 from swarm_bench.app.trust.approval import unapproved
+from swarm_bench.app.ways_in import is_paid
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.settings import Resolved
@@ -23,6 +24,7 @@ def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
         programs=_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
         withheld=[demand.sentence for demand in unapproved(resolved)],
+        paid=ready.recorded is None and is_paid(ready.agent, resolved.settings, launch),
     )
 
 

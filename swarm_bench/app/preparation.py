@@ -263,7 +263,6 @@ async def _experiment(
         tasks=chosen.suite.tasks,
         answer_format=chosen.suite.answer_format,
         agent=chosen.program,
-        all_tasks=settings.all_tasks or benchmark == "ab",
         index=settings.index,
         min_connected=settings.min_connected / 100,
         runs=settings.runs,

@@ -5,7 +5,16 @@ from typing import Any
 from swarm_bench.app.prepared import Benchmark
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.settings import Resolved
+from swarm_bench.core.settings import Resolved, Settings
+
+AT_ONCE = 4
+"""Agents that run at the same time when nobody says how many."""
+
+
+def largest(settings: Settings) -> int:
+    """The number of agents in the largest swarm, or of those that run at the same time when every
+    task has one."""
+    return max(settings.agents, default=AT_ONCE)
 
 
 def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any]:
@@ -15,16 +24,16 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
     they differ in what is shared, and not in the tasks.
     """
     if benchmark == "ab":
-        return {"agents": 1, "concurrency": 1}
-    settings, most = resolved.settings, max(resolved.settings.agents)
-    at_once = settings.concurrency
-    if at_once is not None and at_once > most and not settings.all_tasks:
+        return {"agents": 1, "concurrency": 1, "all_tasks": True}
+    settings, most = resolved.settings, largest(resolved.settings)
+    at_once, every = settings.concurrency, settings.all_tasks or not settings.agents
+    if at_once is not None and at_once > most and not every:
         raise UsageError(
             f"--concurrency {at_once} is more than the {most} agents of a swarm; "
             f"give at most {most}"
         )
     if resolved.member is not None:
-        if settings.all_tasks and most > tasks:
+        if every and most > tasks:
             raise UsageError(
                 f"--agents {most}: with --all-tasks a swarm has at most the {tasks} tasks of the "
                 "suite; give smaller swarms"
@@ -32,6 +41,7 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
         size = resolved.member.size
         return {
             "agents": most,
+            "all_tasks": every,
             "concurrency": min(at_once or size, size),
             "swarm_size": size,
         }
@@ -40,7 +50,7 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
             f"--agents {' '.join(map(str, settings.agents))}: this session has swarms of one size; "
             "give one number"
         )
-    return {"agents": most, "concurrency": at_once or most}
+    return {"agents": most, "all_tasks": every, "concurrency": at_once or most}
 
 
 def check_alike(new: Experiment, resolved: Resolved) -> None:

@@ -14,7 +14,7 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
     if emit is None:
         return
     said = list(experiment.repository.left_out)
-    processors, agents = os.cpu_count() or 1, experiment.concurrency
+    processors, agents = os.cpu_count() or 1, experiment.at_once
     if experiment.agent.name == OWN and agents > processors:
         said.append(
             f"{agents} agents of our own share {processors} processors, so their times "

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL
+from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.secret_names import names_secret
 from swarm_bench.core.settings import Resolved, Settings
 
 
@@ -62,3 +64,19 @@ def doubt(agent: Agent, resolved: Resolved) -> str | None:
         return check_way_in(agent, resolved.settings, resolved.environment)
     except UsageError as error:
         return f"it would be refused: {error}"
+
+
+def is_paid(agent: Agent, settings: Settings, launch: Launch | None) -> bool | None:
+    """Whether somebody is charged for what the agent does; `None` where that cannot be told.
+
+    An adapter that documents no keys is taken to need no provider when it hands on no variable that
+    is named as a key, and gets none; `launch` is `None` when it could not be asked.
+    """
+    if settings.model == REHEARSAL:
+        return False
+    if isinstance(agent, Described) and agent.abilities.keys:
+        return None if agent.abilities.keyless else True
+    if launch is None or settings.inherit_settings:
+        return None
+    given = (word.partition("=")[0] for word in settings.agent_env)
+    return None if any(map(names_secret, (*launch.inherit, *launch.env, *given))) else False

@@ -12,7 +12,7 @@ difference could a planned experiment find?
 \b
 Examples:
   swarm-bench calibrate --mode canopy
-  swarm-bench calibrate --mode baseline --agents 8 --runs 10 --agent claude
+  swarm-bench calibrate --mode baseline --tasks my-tasks.yaml --runs 10 --agent claude
   swarm-bench calibrate --continue --runs 20
 
 Runs exactly what `swarm-bench compare` runs, with the second arm called <mode>-again. Settings,

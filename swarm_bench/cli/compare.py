@@ -6,13 +6,13 @@ from swarm_bench.cli import options as o
 from swarm_bench.cli.running import run_command
 from swarm_bench.cli.words import WordsCommand
 
-HELP = """Compares modes: N agents at the same time in each, in copies of the repository.
+HELP = """Compares modes: in each, agents work on the tasks of a suite, in copies of the repository.
 
 \b
 Examples:
   swarm-bench compare
   swarm-bench compare --modes baseline canopy --agents 2 --runs 5
-  swarm-bench compare --modes baseline ./my-server.json --tasks my-tasks.yaml --all-tasks
+  swarm-bench compare --modes baseline ./my-server.json --tasks my-tasks.yaml
   swarm-bench compare --modes baseline canopy --controls instructions placebo
   swarm-bench compare --plan
   swarm-bench compare --continue --runs 10

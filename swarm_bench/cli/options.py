@@ -38,7 +38,8 @@ Agents = Annotated[
     list[str] | None,
     typer.Option(
         "--agents",
-        help="Agents of a swarm; several numbers compare with growing swarms. [default: 4]",
+        help="Agents of a swarm, which share out the tasks; several numbers compare with growing "
+        "swarms. [default: one for every task, four at a time]",
         metavar="N ...",
         show_default=False,
     ),
@@ -46,7 +47,11 @@ Agents = Annotated[
 OneSize = Annotated[
     list[str] | None,
     typer.Option(
-        "--agents", help="Agents of a swarm. [default: 4]", metavar="N", show_default=False
+        "--agents",
+        help="Agents of a swarm, which share out the tasks. [default: one for every task, four at "
+        "a time]",
+        metavar="N",
+        show_default=False,
     ),
 ]
 CalibrationRuns = Annotated[
@@ -74,7 +79,7 @@ AllTasks = Annotated[
     bool | None,
     typer.Option(
         "--all-tasks",
-        help="Every task once per mode and run, instead of one per agent.",
+        help="Even with --agents: every task once per mode and run, that many at a time.",
         show_default=False,
     ),
 ]
@@ -202,7 +207,7 @@ Concurrency = Annotated[
     int | None,
     typer.Option(
         "--concurrency",
-        help="Agents of a swarm that run at once. [default: --agents]",
+        help="Agents of a swarm that run at once. [default: --agents, or 4]",
         show_default=False,
     ),
 ]

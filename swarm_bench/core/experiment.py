@@ -215,6 +215,11 @@ class Experiment(Stored):
         return self.swarm_size or self.trials_per_mode
 
     @property
+    def at_once(self) -> int:
+        """The most agents that run at the same time."""
+        return min(self.concurrency, self.agents_per_swarm)
+
+    @property
     def tasks_asked(self) -> int:
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
         return min(self.trials_per_mode, len(self.tasks))

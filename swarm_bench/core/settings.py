@@ -61,9 +61,8 @@ class Settings(BaseModel):
         list[Annotated[int, Field(ge=1, le=1000)]],
         BeforeValidator(written.numbers),
         AfterValidator(written.distinct),
-        Field(min_length=1),
-    ] = [4]
-    """Several are the sizes of a series of swarms."""
+    ] = []
+    """Empty: every task has one. Several are the sizes of a series of swarms."""
     runs: int = Field(3, ge=1, le=1000)
     max_turns: int = Field(15, ge=1)
     tasks: str = "exploration"

@@ -46,7 +46,12 @@ def numbers(value: object) -> object:
 
 
 def _each(value: object) -> list[object]:
-    return [*value.replace(",", " ").split()] if isinstance(value, str) else [value]
+    if not isinstance(value, str):
+        return [value]
+    found = value.replace(",", " ").split()
+    if not found:
+        raise ValueError("must be a number, or several")
+    return [*found]
 
 
 def distinct(value: list[int]) -> list[int]:

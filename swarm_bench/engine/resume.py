@@ -53,7 +53,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "
-            "begin a new one, with --all-tasks if tasks are to be added later"
+            "begin a new one, without --agents if tasks are to be added later"
         )
     _keep_records(grown, recorded)
     return grown
@@ -67,6 +67,8 @@ def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
     ):  # fmt: skip
         if new[name].source == "command line" and name in old.settings:
             _same(name, old.settings[name].value, new[name].value)
+    if "agents" in old.settings and not old.settings["agents"].value:
+        _same("agents", [], new["agents"].value)
 
 
 def with_back_ends(

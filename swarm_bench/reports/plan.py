@@ -51,8 +51,9 @@ def render_plan(planned: Planned) -> str:
         *_options(experiment),
         *command_lines(planned.launches),
         f"Trials:     {left} to run, {len(rows) - left} done",
+        *_price(planned),
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
-        f"{experiment.concurrency} at the same time{_shared(experiment)}",
+        f"{experiment.at_once} at the same time{_shared(experiment)}",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
         f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
         *_controls(experiment),
@@ -71,6 +72,21 @@ def render_plan(planned: Planned) -> str:
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     more = f"and {len(rows) - SHOWN} more in the same way\n" if len(rows) > SHOWN else ""
     return "\n".join(lines) + table + "\n" + more
+
+
+def price(planned: Planned, trials: int) -> str:
+    """That so many trials of its agent are paid for, in words; empty when they are not."""
+    paid = planned.launches.paid
+    if paid is False or not trials:
+        return ""
+    noun, verb = ("trial", "is") if trials == 1 else ("trials", "are")
+    agent = plain(planned.experiment.agent.name)
+    return f"{trials} {noun} of {agent}, which {verb if paid else 'may be'} paid for"
+
+
+def _price(planned: Planned) -> list[str]:
+    said = price(planned, planned.left)
+    return [f"Price:      {said}"] if said else []
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:

@@ -25,6 +25,8 @@ class Launches:
     """Names of the variables that come from `.env`."""
     withheld: Sequence[str] = ()
     """What nobody vouched for, a clause each."""
+    paid: bool | None = False
+    """Whether the agent's provider charges for it; `None` where that cannot be told."""
 
 
 def command_lines(launches: Launches) -> Iterator[str]:

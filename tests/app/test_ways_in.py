@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.ways_in import check_way_in, doubt
+from swarm_bench.app.agents import find_agent, trial_launch
+from swarm_bench.app.ways_in import check_way_in, doubt, is_paid
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Mode
 from swarm_bench.core.settings import load
 
 UNTOLD = "is not known"
@@ -69,3 +71,36 @@ def test_a_plan_is_shown_with_what_would_be_refused(monkeypatch: pytest.MonkeyPa
     assert "it would be refused: The agent claude has no key" in str(doubt(agent, resolved))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk")
     assert doubt(agent, resolved) is None
+
+
+AGENT_FILE = """\
+name: mine
+command: [mine, "{{ prompt }}", "{{ mcp_config }}", "{{ max_turns }}"]
+output: {answer: {path: $.answer}, format: json}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "paid"),
+    [
+        ({"agent": "scout"}, False),
+        ({"agent": "claude"}, True),
+        ({"agent": "codex"}, True),
+        ({"agent": "claude", "model": "rehearsal"}, False),
+        ({"agent": "opencode"}, None),
+        ({"agent": "local.yaml"}, False),
+        ({"agent": "local.yaml", "agent_env": ["MY_API_KEY=x"]}, None),
+        ({"agent": "local.yaml", "inherit_settings": True}, None),
+        ({"agent": "remote.yaml"}, None),
+        ({"agent": "remote.yaml", "model": "rehearsal"}, False),
+    ],
+)
+def test_who_is_paid(home: Path, given: dict[str, object], paid: bool | None) -> None:
+    (home / "local.yaml").write_text(AGENT_FILE)
+    (home / "remote.yaml").write_text(f"{AGENT_FILE}inherit: [MY_PROVIDER_API_KEY]\n")
+    settings = load(given).settings
+    agent = find_agent(settings.agent)
+    launch = None
+    if settings.model is None:
+        launch = trial_launch(agent, Mode(name="baseline", source=""), settings, {})
+    assert is_paid(agent, settings, launch) is paid

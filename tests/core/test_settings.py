@@ -217,9 +217,13 @@ def test_sizes_of_swarms(given: object, sizes: list[int]) -> None:
     assert load({"agents": given}).settings.agents == sizes
 
 
-def test_a_size_is_said_once() -> None:
-    with pytest.raises(UsageError, match="must be numbers that differ"):
-        load({"agents": [2, 2]})
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [([2, 2], "must be numbers that differ"), ("", "must be a number, or several")],
+)
+def test_a_size_is_said_once(given: object, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        load({"agents": given})
 
 
 @pytest.mark.parametrize(

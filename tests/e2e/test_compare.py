@@ -136,11 +136,19 @@ def test_one_agent_at_a_time(bench: Bench) -> None:
 def test_a_plan_starts_nothing(bench: Bench) -> None:
     done = bench.call("compare", "--repo", str(bench.repo), "--plan", "--runs", "2")
     assert done.code == 0, done.err
-    assert "24 to run, 0 done" in done.out
+    assert "30 to run, 0 done" in done.out
+    assert "5 per mode and run, at most 4 at the same time" in done.out
+    assert "Price:" not in done.out
     assert "canopy-service" in done.out
     assert [path.name for path in bench.folder.iterdir()] == ["tmp"]
-    large = bench.call("compare", "--repo", str(bench.repo), "--plan", "--agents", "900")
-    assert "8100 to run, 0 done" in large.out
+    claude = bench.folder / "claude"
+    claude.write_text("#!/bin/sh\necho 2.1.329\n")
+    claude.chmod(0o755)
+    paid = {"PATH": f"{bench.folder}:{os.environ['PATH']}", "ANTHROPIC_API_KEY": "none of any use"}
+    words = ("--repo", str(bench.repo), "--plan", "--agents", "900", "--agent", "claude")
+    large = bench.call("compare", *words, env=paid)
+    assert "8100 to run, 0 done" in large.out, large.err
+    assert "8100 trials of claude, which are paid for" in large.out
     assert large.out.endswith("and 8040 more in the same way\n")
 
 
@@ -229,14 +237,16 @@ def test_tasks_can_be_added_where_every_task_has_a_trial(bench: Bench) -> None:
     tasks = [{"id": f"t{n}", "title": f"T{n}", "prompt": f"Where is {n}?"} for n in range(3)]
     for name, some in (("two", tasks[:2]), ("three", tasks)):
         (bench.folder / f"{name}.yaml").write_text(yaml.safe_dump({"tasks": some}))
-    arguments = ("--modes", "baseline", "--runs", "1", "--all-tasks", "--agents", "1")
+    arguments = ("--modes", "baseline", "--runs", "1")
     first = bench.call(
         "compare", "--repo", str(bench.repo), *arguments, "--tasks", "two.yaml", "--output", "out"
     )
     assert first.code == 0, first.err
+    shared = bench.call("compare", "--continue", "out", "--agents", "4")
+    assert (shared.code, "--agents was not given when the" in shared.err) == (2, True), shared.err
     done = bench.call("compare", "--continue", "out", "--tasks", "three.yaml")
     assert done.code == 0, done.err
-    assert [record["task_id"] for record in bench.records("out")] == ["t0", "t1", "t2"]
+    assert sorted(record["task_id"] for record in bench.records("out")) == ["t0", "t1", "t2"]
 
 
 def test_three_in_the_same_second_have_a_folder_each(bench: Bench) -> None:

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.borrowing import make_environment
 from tests.e2e.conftest import Bench
@@ -77,13 +78,16 @@ def masked(text: str) -> list[str]:
 
 def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """With the packages that are here: CI downloads them, since it begins with a fresh clone."""
-    clone = tmp_path / "swarm-bench"
+    clone, few = tmp_path / "swarm-bench", tmp_path / "exploration.yaml"
+    suite = yaml.safe_load((ROOT / "tasks" / "exploration.yaml").read_text())
+    few.write_text(yaml.safe_dump({**suite, "tasks": suite["tasks"][:2]}))
     if subprocess.run(["git", "clone", "-q", ROOT, clone], check=False).returncode != 0:
         pytest.skip("these tests do not run in a git checkout, so there is nothing to clone")
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
-        "SWARM_BENCH_AGENTS": "2",
+        "SWARM_BENCH_TASKS": str(few),
+        "SWARM_BENCH_CONCURRENCY": "1",
         "SWARM_BENCH_RUNS": "2",
         **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
     }

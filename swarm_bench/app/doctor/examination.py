@@ -17,6 +17,7 @@ from swarm_bench.app.doctor.machine import (
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.tools import check_tools
 from swarm_bench.app.doctor.trusting import not_started, vouched, without
+from swarm_bench.app.sizes import largest
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.core import settings as options
 from swarm_bench.core.checks import Check, State
@@ -41,7 +42,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     tell(await check_git())
     tell(check_ripgrep())
     tell(check_disk(settings.workspace_root))
-    at_once = settings.concurrency or max(settings.agents)
+    at_once = settings.concurrency or largest(settings)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))
     tell(check_descriptors(at_once))
     programs = list(check_programs(settings, resolved.environment))

@@ -1,0 +1,53 @@
+"""How many agents a session has, and of how many tasks, from what was asked for."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.app.prepared import Benchmark
+from swarm_bench.app.sizes import sizes
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.experiment import Setting
+from swarm_bench.core.settings import load
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: object) -> object:
+    stored = {name: Setting(value=value, source="default") for name, value in session.items()}
+    found = sizes(load(given, session=stored), benchmark, tasks=5)
+    return found["all_tasks"], found["agents"], found["concurrency"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, (True, 4, 4)),
+        ({"concurrency": 9}, (True, 4, 9)),
+        ({"all_tasks": True}, (True, 4, 4)),
+        ({"agents": 2}, (False, 2, 2)),
+        ({"agents": 2, "all_tasks": True}, (True, 2, 2)),
+        ({"agents": 2, "all_tasks": True, "concurrency": 9}, (True, 2, 9)),
+    ],
+)
+def test_without_a_number_of_agents_every_task_has_one(
+    given: dict[str, Any], found: tuple[object, ...]
+) -> None:
+    assert sized(given) == sized(given, "calibrate") == found
+    assert sized(given, "ab") == (True, 1, 1)
+
+
+def test_agents_that_share_out_the_tasks_limit_how_many_run_at_once() -> None:
+    with pytest.raises(UsageError, match="--concurrency 9 is more than the 2 agents of a swarm"):
+        sized({"agents": 2, "concurrency": 9})
+
+
+def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, four agents shared out the tasks when nobody said how many."""
+    monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
+    assert sized({}, agents=[4], all_tasks=False) == (False, 4, 4)
+    assert sized({}, agents=[], all_tasks=False) == (True, 4, 4)
