@@ -49,6 +49,13 @@ def test_a_folder_behind_a_link_can_be_the_root(tmp_path: Path) -> None:
         assert work.parent == tmp_path / "real"
 
 
+def test_a_root_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> None:
+    absent = tmp_path / "absent"
+    with pytest.raises(UsageError, match="is no folder; make it"), work_folder(absent, "x", print):
+        pass
+    assert not absent.exists()
+
+
 def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir(mode=0o755)
     (tmp_path / "swarm-bench-one").symlink_to(tmp_path / "real")

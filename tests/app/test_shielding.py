@@ -38,6 +38,24 @@ sleep.kill()
 """
 
 
+CALLED = """
+import ctypes, sys
+from swarm_bench.cli.main import main
+sys.argv = ["swarm-bench", "--version"]
+try:
+    main()
+finally:
+    print("dumpable", ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+def test_the_command_shields_itself() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "dumpable 0", done.stderr
+
+
 @pytest.mark.parametrize(("how", "read"), [("open", (True, True)), ("shielded", (False, True))])
 def test_a_shielded_process_keeps_its_environment(how: str, read: tuple[bool, bool]) -> None:
     """Its own can be read by a process of the same user or not; that of one it starts always."""

@@ -1,5 +1,6 @@
 """Bad input: one sentence with what to do, an exit code of its own, no traceback."""
 
+import os
 import random
 import socket
 import subprocess
@@ -94,6 +95,18 @@ def test_a_program_that_was_named_and_is_not_there(bench: Bench) -> None:
     )
     assert done.code == 2
     assert "fix SWARM_BENCH_CANOPY_MCP or unset it" in done.err
+
+
+def test_an_agent_without_a_key_is_refused_before_anything_runs(bench: Bench) -> None:
+    program = bench.folder / "claude"
+    program.write_text("#!/bin/sh\necho '2.1.0 (Claude Code)'\n")
+    program.chmod(0o755)
+    path = f"{bench.folder}:{os.environ['PATH']}"
+    words = ("compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", "claude")
+    done = bench.call(*words, env={"PATH": path})
+    assert done.code == 2
+    assert "The agent claude has no key for its provider" in done.err
+    assert not (bench.folder / "results").exists()
 
 
 def test_a_service_address_where_nobody_answers_is_refused_before_anything_runs(

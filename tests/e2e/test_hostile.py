@@ -59,7 +59,7 @@ def test_hostile_agents_of_every_kind_change_nothing_for_the_others(bench: Bench
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "--runs", "1",
         "--agents", str(len(WORDS)), "--agent", "swarm_bench.agents.scripted:Scripted",
         "--model", "script.yaml", "--tasks", "tasks.yaml", "--timeout", str(LIMIT),
-        "--output", "out",
+        "--output", "out", inside=("prlimit", "--nofile=64:"),
     )  # fmt: skip
 
     assert done.code == 0, done.err

@@ -122,6 +122,7 @@ ENDLESS = "WITH RECURSIVE t(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM t)"
         "CREATE TABLE query_events (id INTEGER, predicted_globs AS (hex(zeroblob(400000000))));"
         "INSERT INTO query_events VALUES (1);",
         "CREATE VIRTUAL TABLE query_events USING fts5(id, predicted_globs);",
+        "CREATE VIRTUAL TABLE query_events USING rtree(id, predicted_globs, more);",
     ],
 )
 async def test_what_is_computed_is_not_read(tmp_path: Path, script: str) -> None:
@@ -202,6 +203,10 @@ async def test_a_log_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
         ("UPDATE expand_events SET token_count = 4e17", {"expanded_tokens"}),
         (
             f"UPDATE query_events SET predicted_globs = '{'[' * 100_000}'",
+            {"globs_predicted", "globs_hit"},
+        ),
+        (
+            f"UPDATE query_events SET predicted_globs = '[\"{'a' * 100_000}\"]'",
             {"globs_predicted", "globs_hit"},
         ),
         ("UPDATE query_events SET predicted_globs = '{}'", {"globs_predicted", "globs_hit"}),

@@ -155,6 +155,26 @@ def test_what_versions_without_locks_left_is_left_alone(tmp_path: Path) -> None:
     assert all(path.exists() for path in old)
 
 
+def test_a_number_that_became_that_of_another_process_is_no_owner(tmp_path: Path) -> None:
+    """Our own, since another process had it, and before the machine was started again."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    where = this_owner().partition("@")[2]
+    folder(tmp_path, f"{os.getpid()}-1.00@{where}", "ended")
+    folder(tmp_path, this_owner().replace(boot, "another"), "restarted")
+    assert sweep(tmp_path).folders == 2
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    foreign = folder(tmp_path, GONE)
+    try:
+        for path in (foreign / MARK, foreign):
+            os.chown(path, 12345, 12345)
+    except PermissionError:
+        pytest.skip("NO RIGHT TO GIVE A FOLDER AWAY HERE")
+    assert sweep(tmp_path)[1:] == (0, ())
+    assert (foreign / MARK).is_file()
+
+
 def container() -> list[str]:
     for command in (CONTAINER, UNPRIVILEGED):
         ran = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
@@ -207,16 +227,19 @@ def test_a_folder_of_one_who_lives_is_not_taken_over(tmp_path: Path) -> None:
 def test_a_sweep_says_what_it_cannot_remove_and_goes_on(tmp_path: Path) -> None:
     """A folder in which something is mounted cannot be removed, not even by root."""
     first, second = folder(tmp_path, GONE, "first"), folder(tmp_path, GONE, "second")
-    (first / "mounted").mkdir()
-    (first / "file").touch()
-    script = f'mount -t tmpfs none {first}/mounted && exec {sys.executable} -c "$1" {tmp_path}'
+    (first / "inner" / "before").mkdir(parents=True)
+    (first / "inner" / "mounted").mkdir()
+    (first / "inner" / "after").mkdir()
+    script = (
+        f'mount -t tmpfs none {first}/inner/mounted && exec {sys.executable} -c "$1" {tmp_path}'
+    )
     sweeper = SWEEPER.replace("[:2]", "[1:]")
     unshared = [*container(), "--mount", "sh", "-ec", script, "sh", sweeper]
     ran = subprocess.run(unshared, capture_output=True, text=True, check=False)
     assert ran.stderr == ""
     assert ran.stdout.startswith("1 (")
     assert "cannot be removed (Device or resource busy); remove it by hand" in ran.stdout
-    assert not (first / "file").exists()
+    assert [path.name for path in (first / "inner").iterdir()] == ["mounted"]
     assert not second.exists()
     assert sweep(tmp_path).folders == 1
 

@@ -159,6 +159,11 @@ def test_a_file_has_a_cap(tmp_path: Path) -> None:
     assert untrusted.read_inside(tmp_path, "file", 3) == b"\0\0\0"
 
 
+def test_the_cap_holds_for_a_file_that_is_larger_than_it_says() -> None:
+    with pytest.raises(Refused, match="grows beyond"):
+        untrusted.read(Path("/proc/self/status"), 10)
+
+
 def test_a_file_of_somebody_else_is_refused_unless_the_folder_is_theirs(tmp_path: Path) -> None:
     (file := tmp_path / "file").write_text("x", encoding="utf-8")
     try:

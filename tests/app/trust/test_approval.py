@@ -117,8 +117,9 @@ def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
     text = render_plan(planned)
-    assert "touch ran '${MY_ROOT}' (with MY_TOKEN)" in text
-    assert "touch torn" in text
+    of_mode = text.partition("Mode:       mine\n")[2].partition("Seed:")[0]
+    assert "touch ran '${MY_ROOT}' (with MY_TOKEN)\n" in of_mode
+    assert "touch torn, after each swarm\n" in of_mode
     assert "seed = 4 (command line)" in text
     assert "runs = 1 (settings file)" in text
     assert "the agent agent.yaml (swarm-bench.toml)" in text

@@ -4,8 +4,10 @@ word on their command lines that is in no environment."""
 import os
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ import psutil
 import pytest
 
 from swarm_bench.runtime.process import Command, run
-from swarm_bench.runtime.processes.trees import FAMILY
+from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 from swarm_bench.runtime.sink import Output
 
 pytestmark = pytest.mark.anyio
@@ -118,10 +120,27 @@ async def test_an_escape_costs_another_agent_nothing(tmp_path: Path) -> None:
     assert [*honest.escaped(), *hostile.escaped()] == []
 
 
+async def test_one_look_at_all_processes_serves_all_who_wait_for_one() -> None:
+    """A measurement with much room: looks of their own would take forty times the time of one."""
+
+    async def seconds(count: int) -> float:
+        with ExitStack() as stack:
+            trees = [stack.enter_context(FAMILY.planted(f"gone-{one}")) for one in range(count)]
+            began = time.process_time()
+            async with anyio.create_task_group() as group:
+                for tree in trees:
+                    group.start_soon(end_strays, tree, 10)
+            return time.process_time() - began
+
+    alone = await seconds(1)
+    assert await seconds(40) < 10 * alone + 0.05
+
+
 async def test_orphans_that_ended_are_put_away_and_no_exit_code_of_others_is_taken(
     agent: Agent,
 ) -> None:
     """A process that a library of ours waits for is in a session of its own, too."""
+    of_other_tests = psutil.Process().children()
     with FAMILY.planted("of a library"):
         others = subprocess.Popen(  # noqa: ASYNC220
             ["sh", "-c", "exit 7"], start_new_session=True
@@ -130,5 +149,5 @@ async def test_orphans_that_ended_are_put_away_and_no_exit_code_of_others_is_tak
         assert others.wait() == 7
     await agent.run("subprocess.run(['sh', '-c', 'setsid -f true'])")
     await agent.run("")
-    mine = psutil.Process().children()
+    mine = set(psutil.Process().children()) - {*of_other_tests}
     assert not any(child.status() == psutil.STATUS_ZOMBIE for child in mine)

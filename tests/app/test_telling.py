@@ -1,0 +1,24 @@
+"""What is said before there are any figures."""
+
+import os
+
+from swarm_bench.app.telling import tell
+from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.experiment import Program
+from tests.engine.test_plan import experiment
+
+
+def told(agent: str, concurrency: int) -> list[str]:
+    made = experiment(agent=Program(name=agent), agents=concurrency, concurrency=concurrency)
+    repository = made.repository.model_copy(update={"left_out": ("1 file is left out",)})
+    heard: list[Event] = []
+    tell(made.model_copy(update={"repository": repository}), heard.append)
+    return [event.message for event in heard if isinstance(event, Trouble)]
+
+
+def test_agents_of_our_own_that_wait_for_each_other_are_said_and_what_is_left_out() -> None:
+    processors = os.cpu_count() or 1
+    left_out, shared = told("scout", processors + 1)
+    assert left_out == "1 file is left out"
+    assert shared.startswith(f"{processors + 1} agents of our own share {processors} processors")
+    assert told("scout", processors) == told("claude", processors + 1) == [left_out]
