@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
 from swarm_bench.agents._patience import patience
-from swarm_bench.core.errors import UnknownName, UsageError
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.models.catalogue import DEFAULT, MODELS
@@ -44,12 +44,15 @@ class Scout:
         return replace(outcome, program_version=version("swarm-bench"), cost_unreliable=None)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UnknownName` for a model that is not there."""
+        """Raises `UsageError` for a model that is not there."""
         if model == REHEARSAL:
             raise UsageError(
                 "scout needs no rehearsal, since it asks no model; omit --model, or name a "
                 "program with --agent, such as claude"
             )
         if (model or DEFAULT) not in MODELS:
-            raise UnknownName("model of scout", str(model), MODELS)
-        return Program(name=self.name, version=version("swarm-bench"))
+            raise UsageError(
+                f"There is no model of scout called {model!r}: it has fixed rules; omit --model, "
+                "or name a program that has models with --agent, such as claude"
+            )
+        return Program(name=self.name, version=version("swarm-bench"), model=DEFAULT)

@@ -116,7 +116,7 @@ def _versions(selection: Selection) -> list[str]:
 
 def _model(experiment: Experiment, selection: Selection) -> str:
     used = sorted({trial.model for trial in selection.trials if trial.model})
-    return ", ".join(used) or experiment.model or "the agent's default"
+    return ", ".join(used) or experiment.model_label
 
 
 def _options(experiment: Experiment) -> list[tuple[str, str]]:

@@ -189,7 +189,7 @@ def _no_answer(treated: Treated) -> str:
     """Why none of the mode's trials is worth comparing."""
     found = {**_ends(treated), **_reasons(treated)}
     trials = _planned(treated)
-    what = "came to an answer" if treated.compared else "can be compared"
+    what = "gave an answer" if treated.compared else "can be compared"
     if not found:
         return f"none of its trials {what}: none was run."
     said = ", ".join(f"{count} of {trials} {why}" for why, count in found.items())

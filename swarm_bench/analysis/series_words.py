@@ -61,7 +61,7 @@ def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
         ),
         (
             Fact(label="Agent", value=experiment.agent.label),
-            Fact(label="Model", value=experiment.model or "the agent's default"),
+            Fact(label="Model", value=experiment.model_label),
             Fact(
                 label="Tasks",
                 value=f"{experiment.suite} ({experiment.tasks_asked} asked, the same in each size)",

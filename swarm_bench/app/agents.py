@@ -36,6 +36,8 @@ def find_agent(word: str) -> Agent:
     name, colon, argument = word.partition(":")
     if not (colon and name in agent_names()) and word.endswith(YAML):
         name, colon, argument = COMMAND, ":", word
+    if name not in agent_names() and Path(word).is_file():
+        raise UsageError(f"--agent {word}: the name of an agent file ends in .yaml; rename it")
     if not colon or name not in agent_names():
         return _made(registry.load("agents", word), word, ())
     made = registry.load("agents", name)

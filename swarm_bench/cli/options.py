@@ -55,16 +55,22 @@ OneSize = Annotated[
     ),
 ]
 CalibrationRuns = Annotated[
-    int | None,
-    typer.Option("--runs", help="Repetitions of the plan. [default: 5]", show_default=False),
+    str | None,
+    typer.Option(
+        "--runs", help="Repetitions of the plan. [default: 5]", metavar="N", show_default=False
+    ),
 ]
 Runs = Annotated[
-    int | None,
-    typer.Option("--runs", help="Repetitions of the plan. [default: 3]", show_default=False),
+    str | None,
+    typer.Option(
+        "--runs", help="Repetitions of the plan. [default: 3]", metavar="N", show_default=False
+    ),
 ]
 MaxTurns = Annotated[
-    int | None,
-    typer.Option("--max-turns", help="Turns of an agent. [default: 15]", show_default=False),
+    str | None,
+    typer.Option(
+        "--max-turns", help="Turns of an agent. [default: 15]", metavar="N", show_default=False
+    ),
 ]
 Tasks = Annotated[
     str | None,
@@ -167,7 +173,7 @@ Index = Annotated[
     ),
 ]
 MinConnected = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--min-connected",
         help="Percent of a mode's trials that must reach its tool for a verdict. [default: 90]",
@@ -200,14 +206,17 @@ ServiceUrl = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", help="Draws the order of the modes. [default: 0]", show_default=False),
+    str | None,
+    typer.Option(
+        "--seed", help="Draws the order of the modes. [default: 0]", metavar="N", show_default=False
+    ),
 ]
 Concurrency = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         "--concurrency",
         help="Agents of a swarm that run at once. [default: --agents, or 4]",
+        metavar="N",
         show_default=False,
     ),
 ]

@@ -117,6 +117,8 @@ class Program(Stored):
     path: str | None = None
     tested: str | None = None
     """The version that our adapter was verified with; `None` when that was none in particular."""
+    model: str | None = None
+    """What answers where no model is asked for, if that is known before it does."""
 
     @property
     def label(self) -> str:
@@ -200,6 +202,11 @@ class Experiment(Stored):
     def rehearsal(self) -> bool:
         """Whether fixed rules behind a loopback server answered in the place of a model."""
         return self.model == REHEARSAL
+
+    @property
+    def model_label(self) -> str:
+        """The model that was asked for, or what is known of it otherwise."""
+        return self.model or self.agent.model or "the agent's default"
 
     @property
     def trials_per_mode(self) -> int:

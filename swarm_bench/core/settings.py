@@ -16,13 +16,14 @@ from pydantic import (
     Field,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 
 from swarm_bench.core import written
 from swarm_bench.core.dotenv_file import DotEnv, read_dotenv
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
 from swarm_bench.core.text_file import read_text
-from swarm_bench.core.validation import first_error, words_of
+from swarm_bench.core.validation import words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
@@ -245,7 +246,8 @@ def _file(config: Path | None) -> dict[str, Any]:
     path = config or FILE
     if not path.is_file():
         if config is not None:
-            raise ConfigError(f"The settings file {config} does not exist; fix --config")
+            state = "is no file" if config.exists() else "does not exist"
+            raise ConfigError(f"The settings file {config} {state}; fix --config")
         return {}
     try:
         options = tomllib.loads(read_text(path, "settings file"))
@@ -260,20 +262,31 @@ def _file(config: Path | None) -> dict[str, Any]:
             "they are the same for every command"
         )
     if unknown:
+        known = sorted(name.replace("_", "-") for name in _NAMES)
+        written = [name for name in options if name.replace("-", "_") in unknown]
+        meant = (get_close_matches(name, known, n=1) for name in written)
+        shown = (
+            f"{name} (did you mean {close[0]}?)" if close else name
+            for name, close in zip(written, meant, strict=True)
+        )
         raise ConfigError(
-            f"The settings file {path} sets {', '.join(sorted(unknown))}, which is no option; "
+            f"The settings file {path} sets {', '.join(shown)}, which is no option; "
             "see 'swarm-bench compare --help'"
         )
     return _fields(found)
 
 
 def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:
-    first = first_error(error)
-    name = str(first["loc"][0])
+    """All options that are wrong."""
+    return UsageError("; ".join(dict.fromkeys(_clause(one, sources) for one in error.errors())))
+
+
+def _clause(error: ErrorDetails, sources: Mapping[str, Source]) -> str:
+    name = str(error["loc"][0])
     option = "--" + name.replace("_", "-").replace("resume", "continue")
     place = sources.get(name, "default")
     where = "" if place == "command line" else f" (from {place})"
-    given = first["input"]
+    given = error["input"]
     if name == "agent_env" and isinstance(given, list):
         given = [_without_value(str(word)) for word in given]
-    return UsageError(f"{option} {given!r}{where}: it {words_of(first)}")
+    return f"{option} {given!r}{where}: it {words_of(error)}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -41,12 +41,17 @@ class Kind:
     def find(self, word: str) -> Path:
         """The file that `word` stands for: a path to one, or its name without the suffix.
 
-        Raises `UnknownName` when there is none, and `ConfigError` when a file of the user has the
+        Raises `UsageError` when there is none, and `ConfigError` when a file of the user has the
         name of one of ours: neither may quietly replace the other.
         """
         if self.is_path(word):
             return Path(word).expanduser()
         found = [path for path in self.files() if path.stem == word]
+        if not found and Path(word).is_file():
+            raise UsageError(
+                f"There is no {self.name} called {word!r}; for the file of that name give its "
+                f"path, ./{word}"
+            )
         if not found:
             raise UnknownName(self.name, word, {path.stem for path in self.files()})
         if len(found) > 1:

@@ -46,7 +46,7 @@ def render_plan(planned: Planned) -> str:
         f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
         *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
-        f"Model:      {experiment.model or 'the default of the agent'}",
+        f"Model:      {experiment.model_label}",
         *([f"Warning:    {plain(planned.doubt)}"] if planned.doubt else []),
         *_options(experiment),
         *command_lines(planned.launches),

@@ -145,11 +145,11 @@ def test_a_mode_without_any_answer_has_no_verdict(
     stopped = failed("canopy", "max-turns", "budget-reached")
     broken = failed("canopy", "exit-code", "agent-failed", agent=2)
     assert standing(session(trial(), stopped, broken)).no_verdict == (
-        "none of its trials came to an answer: 1 of 2 max-turns, 1 of 2 failed."
+        "none of its trials gave an answer: 1 of 2 max-turns, 1 of 2 failed."
     )
     data = session(failed("baseline", "timeout", "budget-reached"), trial("canopy"))
     assert headline(data).no_verdict == (
-        "everything is compared with baseline, and none of its trials came to an answer: 1 of 1 "
+        "everything is compared with baseline, and none of its trials gave an answer: 1 of 1 "
         "timeout."
     )
 

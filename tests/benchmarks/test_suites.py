@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.benchmarks.suites import find_suite, list_suites, read_suite
-from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 
 
 def suite_file(folder: Path, text: str) -> Path:
@@ -33,6 +33,15 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_an_unknown_suite_is_named_with_a_hint() -> None:
     with pytest.raises(UnknownName, match="no task suite called 'exploratoin'; did you mean"):
         find_suite("exploratoin")
+
+
+def test_a_file_that_is_taken_for_a_name_is_told_from_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yml").touch()
+    with pytest.raises(UsageError, match=r"for the file of that name give its path, \./mine\.yml"):
+        find_suite("mine.yml")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("swarm-bench.toml", "agnets = 3\n", "sets agnets, which is no option"),
+        ("swarm-bench.toml", "agnets = 3\n", r"sets agnets \(did you mean agents\?\), which is no"),
         ("swarm-bench.toml", "agents = \n", "is not TOML"),
         (".env", "SWARM_BENCH_AGNETS=3\n", "sets SWARM_BENCH_AGNETS, which is no option"),
         (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8"),
@@ -283,3 +283,14 @@ def test_what_other_programs_have_in_dotenv_is_not_filled_in(
     assert found.dotenv.written == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
     assert found.dotenv.filled == {"ANTHROPIC_API_KEY": "a-secret"}
     assert found.settings.runs == 2
+
+
+def test_all_options_that_are_wrong_are_said_at_once() -> None:
+    Path("swarm-bench.toml").write_text("seed = 'x'\n")
+    with pytest.raises(UsageError) as failed:
+        load({"agents": ["0", "two"], "runs": "many", "min_connected": "90%"})
+    assert str(failed.value) == (
+        "--agents '0': it must be at least 1; --agents 'two': it must be a whole number; "
+        "--runs 'many': it must be a whole number; --min-connected '90%': it must be a number; "
+        "--seed 'x' (from file): it must be a whole number"
+    )

@@ -104,7 +104,7 @@ def test_a_server_that_greets_and_never_answers_a_call(bench: Bench) -> None:
     assert mute["tool_unanswered"] == {PACK: 1}
     assert (evidence["connected"], evidence["start"]) == (["tool"], None)
     assert (evidence["calls"], evidence["failed"], evidence["unanswered"]) == (1, 0, 1)
-    assert "**no verdict**: none of its trials came to an answer" in headline(done)["mute"]
+    assert "**no verdict**: none of its trials gave an answer" in headline(done)["mute"]
 
 
 def test_agents_and_counters_that_do_not_say_the_same(bench: Bench) -> None:
