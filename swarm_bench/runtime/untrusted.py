@@ -12,6 +12,7 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,7 +29,7 @@ _NO_FILE = (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR)
 
 
 @contextmanager
-def opened(path: Path, limit: int = LARGEST) -> Iterator[BinaryIO]:
+def opened(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
     """Open a file of at most `limit` bytes to read it; the folder may lie behind links.
 
     Raises `Refused` for a link, for what is no regular file, for one of somebody else, and for a

@@ -4,8 +4,10 @@ The original is only ever read. A clone has its own objects, one branch, one com
 so nothing that an agent does with git can reach the original, or even learn where it lies.
 """
 
+import hashlib
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from swarm_bench.core.experiment import Repository
 from swarm_bench.runtime.content import INDEX, Taken, changed, uncommitted, walked
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
+from swarm_bench.runtime.inventory import inventory
+from swarm_bench.runtime.untrusted import opened
 
 BRANCH = "main"
 PLACEMENTS = 10
@@ -34,6 +38,8 @@ class Snapshot:
     """Paths relative to the root, with `/`."""
     commit: str | None = None
     """Its own, which has no history; `None` for one that nothing is cloned from."""
+    objects: str | None = None
+    """The hash of its object files: git believes a file that says it is another's content."""
 
 
 async def take_snapshot(
@@ -72,7 +78,8 @@ async def take_snapshot(
         bytes=size,
         left_out=left_out,
     )
-    return Snapshot(path=target, repository=repository, files=files, commit=own)
+    objects = await anyio.to_thread.run_sync(_digest, target / "objects")
+    return Snapshot(path=target, repository=repository, files=files, commit=own, objects=objects)
 
 
 @asynccontextmanager
@@ -116,8 +123,7 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
     for ref in refs:
         await git("update-ref", "-d", ref.partition(" ")[2], cwd=target)
     await git("update-ref", f"refs/heads/{BRANCH}", str(snapshot.commit), cwd=target)
-    await git("repack", "-a", "-d", "-q", cwd=target)
-    await git("prune", "--expire=now", cwd=target)
+    await _pack(target)
     raise HarnessError(
         f"The private copy of the repository in {target} was changed since the session began, "
         "probably by an agent, and was put back; run this swarm again with --continue"
@@ -126,11 +132,22 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
 
 async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
     head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
-    if head != snapshot.commit:
+    objects = await anyio.to_thread.run_sync(_digest, fresh / ".git" / "objects")
+    if (head, objects) != (snapshot.commit, snapshot.objects):
         raise HarnessError(
-            f"A clone of {snapshot.path} has the commit {head} and not {snapshot.commit}: the "
-            "private copy of the repository was changed; go on with --continue, which makes it anew"
+            f"The private copy of the repository in {snapshot.path} was changed since the session "
+            "began, probably by an agent; go on with --continue, which makes it anew"
         )
+
+
+def _digest(objects: Path) -> str:
+    """The hash of the names and bytes of all files of git's that hold objects."""
+    found = hashlib.blake2b()
+    for name in sorted(inventory(objects)):
+        with opened(objects / name, sys.maxsize) as file:
+            content = hashlib.file_digest(file, hashlib.blake2b).digest()
+        found.update(f"{name}\0".encode("utf-8", "surrogateescape") + content)
+    return found.hexdigest()
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -203,9 +220,14 @@ async def _committed(target: Path, tree: str) -> str:
     made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
     commit = made.decode().strip()
     await git("update-ref", f"refs/heads/{BRANCH}", commit, cwd=target)
-    # One file that is quick to copy, and nothing in it but this commit.
-    await git("repack", "-a", "-d", "-q", cwd=target)
+    await _pack(target)
     return commit
+
+
+async def _pack(target: Path) -> None:
+    """Leave one file that is quick to copy, and nothing in it but our commit."""
+    await git("repack", "-a", "-d", "-q", cwd=target)
+    await git("prune", "--expire=now", cwd=target)
 
 
 async def _fetch_head(repo: Path, target: Path) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -173,6 +174,44 @@ async def test_what_an_agent_pushed_reaches_no_later_clone(
         assert not (path / "hint.txt").exists()
         assert sh("git log --all --format=%s", path) == "snapshot\n"
         assert "commit" not in sh("git fsck --unreachable --no-progress", path)
+
+
+FORGE = """
+import shutil, subprocess, sys, zlib
+from pathlib import Path
+
+store, blob = Path(sys.argv[1]), sys.argv[2]
+for pack in list(store.glob("pack/*.pack")):
+    away = shutil.move(pack, store / "away")
+    subprocess.run(["git", "unpack-objects", "-q"], stdin=open(away), cwd=store.parent, check=True)
+    away.unlink()
+for index in store.glob("pack/*"):
+    index.unlink()
+file = store / blob[:2] / blob[2:]
+file.chmod(0o644)
+file.write_bytes(zlib.compress(b"blob 7\\0forged\\n"))
+"""
+
+
+async def test_objects_that_an_agent_forged_reach_no_later_clone(
+    repo: Path, tmp_path: Path
+) -> None:
+    """Git takes the name of an object for a proof of its content."""
+    snapshot = await take_snapshot(repo, tmp_path / "snapshot", dirty=False)
+    blob = sh("git rev-parse main:a.txt", snapshot.path).strip()
+
+    def forge(store: Path) -> None:
+        subprocess.run([sys.executable, "-c", FORGE, store, blob], check=True)
+
+    async with clone(snapshot, tmp_path / "clone", keep=None) as path:
+        forge(path / ".git" / "objects")
+        assert sh(f"git cat-file blob {blob}", path) == "forged\n"
+    async with clone(snapshot, tmp_path / "clone", keep=None) as path:
+        assert (path / "a.txt").read_text() == "first\n"
+    forge(snapshot.path / "objects")
+    with pytest.raises(HarnessError, match="was changed since the session began"):
+        async with clone(snapshot, tmp_path / "clone", keep=None):
+            pass
 
 
 async def test_equal_content_makes_equal_snapshots(repo: Path, tmp_path: Path) -> None:
