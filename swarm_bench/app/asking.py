@@ -78,7 +78,7 @@ async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
     try:
         async with (
             asking.homes.opened("home-service") as home,
-            started_service(asking.service_command(work, home), log=log, secrets=asking.secrets()),
+            started_service(asking.service_command(home), log=log, secrets=asking.secrets()),
         ):
             pass
     except ServiceFailed as error:

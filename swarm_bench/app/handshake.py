@@ -17,6 +17,7 @@ from swarm_bench.engine.preparing import Site, prepare, tear_down, version
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
 from swarm_bench.retrieval.modes import check_filling, render_servers
+from swarm_bench.retrieval.own_service import API_KEY, new_key, sends_key, service_command
 from swarm_bench.retrieval.service_exercise import FILES, make_repository
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove
@@ -45,6 +46,8 @@ class Asking:
     """Seconds that a preparation may take."""
     dotenv: DotEnv = field(default_factory=DotEnv)
     """Variables of `.env`, which every server can read."""
+    service_key: str = field(default_factory=new_key, repr=False)
+    """What a service that we start asks for."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -59,7 +62,8 @@ class Asking:
     def secrets(self, *modes: Mode) -> tuple[str, ...]:
         """What nobody may read of what the modes' servers say, and a service."""
         readable = [self.variables, self.dotenv.filled, self.dotenv.written]
-        return secrets(modes, self.agent_env, readable, [self.service_url or ""])
+        given = {**self.agent_env, API_KEY: self.service_key}
+        return secrets(modes, given, readable, [self.service_url or ""])
 
     def values(self, workspace: Path) -> dict[str, str]:
         """Of the placeholders."""
@@ -83,13 +87,15 @@ class Asking:
             timeout=self.index_timeout,
         )
 
-    def service_command(self, cwd: Path, home: Mapping[str, str]) -> Command:
-        """Starts a service that no agent will ask; `home` are variables that lead into its own."""
-        return Command(
-            argv=(str(self.programs["canopy-service"]),),
-            cwd=cwd,
+    def service_command(self, home: Mapping[str, str], mode: Mode | None = None) -> Command:
+        """Starts a service that no agent will ask, and only the servers of `mode` beside us; `home`
+        are variables that lead into its own."""
+        return service_command(
+            self.programs["canopy-service"],
+            work=self.homes.work,
             env={**small_environment(self.user_environment), **home},
             tag=f"{TAG_BEGIN}-service-{uuid4().hex}",
+            key=self.service_key if mode is None or sends_key(mode, self.programs) else None,
         )
 
 

@@ -29,13 +29,15 @@ def probes_of(mode: Mode) -> Sequence[str]:
     return tuple(_DIFFERENCES) if gives_no_tool(mode) else mode.probes
 
 
-def probes(names: Sequence[str], workspace: Path, service_url: str | None) -> list[Probe]:
+def probes(
+    names: Sequence[str], workspace: Path, service_url: str | None, key: str | None
+) -> list[Probe]:
     """The probes of these names; the service's only when there is a service."""
     found: list[Probe] = []
     if "feedback" in names:
         found.append(FeedbackProbe(workspace))
     if "service" in names and service_url is not None:
-        found.append(ServiceMetricsProbe(service_url))
+        found.append(ServiceMetricsProbe(service_url, key))
     return found
 
 

@@ -138,7 +138,7 @@ class Groundwork:
             mode=self._mode,
             workspace=kit.workspace,
             env={**kit.environment({}), **kit.agent_env},
-            home=around.home,
+            home=around.of_servers,
             values=around.placeholders,
             variables=kit.variables,
             secrets=kit.secrets,

@@ -19,6 +19,7 @@ from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.retrieval.own_service import API_KEY, new_key
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
 from swarm_bench.runtime.workspace import Snapshot
@@ -56,6 +57,8 @@ class Kit:
     recorded: Recorded | None = None
     """The recording that is played instead of running agents; `agent` plays it."""
 
+    service_key: str = field(default_factory=new_key, repr=False)
+    """What the services that we start for the session ask for."""
     reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads read and score at a time what agents printed: the loop must go on."""
 
@@ -95,4 +98,5 @@ class Kit:
         """Values that must not reach a file: every agent can read those of all modes."""
         words = [self.experiment.service_url or "", *self.experiment.agent_args]
         readable = [self.variables, self.dotenv.filled, self.dotenv.written]
-        return secrets(self.experiment.modes, self.agent_env, readable, words)
+        given = {**self.agent_env, API_KEY: self.service_key}
+        return secrets(self.experiment.modes, given, readable, words)

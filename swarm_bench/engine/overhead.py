@@ -98,6 +98,7 @@ class EmptyPrompts:
                     monitor=TreeMonitor(),
                     attempts={},
                     home=home,
+                    service=around.service,
                 )
                 run = TrialRun(_quiet(kit, folder, longest), own, _trial(mode))
                 await run.run(lost)

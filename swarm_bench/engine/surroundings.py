@@ -1,7 +1,7 @@
 """What the trials of one swarm share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.retrieval.outside import Reach
@@ -19,7 +19,14 @@ class Surroundings:
     """How often each trial was tried before."""
     home: Mapping[str, str]
     """Variables that lead the servers into the home that they share."""
+    service: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables with which the servers ask the service of the swarm."""
     made: tuple[str, ...] = ()
     """Paths in the workspace that the preparation of the mode's tool left there."""
     reach: Reach = Reach()
     """What other modes give."""
+
+    @property
+    def of_servers(self) -> dict[str, str]:
+        """All variables that we give the servers."""
+        return {**self.home, **self.service}

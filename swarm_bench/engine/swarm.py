@@ -28,11 +28,11 @@ from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
 from swarm_bench.retrieval.index_watch import IndexWatch
+from swarm_bench.retrieval.own_service import sends_key, service_command
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.reaching import reach_of
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
-from swarm_bench.runtime.process import Command
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspace import clone
 
@@ -140,11 +140,12 @@ class SwarmRun:
         else:
             run, mode = self._swarm.run, self._mode.name
             folder = kit.folder.make_mode_folder(kit.experiment, run, mode)
-            command = Command(
-                argv=(str(kit.programs["canopy-service"]),),
-                cwd=kit.work,
+            command = service_command(
+                kit.programs["canopy-service"],
+                work=kit.work,
                 env=kit.environment(self._home),
                 tag=f"{kit.experiment.session}/service/{self._swarm.id}",
+                key=kit.service_key if sends_key(self._mode, kit.programs) else None,
             )
             log = folder / "service.log"
             service = started_service(command, log=log, secrets=kit.secrets)
@@ -235,7 +236,8 @@ class SwarmRun:
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         names = counters.probes_of(self._mode)
-        probes = counters.probes(names, self._kit.workspace, url)
+        key = self._service.key if self._service else None
+        probes = counters.probes(names, self._kit.workspace, url, key)
         return {probe.name: await probe.snapshot() for probe in probes}
 
     def _surroundings(self) -> Surroundings:
@@ -245,6 +247,7 @@ class SwarmRun:
             monitor=self._monitor,
             attempts=self._attempts,
             home=self._home,
+            service=self._service.variables if self._service else {},
             made=self._ground.made,
             reach=self._reach,
         )

@@ -213,7 +213,7 @@ class TrialRun:
         mode = kit.experiment.mode(trial.mode)
         config = home / "mcp.json"
         around = self._around
-        servers = render_servers(mode, around.placeholders, kit.variables, around.home)
+        servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
         write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
         return AgentRequest(
             prompt=self._prompt,

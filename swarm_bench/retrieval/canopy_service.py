@@ -3,7 +3,7 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import anyio
 from anyio.abc import Process
 
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
+from swarm_bench.retrieval.own_service import API_KEY
 from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
 from swarm_bench.runtime.untrusted import tail
@@ -31,9 +32,16 @@ class Service:
     """A service that answers."""
 
     url: str
+    key: str | None = field(default=None, repr=False)
+    """What it asks for with every request; `None` for one that asks for nothing."""
     log: Path | None = None
     """`None` for a service that somebody else runs."""
     process: Process | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the MCP servers that ask it must be given."""
+        return {} if self.key is None else {API_KEY: self.key}
 
     async def index(self, workspace: Path, timeout: float) -> float:
         """Add the workspace and have it indexed. Returns seconds until it was ready.
@@ -121,9 +129,10 @@ class Service:
         """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
         import httpx2  # 35 ms, and most sessions ask no service
 
+        headers = {"X-Api-Key": self.key} if self.key else {}
         try:
             # No proxy: the service is on this machine, or where the user said.
-            async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
+            async with httpx2.AsyncClient(timeout=10, trust_env=False, headers=headers) as client:
                 answer = await client.request(method, self.url + path, json=body)
                 content = answer.json()
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
@@ -170,7 +179,8 @@ async def started_service(
             )
         except ProcessLost as error:
             raise ServiceFailed(str(error)) from error
-        service = Service(url=f"http://127.0.0.1:{port}", log=log, process=process)
+        url, key = f"http://127.0.0.1:{port}", command.env.get(API_KEY)
+        service = Service(url=url, key=key, log=log, process=process)
         await _until_it_answers(service, process)
         yield service
 
@@ -181,8 +191,8 @@ async def running_service(url: str) -> AsyncIterator[Service]:
     service = Service(url=url.rstrip("/"))
     if not await service.answers():
         raise ServiceFailed(
-            f"No canopy-service answers at {url}; start it, or omit --service-url "
-            "to have one started"
+            f"No canopy-service answers at {url} to those without a key; start one, or omit "
+            "--service-url to have one started"
         )
     yield service
 

@@ -26,23 +26,24 @@ class Exercise:
     expand: float
 
 
-async def exercise(service: Service) -> Exercise:
-    """Index, query, expand, and look whether the counters moved. The repository stays registered
-    with the service, though its folder is gone.
+async def exercise(service: Service, work: Path) -> Exercise:
+    """Index, query, expand, and look whether the counters moved. The repository, which is made
+    below `work`, stays registered with the service, though its folder is gone.
 
     Raises `IndexFailed` and `ServiceFailed` with what the service could not do.
     """
-    with temporary() as folder:
+    probe = ServiceMetricsProbe(service.url, service.key)
+    with temporary(work) as folder:
         (place := folder / "repository").mkdir()
         await make_repository(place)
-        before = await ServiceMetricsProbe(service.url).snapshot()
+        before = await probe.snapshot()
         index = await service.index(place, _TIMEOUT)
         started = anyio.current_time()
         handles = await _handles(service, place)
         queried = anyio.current_time()
         await _expand(service, place, handles)
         expanded = anyio.current_time()
-        after = await ServiceMetricsProbe(service.url).snapshot()
+        after = await probe.snapshot()
     _check_moved(service_difference(before, after))
     return Exercise(index=index, query=queried - started, expand=expanded - queried)
 

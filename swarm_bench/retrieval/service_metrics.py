@@ -23,8 +23,9 @@ class ServiceMetricsProbe:
 
     name = "service"
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, key: str | None = None) -> None:
         self._url = f"{url}/metrics"
+        self._headers = {"X-Api-Key": key} if key else {}
 
     async def snapshot(self) -> dict[str, Any] | None:
         """The body of `/metrics`, or `None` when the service gives none."""
@@ -32,7 +33,7 @@ class ServiceMetricsProbe:
 
         try:
             async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
-                answer = await client.get(self._url)
+                answer = await client.get(self._url, headers=self._headers)
                 body = answer.raise_for_status().json()
         except (httpx2.HTTPError, ValueError, RecursionError):
             return None

@@ -37,8 +37,10 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
 
 
 @pytest.mark.anyio
-async def test_a_service_that_works_says_how_long_each_step_takes(service: Service) -> None:
-    took = await exercise(service)
+async def test_a_service_that_works_says_how_long_each_step_takes(
+    service: Service, tmp_path: Path
+) -> None:
+    took = await exercise(service, tmp_path)
     assert took.index > 0
     assert 0 < took.query < 5
     assert 0 < took.expand < 5
@@ -87,8 +89,8 @@ async def served(app: Starlette) -> AsyncIterator[str]:
     ],
 )
 async def test_one_that_does_not_is_named(
-    found: list[dict[str, str]], content: str, sentence: str
+    tmp_path: Path, found: list[dict[str, str]], content: str, sentence: str
 ) -> None:
     async with served(Stuck(found, content).app()) as url:
         with pytest.raises(ServiceFailed, match=sentence):
-            await exercise(Service(url=url))
+            await exercise(Service(url=url), tmp_path)

@@ -21,7 +21,7 @@ from swarm_bench.core.settings import Settings
 from swarm_bench.engine.preparing import Site, call, prepare, tear_down
 from swarm_bench.models import tool_roles
 from swarm_bench.models.rules.terms import Term
-from swarm_bench.retrieval.canopy_service import started_service
+from swarm_bench.retrieval.canopy_service import Service, started_service
 from swarm_bench.retrieval.modes import search_arguments
 from swarm_bench.retrieval.places import Unreadable, files_of, read_places
 from swarm_bench.runtime.git import try_git
@@ -89,10 +89,10 @@ async def check_search(asking: Asking, mode: Mode, question: Question) -> Check:
 async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) -> _Asked:
     async with (
         asking.homes.opened("home-search", keep=mode.keep, of=mode.name) as home,
-        _service(asking, mode, workspace, home, question.prepare_seconds) as url,
+        _service(asking, mode, workspace, home, question.prepare_seconds) as service,
     ):
-        site = asking.site(mode, workspace, home)
-        tag, values = f"doctor-{uuid4().hex}", {**site.values, "service_url": url}
+        site = asking.site(mode, workspace, {**home, **service.variables})
+        tag, values = f"doctor-{uuid4().hex}", {**site.values, "service_url": service.url}
         site = replace(site, tag=tag, values=values)
         try:
             if needs_preparation(mode):
@@ -108,19 +108,19 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
 @asynccontextmanager
 async def _service(
     asking: Asking, mode: Mode, workspace: Path, home: Mapping[str, str], seconds: float
-) -> AsyncIterator[str]:
-    """The address of a service that has indexed the workspace; empty for a mode without one. One
+) -> AsyncIterator[Service]:
+    """A service that has indexed the workspace; without an address for a mode that needs none. One
     that others may use is not asked to index anything."""
     if not mode.services:
-        yield ""
+        yield Service(url="")
         return
     if asking.service_url is not None:
         raise _Skipped("the service is one that others may use, and would keep the repository")
-    command = asking.service_command(asking.homes.work, home)
+    command = asking.service_command(home, mode)
     log = asking.homes.work / "search.log"
     async with started_service(command, log=log, secrets=asking.secrets(mode)) as service:
         await _in_time("indexing", service.index(workspace, 2 * seconds), seconds)
-        yield service.url
+        yield service
 
 
 async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:

@@ -127,14 +127,14 @@ def _server(greeting: Greeting) -> str:
 async def _check_service(asking: Asking) -> Check:
     work = asking.homes.work
     async with asking.homes.opened("home-service") as home:
-        command = asking.service_command(work, home)
+        command = asking.service_command(home)
         log = work / "service.log"
         url = asking.service_url
         try:
             own = started_service(command, log=log, secrets=asking.secrets())
             async with running_service(url) if url else own as one:
                 name = await one.implementation() or "canopy-service"
-                took = await exercise(one)
+                took = await exercise(one, work)
         except HarnessError as error:
             # The log goes away with the folder.
             found = str(error).replace(f"its log {log}", "its log")

@@ -1,8 +1,9 @@
 """What the service does for each route, without HTTP: a checked body in, JSON out."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from swarm_bench.retrieval.embedded.budget import choose
 from swarm_bench.retrieval.embedded.canopy import Canopy
@@ -27,9 +28,9 @@ from swarm_bench.retrieval.embedded.settings import title
 class Endpoints:
     """The service's state and its answers. Safe for threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: Sequence[Path] = ()) -> None:
         self.metrics = Metrics()
-        self.repositories = Repositories(self.metrics)
+        self.repositories = Repositories(self.metrics, roots)
 
     def add(self, body: AddBody) -> Json:
         repository = self.repositories.add(body.path, body.name)

@@ -34,6 +34,21 @@ class Unauthorized(ToolError):
     hint = "Send the service's key in the X-Api-Key header"
 
 
+class Forbidden(ToolError):
+    """The service does not do that for anybody."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class Misdirected(ToolError):
+    """The request was meant for somebody else."""
+
+    code = "misdirected"
+    http_status = 421
+    hint = "Ask by the address that the service said when it started"
+
+
 class RepoNotFound(ToolError):
     """No repository has that id."""
 

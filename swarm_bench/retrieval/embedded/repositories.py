@@ -4,6 +4,7 @@ import logging
 import sqlite3
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from threading import Lock, RLock, Thread
 
 from swarm_bench.retrieval.embedded.canopy import Canopy
 from swarm_bench.retrieval.embedded.errors import (
+    Forbidden,
     InvalidRepo,
     RepoNotFound,
     RepoNotReady,
@@ -139,10 +141,11 @@ class Repository:
 
 
 class Repositories:
-    """All repositories of a service, in memory only."""
+    """All repositories of a service, in memory only; those below `roots`, if there are any."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, roots: Sequence[Path] = ()) -> None:
         self._metrics = metrics
+        self._roots = [root.resolve() for root in roots]
         self._lock = Lock()
         self._by_id: dict[str, Repository] = {}
 
@@ -150,10 +153,12 @@ class Repositories:
         """The repository at a path; the same one when it is added again.
 
         Raises:
+            Forbidden: the path is outside of the folders that the service was started for.
             InvalidRepo: the path is not the top of a git checkout.
         """
         try:
             root = Path(path).resolve()
+            self._check_inside(root)
             is_checkout = bool(path) and (root / ".git").exists()
         except (OSError, ValueError):
             is_checkout = False
@@ -167,6 +172,10 @@ class Repositories:
             repository = Repository(root, name or root.name or "unnamed", self._metrics)
             self._by_id[repository.id] = repository
             return repository
+
+    def _check_inside(self, root: Path) -> None:
+        if self._roots and not any(root.is_relative_to(one) for one in self._roots):
+            raise Forbidden(f"{root} is outside of the folders that this service was started for")
 
     def get(self, repo_id: str) -> Repository:
         try:

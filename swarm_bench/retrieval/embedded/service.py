@@ -1,7 +1,6 @@
 """`swarm-bench-canopy-service`: canopy's HTTP service, one index for all agents of a swarm."""
 
 import argparse
-import hmac
 import logging
 import os
 import signal
@@ -9,7 +8,7 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
-from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import uvicorn
@@ -17,13 +16,16 @@ from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from swarm_bench.retrieval.embedded.connections import TimedProtocol
 from swarm_bench.retrieval.embedded.diagnostics import start_diagnostics
 from swarm_bench.retrieval.embedded.endpoints import Endpoints
-from swarm_bench.retrieval.embedded.errors import ToolError, Unauthorized
+from swarm_bench.retrieval.embedded.errors import ToolError
+from swarm_bench.retrieval.embedded.gate import Gate, envelope, is_local, names_of
 from swarm_bench.retrieval.embedded.requests import (
     AddBody,
     ExpandBody,
@@ -34,26 +36,25 @@ from swarm_bench.retrieval.embedded.requests import (
 from swarm_bench.retrieval.embedded.settings import REQUEST_BYTES, title
 
 STOP_SECONDS = 2
+OPEN_ROUTES = ("/status", "/metrics")
+"""canopy asks for no key there."""
 
 BodyType = TypeVar("BodyType", bound=BaseModel)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(endpoints: Endpoints, key: str | None) -> Starlette:
-    """The service as an ASGI application; with a key, all routes but two ask for it."""
+def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
+    """The service as an ASGI application behind its gate."""
 
     def taking(model: type[BodyType], work: Callable[[BodyType], Any]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            _check_key(request, key)
             body = await _body(request, model)
             return JSONResponse(await run_in_threadpool(work, body))
 
         return endpoint
 
-    def giving(work: Callable[[], Any], *, is_guarded: bool) -> Endpoint:
-        async def endpoint(request: Request) -> Response:
-            if is_guarded:
-                _check_key(request, key)
+    def giving(work: Callable[[], Any]) -> Endpoint:
+        async def endpoint(_request: Request) -> Response:
             return JSONResponse(await run_in_threadpool(work))
 
         return endpoint
@@ -62,29 +63,24 @@ def application(endpoints: Endpoints, key: str | None) -> Starlette:
     app = Starlette(
         routes=[
             Route("/repos/add", taking(AddBody, endpoints.add), methods=post),
-            Route("/repos", giving(endpoints.repos, is_guarded=True)),
+            Route("/repos", giving(endpoints.repos)),
             Route("/reindex", taking(ReindexBody, endpoints.reindex), methods=post),
             Route("/query", taking(QueryBody, endpoints.query), methods=post),
             Route("/evidence_pack", taking(PackBody, endpoints.evidence_pack), methods=post),
             Route("/expand", taking(ExpandBody, endpoints.expand), methods=post),
-            Route("/status", giving(endpoints.status, is_guarded=False)),
-            Route("/metrics", giving(endpoints.read_metrics, is_guarded=False)),
+            Route("/status", giving(endpoints.status)),
+            Route("/metrics", giving(endpoints.read_metrics)),
         ],
+        middleware=[gate],
         exception_handlers={
-            ToolError: _envelope,
-            sqlite3.Error: _internal,
-            OSError: _internal,
+            ToolError: _failed,
+            sqlite3.Error: _broken,
+            OSError: _broken,
         },
     )
     # canopy knows its routes by their exact names.
     app.router.redirect_slashes = False
     return app
-
-
-def _check_key(request: Request, key: str | None) -> None:
-    given = request.headers.get("x-api-key", "")
-    if key is not None and not hmac.compare_digest(given.encode(), key.encode()):
-        raise Unauthorized("The key is missing or wrong")
 
 
 async def _body(request: Request, model: type[BodyType]) -> BodyType:
@@ -96,13 +92,9 @@ async def _body(request: Request, model: type[BodyType]) -> BodyType:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
         raise HTTPException(415, "Send the body with Content-Type: application/json")
-    raw = bytearray()
-    async for piece in request.stream():
-        raw += piece
-        if len(raw) > REQUEST_BYTES:
-            raise HTTPException(413, f"The body is larger than {REQUEST_BYTES} bytes")
+    raw = await _read(request)
     try:
-        return model.model_validate_json(bytes(raw))
+        return model.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
@@ -111,15 +103,25 @@ async def _body(request: Request, model: type[BodyType]) -> BodyType:
         raise HTTPException(422, f"The body is wrong at {place}: {first['msg']}") from None
 
 
-async def _envelope(_request: Request, error: Exception) -> Response:
+async def _read(request: Request) -> bytes:
+    raw = bytearray()
+    try:
+        async for piece in request.stream():
+            raw += piece
+            if len(raw) > REQUEST_BYTES:
+                raise HTTPException(413, f"The body is larger than {REQUEST_BYTES} bytes")
+    except ClientDisconnect:  # nobody reads this
+        raise HTTPException(408, "The body did not arrive") from None
+    return bytes(raw)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, ToolError)
-    content = {"code": error.code, "message": str(error), "hint": error.hint}
-    return JSONResponse(content, status_code=error.http_status)
+    return envelope(error)
 
 
-async def _internal(_request: Request, error: Exception) -> Response:
-    content = {"code": ToolError.code, "message": str(error), "hint": ToolError.hint}
-    return JSONResponse(content, status_code=ToolError.http_status)
+async def _broken(_request: Request, error: Exception) -> Response:
+    return envelope(ToolError(str(error)))
 
 
 def _options() -> argparse.Namespace:
@@ -130,7 +132,19 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=title())
     parser.add_argument("--port", type=_port, default=3000, help="default 3000; 0 takes a free one")
     parser.add_argument("--bind", default="127.0.0.1", help="address, default 127.0.0.1")
-    parser.add_argument("--api-key", default=os.environ.get("CANOPY_API_KEY") or None)
+    parser.add_argument(
+        "--api-key",
+        default=os.environ.get("CANOPY_API_KEY") or None,
+        help="what clients must send as X-Api-Key; better set CANOPY_API_KEY, which nobody sees",
+    )
+    parser.add_argument(
+        "--root",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="serve only what is below this folder, and ask for the key on every route; repeatable",
+    )
     return parser.parse_args()
 
 
@@ -138,13 +152,6 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65_535:
         raise argparse.ArgumentTypeError("give a number from 0 to 65535")
     return int(text)
-
-
-def _is_local(address: str) -> bool:
-    try:
-        return address == "localhost" or ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def _bound(address: str, port: int) -> socket.socket:
@@ -173,7 +180,7 @@ def _end(_number: int, _frame: object) -> NoReturn:
 
 def main() -> None:
     options = _options()
-    if not options.api_key and not _is_local(options.bind):
+    if not options.api_key and not is_local(options.bind):
         _give_up(f"Listening on {options.bind} needs a key; give --api-key, or bind to 127.0.0.1")
     # uvicorn stops in an orderly way and then hands the signal on: to this.
     signal.signal(signal.SIGTERM, _end)
@@ -185,8 +192,16 @@ def main() -> None:
     logging.getLogger("swarm_bench.retrieval.embedded.service").info(
         "listening on http://%s:%d", address, port
     )
+    gate = Middleware(
+        Gate,
+        names=names_of(options.bind),
+        key=options.api_key,
+        keyless=() if options.root else OPEN_ROUTES,
+    )
     config = uvicorn.Config(
-        application(Endpoints(), options.api_key),
+        application(Endpoints(options.root), gate),
+        http=TimedProtocol,
+        ws="none",
         log_level="warning",
         access_log=False,
         lifespan="off",
