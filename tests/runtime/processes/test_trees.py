@@ -106,6 +106,32 @@ async def test_nothing_escapes_from_an_agent_that_is_stopped(agent: Agent) -> No
     assert agent.escaped() == []
 
 
+LEAVING = "import os, time; print(flush=True); os.read(0, 1); os.setsid(); time.sleep(20)"
+
+
+async def test_what_leaves_while_another_dies_is_found_by_a_later_look(agent: Agent) -> None:
+    held, write = os.pipe()
+    python = [sys.executable, "-I", "-S", "-c"]
+    with FAMILY.planted(agent.word) as tree:
+        stays = subprocess.Popen(  # noqa: ASYNC220
+            [*python, "import time; time.sleep(20)", agent.word],
+            stdout=write,
+            start_new_session=True,
+        )
+        os.close(write)
+        leaves = subprocess.Popen(  # noqa: ASYNC220
+            [*python, LEAVING, agent.word], stdin=held, stdout=subprocess.PIPE
+        )
+        os.close(held)
+        assert leaves.stdout is not None
+        with leaves.stdout:
+            leaves.stdout.readline()
+        await end_strays(tree, 10)
+    assert agent.escaped() == []
+    stays.wait()
+    leaves.wait()
+
+
 async def test_an_escape_costs_another_agent_nothing(tmp_path: Path) -> None:
     """What one lets escape is not known from what the other does; it ends with both."""
     honest, hostile = (Agent(tmp_path, uuid.uuid4().hex) for _ in range(2))
