@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.experiment import Mode
-from swarm_bench.core.records import SwarmRecord, TrialRecord, Verdict
+from swarm_bench.core.records import SwarmRecord, Treatment, TrialRecord, Verdict
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.counting import Calls, Count, expected, numbered
 
@@ -72,7 +72,8 @@ def compare(
     counts = _counts(swarm)
     lost = tuple(why for probe in swarm.after if (why := unread(swarm, probe)))
     if gives_no_tool(mode):
-        return _without_tool(swarm, counts, lost, external=external)
+        clean = len(trials) == len(swarm.agents) and all(map(_shows_no_tool, trials))
+        return _without_tool(swarm, counts, lost, external=external, clean=clean)
     if not counts:
         return Finding(why=lost)
     ran = [trial for trial in trials if trial.started_at is not None]
@@ -150,8 +151,10 @@ def _without_tool(
     lost: tuple[str, ...],
     *,
     external: bool,
+    clean: bool,
 ) -> Finding:
-    """In a mode that gives no tool nothing may be counted, and no database appear."""
+    """In a mode that gives no tool nothing may be counted, and no database appear. One without a
+    count proves no use where all agents are `clean`: any of them can make such a file."""
     moved = [key for key, count in counts.items() if count]
     appeared = swarm.before.get("feedback") is None and swarm.after.get("feedback") is not None
     local = appeared or any(probe == "feedback" or not external for probe, _ in moved)
@@ -160,9 +163,18 @@ def _without_tool(
         return Finding(verdict=verdict, why=lost, moved=False if counts else None)
     said = [_said(key, counts[key]) for key in moved]
     what = " and ".join(said) or ".canopy/feedback.db appeared in the workspace"
+    made = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
+    if made:
+        who = "no agent shows such a tool or a call of one, so this proves no use, and is only said"
     sentence = f"{swarm.mode} gives no retrieval tool, and {what}: {who}."
-    return Finding(verdict="contradict", why=(sentence,), moved=local)
+    return Finding(verdict="contradict", why=(sentence,), moved=local and not made)
+
+
+def _shows_no_tool(trial: TrialRecord) -> bool:
+    """Whether the whole transcript of an agent shows what it had, and no retrieval tool."""
+    whole = trial.tool_calls is not None and not _cut_off(trial)
+    return whole and trial.retrieval is Treatment.NOT_GIVEN
 
 
 def _trust(

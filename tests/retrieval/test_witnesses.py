@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.experiment import Mode
-from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.witnesses import Finding, compare
 
@@ -242,6 +242,30 @@ def test_where_nothing_is_given_nothing_may_be_counted() -> None:
     assert "appeared" in appeared.why[0]
     was_there = finding(BASELINE, swarm((0, 0)), trial({}))
     assert (was_there.verdict, was_there.moved) == ("agree", False)
+
+
+def test_a_database_without_a_count_proves_no_use_by_agents_that_show_all_they_had() -> None:
+    """An agent can make the file, and would take the verdict from everybody."""
+    none: dict[str, Any] = {"feedback": None}
+    unreadable = {"feedback": {"query_events": None, "expand_events": None}}
+    made = [
+        swarm((0, 0), before=none, agents=2),
+        swarm(before=none, after=unreadable, difference=unreadable, agents=2),
+    ]
+    clean = trial({"Read": 1}, retrieval=Treatment.NOT_GIVEN)
+    for record in made:
+        found = finding(BASELINE, record, clean, clean)
+        assert (found.verdict, found.moved) == ("contradict", False)
+        assert "proves no use" in found.why[0]
+        for other in (
+            trial(None, retrieval=Treatment.NOT_GIVEN),
+            trial({}, retrieval=Treatment.UNKNOWN),
+            trial({}, retrieval=Treatment.NOT_GIVEN, cause=Cause.TIMEOUT),
+        ):
+            assert finding(BASELINE, record, clean, other).moved is True
+        assert finding(BASELINE, record, clean).moved is True
+    counted = swarm((1, 0), before=none, agents=2)
+    assert finding(BASELINE, counted, clean, clean).moved is True
 
 
 def test_a_service_of_others_that_is_asked_beside_the_baseline_proves_nothing() -> None:
