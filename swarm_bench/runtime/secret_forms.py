@@ -3,12 +3,20 @@
 import base64
 import json
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
 BYTES = "surrogateescape"
 """How a variable holds bytes that are no UTF-8."""
 _SHORTEST_BASE64 = 8
 """Characters; shorter ones would be found in ordinary words."""
+_WIDTHS = (64, 76)
+"""Characters of a line of base64, as OpenSSL and `base64` print it."""
+_LINE_BREAKS = (b"\n", rb"\n", rb"\\n")
+"""As it is, in JSON, and in a text within a text."""
+_LONGEST_IN_LINES = 256
+"""Characters of base64; the forms of a longer secret would take a hundred megabytes."""
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PERCENT = re.compile(rb"%[0-9A-F]{2}")
 
@@ -42,4 +50,14 @@ def _base64(plain: bytes, before: int) -> set[bytes]:
     own = encoded[-(-8 * before // 6) : 8 * (before + len(plain)) // 6]
     if len(own) < _SHORTEST_BASE64:
         return set()
-    return {own, own.translate(_URL_SAFE), *_quoted(own)}
+    return {own, own.translate(_URL_SAFE), *_quoted(own), *_in_lines(own, -(-8 * before // 6))}
+
+
+def _in_lines(own: bytes, before: int) -> Iterator[bytes]:
+    """The same characters broken into lines, wherever a line ends: a whole group of four after
+    those of the `before` others."""
+    for width in _WIDTHS if len(own) <= _LONGEST_IN_LINES else ():
+        for first in range(4 - before % 4, min(width + 1, len(own)), 4):
+            ends = [0, *range(first, len(own), width), len(own)]
+            lines = [own[begin:end] for begin, end in pairwise(ends)]
+            yield from (line_break.join(lines) for line_break in _LINE_BREAKS)

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -107,6 +108,11 @@ async def test_a_secret_that_is_no_utf8() -> None:
     assert clean_text("a b\udcff-secret c", ("b\udcff-secret",)) == "a (not stored) c"
 
 
+def in_lines_of_openssl(data: bytes) -> bytes:
+    text = base64.b64encode(data)
+    return b"".join(text[at : at + 64] + b"\n" for at in range(0, len(text), 64))
+
+
 def encodings() -> list[bytes]:
     plain = b"sk-or~v1?abc/def+ghi"
     logins = [b"x" * before + b":" + plain + b":" + b"y" * 3 for before in range(3)]
@@ -129,6 +135,22 @@ async def test_a_secret_is_found_as_programs_encode_it(tmp_path: Path, written: 
     rest = len(before) - len(b"Authorization: Basic ") + len(after) - len(b'"}\n')
     assert rest <= 16
     assert len(written) - rest >= 24
+
+
+@pytest.mark.parametrize("before", range(0, 57, 5))
+@pytest.mark.parametrize("encode", [base64.encodebytes, in_lines_of_openssl])
+async def test_a_secret_is_found_in_lines_of_base64(
+    tmp_path: Path, before: int, encode: Callable[[bytes], bytes]
+) -> None:
+    secret = "sk-or~v1?abc/def+ghi" * 5
+    lines = encode(b"x" * before + secret.encode() + b"y" * 30)
+    in_json = json.dumps(lines.decode()).encode()
+    for data in (lines, in_json, json.dumps(in_json.decode()).encode()):
+        pieces = [data[at : at + 7] for at in range(0, len(data), 7)]
+        shown = await drained(tmp_path, pieces, (secret, "another-one"), [])
+        assert shown.count(b"(not stored)") == 1
+        assert len(data) - len(shown) > len(base64.b64encode(secret.encode())) - 16
+        assert len(shown) < before * 4 / 3 + 30 * 4 / 3 + 40
 
 
 async def test_the_time_grows_with_the_stream_and_not_with_the_secrets() -> None:
