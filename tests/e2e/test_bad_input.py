@@ -160,7 +160,7 @@ def test_a_disk_that_is_full(bench: Bench) -> None:
 def test_two_at_once_in_one_session_are_refused(bench: Bench, tmp_path: Path) -> None:
     running = bench.start(
         "compare", "--repo", str(bench.repo), "--modes", "baseline", "--runs", "99",
-        "--output", "out",
+        "--agents", "1", "--output", "out",
     )  # fmt: skip
     try:
         while not (bench.folder / "out" / "metrics.jsonl").exists():
