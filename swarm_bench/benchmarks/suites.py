@@ -1,9 +1,11 @@
 """Task suites: YAML files that say what agents are asked."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Task
@@ -12,13 +14,29 @@ from swarm_bench.core.located import Located, read_located
 from swarm_bench.core.shipped import SUITES
 from swarm_bench.core.validation import wrong_file
 
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def _fit_for_a_folder(id: str) -> str:
+    if not _ID.fullmatch(id):
+        raise ValueError("must have at most 64 letters, digits, '.', '_' and '-', no sign first")
+    return id
+
+
+def _not_blank(text: str) -> str:
+    """It becomes an argument of a program, which cannot hold a NUL. Raises `ValueError`."""
+    if not text.strip():
+        raise ValueError("must not be empty")
+    if "\0" in text:
+        raise ValueError("must not hold a NUL")
+    return text
+
 
 class _TaskEntry(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
-    title: str = Field(min_length=1)
-    prompt: str = Field(min_length=1, pattern=r"^[^\x00]*$")
-    """It becomes an argument of a program, which cannot hold a NUL."""
+    id: Annotated[str, AfterValidator(_fit_for_a_folder)]
+    title: Annotated[str, AfterValidator(_not_blank)]
+    prompt: Annotated[str, AfterValidator(_not_blank)]
 
 
 class _SuiteFile(BaseModel):

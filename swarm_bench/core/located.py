@@ -50,7 +50,9 @@ def read_located(path: Path, kind: str) -> Located:
     except UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or error
+        problem = str(getattr(error, "problem", None) or error).partition("\n")[0]
+        if problem.startswith("mapping values"):
+            problem = "a text with ': ' in it needs quotes, and keys of a mapping stand alike"
         raise ConfigError(f"{path}{line}: not YAML: {problem}; fix the file") from error
     return Located(content=content, root=root)
 

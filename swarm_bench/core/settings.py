@@ -84,7 +84,7 @@ class Settings(BaseModel):
     service_url: Annotated[str, AfterValidator(written.address)] | None = None
     seed: int = 0
     concurrency: int | None = Field(None, ge=1)
-    output: Path | None = None
+    output: Annotated[Path, BeforeValidator(written.folder)] | None = None
     resume: str | None = None
     """`--continue`: a session's folder, or the empty string for the newest one."""
     plan: bool = False
@@ -95,7 +95,7 @@ class Settings(BaseModel):
     keep_workspaces: bool = False
     require_retrieval: bool = False
     require_verdict: bool = False
-    workspace_root: Path | None = None
+    workspace_root: Annotated[Path, BeforeValidator(written.folder)] | None = None
     """Where clones are made; the folder for temporary files if not given."""
     canopy_mcp: str | None = None
     canopy_service: str | None = None
@@ -245,9 +245,10 @@ def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
 def _file(config: Path | None) -> dict[str, Any]:
     path = config or FILE
     if not path.is_file():
-        if config is not None:
-            state = "is no file" if config.exists() else "does not exist"
-            raise ConfigError(f"The settings file {config} {state}; fix --config")
+        if config is not None and not config.exists():
+            raise ConfigError(f"The settings file {config} does not exist; fix --config")
+        if path.exists():
+            raise ConfigError(f"The settings file {path} is no file; fix --config, or remove it")
         return {}
     try:
         options = tomllib.loads(read_text(path, "settings file"))

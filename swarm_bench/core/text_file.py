@@ -20,7 +20,7 @@ def read_text(path: Path, kind: str, advice: str = "check the path") -> str:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise ConfigError(f"The {kind} {path} is larger than {LARGEST // 1024} KiB; shorten it")
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")  # some editors begin with a mark
     except OSError as error:
         raise ConfigError(
             f"The {kind} {path} cannot be read: {error.strerror}; {advice}"

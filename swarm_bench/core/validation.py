@@ -50,6 +50,8 @@ def words_of(error: ErrorDetails) -> str:
             return f"must be {context['expected']}"
         case "string_pattern_mismatch":
             return f"cannot be {error['input']!r}: it must fit {context['pattern']}"
+        case "string_type" if isinstance(error["input"], bool | int | float):
+            return "must be a string; put it into quotes"
         case "value_error":
             return str(context["error"])
         case kind:

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -22,6 +23,17 @@ _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
 """What agents write as `_` when a server's name becomes part of the name of a tool."""
 
 
+def _is_address(url: str) -> bool:
+    """Whether it can be one once it is filled in."""
+    if "${" in url or "{{" in url:
+        return True
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 class Server(BaseModel):
     """One MCP server. Agents have keys of their own here, so unknown ones are passed on."""
 
@@ -37,6 +49,8 @@ class Server(BaseModel):
     def _says_how_to_reach_it(self) -> "Server":
         if (self.command is None) == (self.url is None):
             raise ValueError("needs either 'command' or 'url'")
+        if self.url is not None and not _is_address(self.url):
+            raise ValueError("needs a 'url' such as http://127.0.0.1:3000/mcp")
         if self.type not in (None, *(("stdio",) if self.url is None else _HTTP)):
             raise ValueError(
                 f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
@@ -66,6 +80,8 @@ class Prepare(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _may_be_a_command_alone(cls, written: Any) -> Any:
+        if isinstance(written, str):
+            raise ValueError('must be a list of words, such as ["make", "index"]')
         return {"command": written} if isinstance(written, list) else written
 
     @model_validator(mode="after")
@@ -182,6 +198,8 @@ class ModeFile(BaseModel):
     @model_validator(mode="after")
     def _tells_its_servers_apart(self) -> "ModeFile":
         seen: dict[str, str] = {}
+        if "" in self.servers:
+            raise ValueError("has a server without a name; give it one")
         for name in self.servers:
             other = seen.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
             if other != name:
@@ -192,18 +210,26 @@ class ModeFile(BaseModel):
         return self
 
 
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises `ValueError` when it has a key twice: only the last would count."""
+    keys = [key for key, _ in pairs]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise ValueError(f"the key {twice!r} stands there a second time")
+    return dict(pairs)
+
+
 def parse(path: Path) -> ModeFile:
     text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_without_doubles)
         if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
             raise ConfigError(
                 f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
             )
         json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
         return ModeFile.model_validate(content)
-    except (json.JSONDecodeError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
     except ValidationError as error:
         said = wrong_file(path, error, ModeFile, json_lines(text))
         raise ConfigError(f"The mode file is wrong: {said}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error

@@ -181,6 +181,8 @@ def _not_runnable(folder: Path, command: str) -> str | None:
     words = command.split()
     if len(words) > 1 and shutil.which(words[0]) is not None:
         return "no program; put all but the first word into 'args', or into words of the list"
+    if command.startswith("~"):
+        return "no program, since ~ is not filled in here; write ${HOME}"
     if "/" not in command:
         return "not on the PATH; install it, or give its path"
     if (folder / command).is_file():

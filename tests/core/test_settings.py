@@ -112,6 +112,7 @@ def test_variables_of_other_programs_do_not_matter() -> None:
         ),
         ({"timeout": "1..5m"}, "--timeout '1..5m': it must be a number of seconds, or a time"),
         ({"repo": ""}, "--repo '': it must name a folder"),
+        ({"output": ""}, "--output '': it must name a folder"),
         ({"repo": "https://host/x"}, "--repo 'https://host/x': it must be a folder; clone"),
         ({"repo": "git@host:x/y"}, "--repo 'git@host:x/y': it must be a folder; clone"),
         ({"service_url": "localhost:1"}, "--service-url 'localhost:1': "),
@@ -283,6 +284,12 @@ def test_what_other_programs_have_in_dotenv_is_not_filled_in(
     assert found.dotenv.written == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
     assert found.dotenv.filled == {"ANTHROPIC_API_KEY": "a-secret"}
     assert found.settings.runs == 2
+
+
+def test_a_settings_file_that_is_a_folder_is_not_passed_over() -> None:
+    Path("swarm-bench.toml").mkdir()
+    with pytest.raises(ConfigError, match="swarm-bench.toml is no file; fix --config, or remove"):
+        load({})
 
 
 def test_all_options_that_are_wrong_are_said_at_once() -> None:

@@ -163,6 +163,15 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
             "'a b' and 'a.b', which agents cannot tell apart",
         ),
         ({"servers": {}}, "call it 'mcpServers'"),
+        *(
+            ({"mcpServers": {"s": {"url": url}}}, "needs a 'url' such as http://127")
+            for url in ("localhost:3000/mcp", "http://[::1/mcp", "", "ftp://x/y", "http:///mcp")
+        ),
+        ({"mcpServers": {"s": {"command": "~/run.sh"}}}, "~ is not filled in here; write .{HOME}"),
+        ({"mcpServers": {"s": {"command": "sh", "env": {"A": 1}}}}, "a string; put it into quotes"),
+        ({"mcpServers": {"": {"command": "sh"}}}, "has a server without a name"),
+        ('{"mcpServers": {}, "mcpServers": {}}', "'mcpServers' stands there a second time"),
+        (own(prepare="make index"), r'must be a list of words, such as \["make", "index"\]'),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "either .command. or .tool."),
         *((own(keep=[path]), "must be a path below") for path in ("", "/x", "~/x", "a/../../x")),
         (own(prepare=["sh"], index={"tool": "x"}), "'prepare' and 'index'"),
@@ -227,6 +236,11 @@ def test_all_wrong_files_are_said_at_once_with_all_their_commands(tmp_path: Path
         "program; put all but the first word into 'args', or into words of the list"
     )
     assert one.endswith(f"is not executable at {plain}; make it so with chmod +x")
+
+
+def test_a_mark_at_the_beginning_is_no_obstacle(tmp_path: Path) -> None:
+    path = mode_file(tmp_path, "\ufeff" + json.dumps({"mcpServers": {}}))
+    assert read_mode(path).servers == {}
 
 
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:
