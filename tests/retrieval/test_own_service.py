@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from swarm_bench.app.handshake import Asking
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.experiment import Mode
 from swarm_bench.retrieval.backends import find_program
@@ -15,6 +16,7 @@ from swarm_bench.retrieval.canopy_service import started_service
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.retrieval.own_service import API_KEY, new_key, sends_key, service_command
 from swarm_bench.retrieval.service_metrics import ServiceMetricsProbe
+from swarm_bench.runtime.homes import Homes
 
 EMBEDDED = {"canopy-mcp": Path("/venv/bin/swarm-bench-canopy-mcp")}
 REAL = {"canopy-mcp": Path("/opt/canopy-mcp")}
@@ -43,6 +45,20 @@ def test_the_real_service_is_given_nothing_that_it_does_not_know(tmp_path: Path)
     real = Path("/opt/canopy-service")
     command = service_command(real, work=tmp_path, env={"A": "b"}, tag="t", key=new_key())
     assert (command.argv, command.env) == ((str(real),), {"A": "b"})
+
+
+def test_the_real_client_asks_ours_without_a_key(tmp_path: Path) -> None:
+    (shipped,) = find_modes(["canopy-service"])
+    programs = {**REAL, "canopy-service": find_program("canopy-service", None)}
+    homes = Homes(work=tmp_path)
+    asking = Asking(
+        programs=programs, user_environment={}, agent_env={}, service_url=None, homes=homes
+    )
+    command = asking.service_command({}, shipped)
+    assert command.argv == (str(programs["canopy-service"]), "--root", str(tmp_path))
+    assert API_KEY not in command.env
+    # Nobody but us asks the one that is tried.
+    assert asking.service_command({}).env[API_KEY] in asking.secrets()
 
 
 def make_checkout(repo: Path) -> Path:
