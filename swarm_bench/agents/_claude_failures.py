@@ -83,7 +83,7 @@ _OUTPUT_BYTES = 8192
 def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
     """Why it ended, and one sentence on a failure."""
     if exit.stopped is not None:
-        waiting = _waiting(transcript.retrying) if exit.stopped == "timeout" else None
+        waiting = _retry_answer(transcript.retrying) if exit.stopped == "timeout" else None
         return STOPPED[exit.stopped], waiting
     if transcript.last is None:
         return _without_result(exit, transcript)
@@ -92,7 +92,7 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
     failed = result.get("is_error") is True or result.get("subtype", "success") != "success"
     named = _named(result)
     if failed:
-        words = _words(result)
+        words = _failure_text(result)
         cause = (
             named
             or by_status(count_of(result.get("api_error_status")))
@@ -131,7 +131,7 @@ def _named(result: Json) -> Cause | None:
     return None
 
 
-def _words(result: Json) -> str | None:
+def _failure_text(result: Json) -> str | None:
     """The agent's own words on its failure."""
     for value in (*list_of(result.get("errors")), result.get("result"), result.get("subtype")):
         if (words := clause_of(value)) is not None:
@@ -139,7 +139,7 @@ def _words(result: Json) -> str | None:
     return None
 
 
-def _waiting(retry: Json | None) -> str | None:
+def _retry_answer(retry: Json | None) -> str | None:
     if retry is None:
         return None
     status, error = count_of(retry.get("error_status")), clause_of(retry.get("error"))

@@ -29,12 +29,12 @@ def cause_of(
     """The cause, and one sentence on a failure. `result` is empty when there was none; `errors`
     are the events with something to complain about, `text` is the answer."""
     if exit.stopped is not None:
-        return STOPPED[exit.stopped], _waiting(stderr) if exit.stopped == "timeout" else None
+        return STOPPED[exit.stopped], _retry_answer(stderr) if exit.stopped == "timeout" else None
     complaints = [text_of(error.get("message")) or "" for error in errors]
     match result.get("status"):
         case "success" if complaints:
             # A loop that it found, turns that it used up: it stopped, and calls that a success.
-            return _said(complaints[-1]) or Cause.ERROR_RESULT, clause_of(complaints[-1])
+            return _cause_in(complaints[-1]) or Cause.ERROR_RESULT, clause_of(complaints[-1])
         case "success" if exit.returncode != 0:
             return Cause.EXIT_CODE, _ending(exit, stderr)
         case "success":
@@ -60,14 +60,14 @@ def _without_result(exit: AgentExit, stderr: str) -> Ending:
 
 
 def _failure(words: str) -> Cause:
-    return _said(words) or api_error(words) or Cause.ERROR_RESULT
+    return _cause_in(words) or api_error(words) or Cause.ERROR_RESULT
 
 
-def _said(words: str) -> Cause | None:
+def _cause_in(words: str) -> Cause | None:
     return by_words(_WORDS, words)
 
 
-def _waiting(stderr: str) -> str | None:
+def _retry_answer(stderr: str) -> str | None:
     attempts = _ATTEMPT.findall(stderr)
     return clause_of(attempts[-1]) if attempts else None
 

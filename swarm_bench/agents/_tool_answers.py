@@ -129,12 +129,12 @@ def _without_echo(text: str, asked: list[str]) -> str:
     answers would differ."""
     echo = _Echo(asked)
     try:
-        return "\n".join(_told(text.strip(), echo)) or text
+        return "\n".join(_parts_without_echo(text.strip(), echo)) or text
     except RecursionError:
         return text
 
 
-def _told(text: str, echo: "_Echo") -> Iterator[str]:
+def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     """The first JSON values and the words between them, one after the other."""
     at = 0
     for _ in range(_MOST_VALUES):
@@ -143,10 +143,10 @@ def _told(text: str, echo: "_Echo") -> Iterator[str]:
             value, end = _DECODER.raw_decode(text, begin)
         except ValueError:
             break
-        yield from _said(text[at:begin].strip(" \t\r\n,"), echo)
+        yield from _text_without_echo(text[at:begin].strip(" \t\r\n,"), echo)
         yield json.dumps(echo.out_of_value(value), sort_keys=True)
         at = end
-    yield from _said(text[at:], echo)
+    yield from _text_without_echo(text[at:], echo)
 
 
 def _first_value(text: str, at: int) -> int:
@@ -157,7 +157,7 @@ def _first_value(text: str, at: int) -> int:
     return line.end() - 1 if line else len(text)
 
 
-def _said(text: str, echo: "_Echo") -> Iterator[str]:
+def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
         yield echo.out_of_words(text)
 

@@ -54,7 +54,7 @@ def hollow_answers(treated: Treated) -> Iterator[Concern]:
         yield _concern(treated, f"{some} {verb}", "they look like successful calls")
     yield from _empty(treated, tools)
     yield from _alike(treated, tools)
-    yield from _untold(treated)
+    yield from _hidden_answers(treated)
 
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
@@ -96,9 +96,9 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
             yield _concern(treated, what, "it did not answer what it was asked")
 
 
-def _untold(treated: Treated) -> Iterator[Concern]:
+def _hidden_answers(treated: Treated) -> Iterator[Concern]:
     """Trials that used the tool, without an answer of it that is shown."""
-    so = [trial for trial in treated.used if _is_untold(treated, trial)]
+    so = [trial for trial in treated.used if _hides_answers(treated, trial)]
     if so:
         what, all_ = "what its tools answered cannot be told", len(treated.used)
         if len(so) < all_:
@@ -107,7 +107,7 @@ def _untold(treated: Treated) -> Iterator[Concern]:
         yield _concern(treated, what, f"{meaning} {places(so, treated.selection)}")
 
 
-def _is_untold(treated: Treated, trial: TrialRecord) -> bool:
+def _hides_answers(treated: Treated, trial: TrialRecord) -> bool:
     if trial.tool_answers is None:
         return True
     found = [answers for _, answers in _of_tools(treated, trial)]

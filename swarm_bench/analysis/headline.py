@@ -151,7 +151,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         barred = barred_by(selection, placebo.name)
         yield from [NO_VERDICT] if barred else doubts(treated, Treated(selection, placebo.name))
     if selection.has_tool(mode):
-        yield from _untold(treated)
+        yield from _unknown_use(treated)
     for kind in KINDS:
         yield from (concern.qualification for concern in kind(treated))
     if selection.has_tool(mode):
@@ -213,7 +213,7 @@ def _unanswered(treated: Treated) -> list[TrialRecord]:
     return [trial for trial in treated.compared if trial.status is Status.BUDGET_REACHED]
 
 
-def _untold(treated: Treated) -> Iterator[str]:
+def _unknown_use(treated: Treated) -> Iterator[str]:
     trials = amount(len(treated.counted), "trial")
     what = "used" if all(trial in treated.connected for trial in treated.unknown) else "connected"
     if treated.counted and len(treated.unknown) == len(treated.counted):

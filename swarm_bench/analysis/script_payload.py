@@ -45,7 +45,9 @@ def read_payload(content: bytes) -> Payload:
     if found:
         return _payload(found[-1], read_by_script=whole is not None)
     if whole is not None:
-        detail = _said(whole) or "the agent printed no result; the script put a placeholder there"
+        detail = (
+            _message(whole) or "the agent printed no result; the script put a placeholder there"
+        )
         return Payload(cause=Cause.NO_OUTPUT, detail=detail)
     return Payload(
         cause=Cause.UNREADABLE_OUTPUT, detail="what the agent printed is not a JSON result"
@@ -92,7 +94,7 @@ def _payload(document: dict[str, Any], *, read_by_script: bool) -> Payload:
         cause = Cause.EMPTY_ANSWER
     return Payload(
         cause=cause,
-        detail=None if cause in _WITHOUT_DETAIL else _said(document),
+        detail=None if cause in _WITHOUT_DETAIL else _message(document),
         answer=answer if cause is Cause.FINISHED else None,
         figures=_figures(document),
         read_by_script=read_by_script,
@@ -107,7 +109,7 @@ def _cause(document: dict[str, Any]) -> Cause:
     return Cause.ERROR_RESULT if failed else Cause.FINISHED
 
 
-def _said(document: dict[str, Any]) -> str | None:
+def _message(document: dict[str, Any]) -> str | None:
     for key in ("result", "error", "subtype"):
         if isinstance(document.get(key), str) and document[key].strip():
             return str(document[key]).strip()[:300]
@@ -117,7 +119,7 @@ def _said(document: dict[str, Any]) -> str | None:
 def _figures(document: dict[str, Any]) -> dict[str, float]:
     """An answer takes tokens: zeros throughout are no figures, and neither is a cost of 0 beside
     them."""
-    found = dict(_given(document))
+    found = dict(_raw_figures(document))
     if any(found.get(key) for key in _TOKENS):
         return found
     return {
@@ -127,7 +129,7 @@ def _figures(document: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def _given(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def _raw_figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
     for key, path in _FIGURES.items():
         value: Any = document
         for step in path:

@@ -75,7 +75,7 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
     parts = [part for part in selection.slices(mode) if part.trials]
     for probe in filter(selection.probes(mode).__contains__, COUNTERS):
         idle = [part for part in parts if counted(part.swarms, probe) == 0]
-        idle = [part for part in idle if not _said_otherwise(part)]
+        idle = [part for part in idle if not _has_other_evidence(part)]
         if idle:
             shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
             where = _runs(len(idle), len(parts))
@@ -88,7 +88,7 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
             )
 
 
-def _said_otherwise(part: Slice) -> bool:
+def _has_other_evidence(part: Slice) -> bool:
     contradicting = any(swarm.counters == "contradict" for swarm in part.swarms)
     return contradicting or all(trial.retrieval in LABELS for trial in part.trials)
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from swarm_bench.app.agents import trial_launch
+from swarm_bench.app.credentials import is_paid
 from swarm_bench.app.prepared import Prepared
 from swarm_bench.app.trust.approval import unapproved
-from swarm_bench.app.ways_in import is_paid
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.settings import Resolved

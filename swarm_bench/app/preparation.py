@@ -12,6 +12,7 @@ from typing import Any
 from swarm_bench.app.agents import check, environment
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
+from swarm_bench.app.credentials import check_credentials
 from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
@@ -21,7 +22,6 @@ from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
 from swarm_bench.app.trust.withheld import agent_of, program_of
-from swarm_bench.app.ways_in import check_way_in
 from swarm_bench.benchmarks.suites import Suite, find_suite
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
@@ -86,7 +86,7 @@ async def prepared(
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, place, warning(emit)) as work:
-        repo = Path(old.repository.path) if old and not resolved.said("repo") else settings.repo
+        repo = Path(old.repository.path) if old and not resolved.is_typed("repo") else settings.repo
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await take_snapshot(
@@ -173,7 +173,7 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
     if settings.index == "warm":
         check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
     check(chosen.agent, chosen.modes, settings, resolved.environment)
-    if emit and (untold := check_way_in(chosen.agent, settings, resolved.environment)):
+    if emit and (untold := check_credentials(chosen.agent, settings, resolved.environment)):
         emit(Trouble(message=untold))
     if settings.service_url and emit:
         async with running_service(settings.service_url):
@@ -232,7 +232,7 @@ def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
 
 
 def _suite(resolved: Resolved, old: Experiment | None) -> Suite:
-    if old is None or resolved.said("tasks"):
+    if old is None or resolved.is_typed("tasks"):
         return find_suite(resolved.settings.tasks)
     return Suite(
         name=old.suite,

@@ -71,8 +71,8 @@ def _replayed_experiment(
     if old is not None:
         return _continued(then, resolved, old)
     settings = resolved.settings
-    names = settings.modes if resolved.said("modes") else [mode.name for mode in then.modes]
-    runs = settings.runs if resolved.said("runs") else then.runs
+    names = settings.modes if resolved.is_typed("modes") else [mode.name for mode in then.modes]
+    runs = settings.runs if resolved.is_typed("runs") else then.runs
     order = (tuple(name for name in drawn if name in names) for drawn in then.order[:runs])
     return then.model_copy(
         update={
@@ -98,7 +98,7 @@ def _check(then: Experiment, resolved: Resolved, benchmark: str) -> None:
     if settings.record:
         raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")
     for name in THE_RECORDINGS:
-        if resolved.said(name):
+        if resolved.is_typed(name):
             option = "--" + name.replace("_", "-")
             raise UsageError(
                 f"{option} cannot be given with a replay, which follows the recorded session; "
@@ -106,11 +106,11 @@ def _check(then: Experiment, resolved: Resolved, benchmark: str) -> None:
             )
     has = [mode.name for mode in then.modes]
     other = [name for name in settings.modes if name not in has]
-    if resolved.said("modes") and other:
+    if resolved.is_typed("modes") and other:
         raise UsageError(
             f"--modes {' '.join(other)}: the recording has {', '.join(has)}; choose among them"
         )
-    if resolved.said("runs") and settings.runs > then.runs:
+    if resolved.is_typed("runs") and settings.runs > then.runs:
         raise UsageError(
             f"--runs {settings.runs}: the recording has {then.runs}; give no more than that"
         )
@@ -122,6 +122,6 @@ def _continued(then: Experiment, resolved: Resolved, old: Experiment) -> Experim
             f"The session replays the recording of {old.replayed}, and this is one of "
             f"{then.session}; begin a new session"
         )
-    if resolved.said("modes") or resolved.said("runs"):
+    if resolved.is_typed("modes") or resolved.is_typed("runs"):
         raise UsageError("A replay that is continued cannot grow; begin a new session")
     return old

@@ -168,7 +168,7 @@ def _member(
         "resume": str(mine.path) if mine else None,
         "output": member_folder(folder, size) if folder and not mine else None,
     }
-    if like and not resolved.said("repo"):
+    if like and not resolved.is_typed("repo"):
         changes["repo"] = Path(like.repository.path)
     return replace(
         resolved,

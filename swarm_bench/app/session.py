@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.app import agents
+from swarm_bench.app.credentials import doubt
 from swarm_bench.app.launches import launches_of
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import prepared
@@ -18,7 +19,6 @@ from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.trust.approval import remember_session
-from swarm_bench.app.ways_in import doubt
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
 from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
@@ -58,7 +58,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
     folder = session_to_continue(resolved.settings.resume, benchmark)
     if folder is None:
         return resolved
-    if resolved.said("output"):
+    if resolved.is_typed("output"):
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
             "omit one of them"

@@ -43,7 +43,7 @@ class _Mode:
     cost: float | None = None
 
     @property
-    def waiting(self) -> int:
+    def pending(self) -> int:
         return self.planned - self.running - self.done - self.failed
 
 
@@ -146,7 +146,7 @@ class State:
         for name, mode in self.modes.items():
             active = sum(agent.tokens for agent in self.agents.values() if agent.mode == name)
             cost = "" if mode.cost is None else f"${mode.cost:.4f}"
-            counts = (mode.waiting, mode.running, mode.done, mode.failed)
+            counts = (mode.pending, mode.running, mode.done, mode.failed)
             table.add_row(Text(name), *map(str, counts), f"{mode.tokens + active:,}", cost)
         return table
 

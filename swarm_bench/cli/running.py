@@ -22,7 +22,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
     said = {name: value for name, value in given.items() if value is not None}
     config, trust = said.pop("config", None), said.pop("trust", False)
     resolved = session.resolve(said, benchmark, config)
-    resolved = approve(resolved, given=trust, ask=ask, refuse=not resolved.settings.plan)
+    resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     several = series.is_series(resolved, benchmark)
     if resolved.settings.plan:
         show(series.show_plan(resolved) if several else session.show_plan(resolved, benchmark))

@@ -80,7 +80,7 @@ def _check(path: Path, root: yaml.Node | None) -> None:
                 )
             return size
         sizes[id(node)] = None
-        if (again := _said_twice(node)) is not None:
+        if (again := _duplicate_key(node)) is not None:
             raise _wrong(
                 path, again, f"the key {again.value!r} stands there a second time; keep one of them"
             )
@@ -99,7 +99,7 @@ def _wrong(path: Path, node: yaml.Node, words: str) -> ConfigError:
     return ConfigError(f"{path}:{node.start_mark.line + 1}: {words}")
 
 
-def _said_twice(node: yaml.Node) -> yaml.ScalarNode | None:
+def _duplicate_key(node: yaml.Node) -> yaml.ScalarNode | None:
     """The first key that its mapping already has; YAML itself would take the later one."""
     seen = set[str]()
     for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():

@@ -150,7 +150,7 @@ class Resolved:
         """The user's variables: those of this process, and below them what `.env` may add."""
         return {**self.from_dotenv, **os.environ}
 
-    def said(self, name: str) -> bool:
+    def is_typed(self, name: str) -> bool:
         """Whether the option stands on the command line of this call."""
         return self.sources[name] == "command line"
 

@@ -175,7 +175,7 @@ class ReplayedTrial(TrialRun):
     def _was_played(self, then: RecordedTrial) -> bool:
         return not self._cut and (not then.ran or self._seconds is not None)
 
-    def _found(self, outcome: Outcome) -> dict[str, Any]:
+    def _extra_keys(self, outcome: Outcome) -> dict[str, Any]:
         then = self._recorded
         replayed: dict[str, Any] = {"replayed": self._of.recording.experiment.session}
         if then is None:

@@ -151,12 +151,12 @@ def _same(name: str, old: object, new: object) -> None:
     if old != new:
         option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
-            f"{option} was {_said(old)} when the session began and cannot be {_said(new)} now; "
+            f"{option} was {_shown(old)} when the session began and cannot be {_shown(new)} now; "
             "omit it, or begin a new session"
         )
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(str, value)) or "not given"
     return "not given" if value is None else repr(value)

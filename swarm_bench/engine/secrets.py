@@ -28,18 +28,18 @@ _SCHEME = re.compile(r"(?P<scheme>Bearer|Basic|Token)\s+(?P<value>\S+)", re.IGNO
 
 def secrets(
     modes: Collection[Mode],
-    given: Mapping[str, str],
+    agent_env: Mapping[str, str],
     readable: Sequence[Mapping[str, str]],
     words: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """All of them: of the modes' servers and commands, of `--agent-env` (`given`), of the
+    """All of them: of the modes' servers and commands, of `--agent-env`, of the
     `words`, and of all variables that an agent may read (`readable`: those that count first) the
     ones whose names say so, or that a mode names. What is on this machine for anyone to see is
     none: a path, its user or its name.
     """
     variables = ChainMap(*map(dict, readable))
     everywhere = [pair for one in readable for pair in one.items()]
-    values = {*given.values()}
+    values = {*agent_env.values()}
     commands = [command for mode in modes for command in _commands(mode)]
     for mode in modes:
         values |= {*_of_servers(mode, variables)}
@@ -59,8 +59,9 @@ def storable(experiment: Experiment) -> Experiment:
     """The experiment without keys and logins. Whoever goes on with it gives those again."""
     address = experiment.service_url
     settings = dict(experiment.settings)
-    if (given := settings.get("service_url")) and isinstance(given.value, str):
-        settings["service_url"] = given.model_copy(update={"value": without_logins(given.value)})
+    if (setting := settings.get("service_url")) and isinstance(setting.value, str):
+        url = without_logins(setting.value)
+        settings["service_url"] = setting.model_copy(update={"value": url})
     return experiment.model_copy(
         update={
             "modes": tuple(without_secrets(mode) for mode in experiment.modes),
@@ -131,8 +132,8 @@ def _held(mode: Mode) -> Iterator[tuple[str, str]]:
     """The variables and headers of its servers."""
     for server in mode.servers.values():
         for key in ("env", "headers"):
-            given = server.get(key)
-            pairs = given.items() if isinstance(given, dict) else ()
+            held = server.get(key)
+            pairs = held.items() if isinstance(held, dict) else ()
             yield from ((name, value) for name, value in pairs if isinstance(value, str))
 
 

@@ -120,7 +120,7 @@ class TrialRun:
         detail = outcome.detail and clean_text(outcome.detail, self._kit.secrets)
         outcome = replace(outcome, detail=detail)
         scored = self._scored(outcome)
-        extra = {**self._found(outcome), **scored.keys}
+        extra = {**self._extra_keys(outcome), **scored.keys}
         measured = self._measured(exit_code)
         record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
         kit.folder.make_mode_folder(kit.experiment, trial.run, trial.mode)
@@ -150,7 +150,7 @@ class TrialRun:
             turns_counted=self._launched.turn_limit is not None if self._launched else None,
         )
 
-    def _found(self, _outcome: Outcome) -> dict[str, Any]:
+    def _extra_keys(self, _outcome: Outcome) -> dict[str, Any]:
         """What was found out beside the agent's output, as keys of the record."""
         return self._rehearsed
 

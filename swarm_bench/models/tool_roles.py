@@ -150,7 +150,7 @@ def takes_expression(tool: ToolSpec) -> bool:
 def takes_one_name(tool: ToolSpec) -> bool:
     """Whether it can be asked for one name at a time only: a symbol's, or a piece of syntax."""
     asked = query(tool)
-    is_syntax = _SYNTAX.search(f"{said_of(tool, asked or '')} {tool.description}")
+    is_syntax = _SYNTAX.search(f"{description_of(tool, asked or '')} {tool.description}")
     return asked in _NAMES or (asked in _EXPRESSIONS and is_syntax is not None)
 
 
@@ -201,7 +201,7 @@ def is_place(tool: ToolSpec, name: str) -> bool:
     words = words_in(name)
     if not words & _PLACES or words & _NO_PLACES or kind(tool, name) not in ("string", "array"):
         return False
-    said = said_of(tool, name)
+    said = description_of(tool, name)
     return "file" not in said or _FOLDER.search(said) is not None
 
 
@@ -221,7 +221,7 @@ def argument(tool: ToolSpec, names: Sequence[str]) -> str | None:
     return next((name for name in names if name in properties(tool)), None)
 
 
-def said_of(tool: ToolSpec, name: str) -> str:
+def description_of(tool: ToolSpec, name: str) -> str:
     """What the schema says of an argument, in lower case."""
     schema = properties(tool).get(name)
     said = schema.get("description") if isinstance(schema, Mapping) else None
@@ -263,7 +263,7 @@ def _kinds(schema: Mapping[str, Any]) -> Iterator[str]:
 def _is_glob(tool: ToolSpec, name: str) -> bool:
     if name in _GLOBS:
         return True
-    description = said_of(tool, name)
+    description = description_of(tool, name)
     if not words_in(tool.name.rpartition("__")[2]) & _OF_CODE:
         # What searches content may take a glob besides, and says so too.
         description += tool.description.lower()

@@ -152,12 +152,12 @@ def _trial(trial: TrialRecord, task: str) -> list[str]:
         escaped(cut(plain(task), _TASK_LENGTH)),
         escaped(trial.cause or trial.status or NOT_REPORTED),
         escaped(trial.retrieval or NOT_REPORTED),
-        _given(Style.SECONDS, trial.duration_s),
-        _given(Style.WHOLE, trial.num_turns),
-        _given(Style.WHOLE, trial.total_tokens),
-        _given(Style.WHOLE, trial.effective_tokens),
+        _formatted(Style.SECONDS, trial.duration_s),
+        _formatted(Style.WHOLE, trial.num_turns),
+        _formatted(Style.WHOLE, trial.total_tokens),
+        _formatted(Style.WHOLE, trial.effective_tokens),
         NOT_REPORTED if trial.cost is None else f"${trial.cost:.4f}",
-        _given(Style.WHOLE, trial.result_lines),
+        _formatted(Style.WHOLE, trial.result_lines),
         _references(trial),
     ]
 
@@ -169,5 +169,5 @@ def _references(trial: TrialRecord) -> str:
     return f"{trial.references} ({NOT_REPORTED if existing is None else existing})"
 
 
-def _given(style: Style, value: float | None) -> str:
+def _formatted(style: Style, value: float | None) -> str:
     return NOT_REPORTED if value is None else written(style, value)

@@ -22,27 +22,27 @@ def render_page(record: TrialRecord, answer: str | None) -> str:
 
 def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
     """The labels of canopy's script first, then ours."""
-    yield "Duration", _given(record.duration_s, "s")
-    yield "Turns", _given(record.num_turns)
+    yield "Duration", _formatted(record.duration_s, "s")
+    yield "Turns", _formatted(record.num_turns)
     yield (
         "Input tokens",
-        f"{_given(record.input_tokens)} (+ {_given(record.cache_create)} cache creation)",
+        f"{_formatted(record.input_tokens)} (+ {_formatted(record.cache_create)} cache creation)",
     )
-    yield "Cache read", _given(record.cache_read)
-    yield "Output tokens", _given(record.output_tokens)
-    yield "Reported tokens (input + cache_create + output)", _given(record.total_tokens)
-    yield "Effective tokens (reported + cache_read)", _given(record.effective_tokens)
+    yield "Cache read", _formatted(record.cache_read)
+    yield "Output tokens", _formatted(record.output_tokens)
+    yield "Reported tokens (input + cache_create + output)", _formatted(record.total_tokens)
+    yield "Effective tokens (reported + cache_read)", _formatted(record.effective_tokens)
     yield "Cost", _cost(record)
-    yield "Result lines", _given(record.result_lines)
-    yield "Compacted", _given(record.compacted)
-    yield "Status", escaped(_given(record.status))
-    yield "Cause", escaped(_given(record.cause))
+    yield "Result lines", _formatted(record.result_lines)
+    yield "Compacted", _formatted(record.compacted)
+    yield "Status", escaped(_formatted(record.status))
+    yield "Cause", escaped(_formatted(record.cause))
     if record.detail:
         yield "Detail", escaped(record.detail)
-    yield "Retrieval", escaped(_given(record.retrieval))
+    yield "Retrieval", escaped(_formatted(record.retrieval))
     yield "Tool calls", _tool_calls(record.tool_calls)
-    yield "Model", escaped(_given(record.model))
-    yield "Agent program", escaped(f"{_given(record.program)} {record.program_version or ''}")
+    yield "Model", escaped(_formatted(record.model))
+    yield "Agent program", escaped(f"{_formatted(record.program)} {record.program_version or ''}")
 
 
 def _cost(record: TrialRecord) -> str:
@@ -57,5 +57,5 @@ def _tool_calls(calls: dict[str, int] | None) -> str:
     return ", ".join(f"{escaped(name)} {count}" for name, count in calls.items()) or "none"
 
 
-def _given(value: float | str | None, unit: str = "") -> str:
+def _formatted(value: float | str | None, unit: str = "") -> str:
     return NOT_REPORTED if value is None else f"{value}{unit}"

@@ -30,7 +30,7 @@ def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
 def abilities_table(agents: Mapping[str, Abilities]) -> str:
     """What each adapter gives, by the name of the agent."""
     rows = [
-        [f"`{name}`", one.tested_version, *(given or "-" for given in _given(one))]
+        [f"`{name}`", one.tested_version, *(given or "-" for given in _reported(one))]
         for name, one in agents.items()
     ]
     headers = ["Agent", "Verified with", "Turn limit", "Cost", "Cache tokens", "Tool calls"]
@@ -54,7 +54,7 @@ def limits_list(agents: Mapping[str, Abilities]) -> str:
     return "\n\n".join(parts)
 
 
-def _given(one: Abilities) -> tuple[str | None, ...]:
+def _reported(one: Abilities) -> tuple[str | None, ...]:
     return (
         one.turn_limit,
         one.cost,

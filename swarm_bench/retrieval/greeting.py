@@ -152,7 +152,7 @@ def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
 
 def _who(one: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
     """Name, title and version."""
-    return tuple(_said(words, secrets) for words in (one.name, one.title, one.version))
+    return tuple(_cleaned(words, secrets) for words in (one.name, one.title, one.version))
 
 
 def _program(name: str | None, title: str | None, version: str | None) -> Program:
@@ -164,7 +164,7 @@ def _program(name: str | None, title: str | None, version: str | None) -> Progra
     return Program(name=name or title or "", version=version)
 
 
-def _said(words: str | None, secrets: Collection[str]) -> str | None:
+def _cleaned(words: str | None, secrets: Collection[str]) -> str | None:
     plain = " ".join(clean_text(words or "", secrets).split())
     return plain[:LONGEST_NAME] or None
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-from swarm_bench.retrieval.program_names import is_launcher, told_packages
+from swarm_bench.retrieval.program_names import is_launcher, launched_packages
 
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
 _INTERPRETERS = ("node", "bun", "deno")
@@ -31,7 +31,7 @@ def package_version(command: str, args: Sequence[str], path: str | None) -> str 
     if file.name in _INTERPRETERS and (scripts := list(_files(args))):
         return _of_npm(scripts[0])
     if file.name in _INTERPRETERS or is_launcher(file.name):
-        return _pinned(told_packages(file.name, args))
+        return _pinned(launched_packages(file.name, args))
     return _of_npm(file) or _of_script(file)
 
 

@@ -160,10 +160,10 @@ def is_launcher(program: str) -> bool:
     return program in _LAUNCHERS or program in _LAUNCHING
 
 
-def told_packages(program: str, args: Sequence[str]) -> list[str]:
+def launched_packages(program: str, args: Sequence[str]) -> list[str]:
     """The packages, as they are written, in which a launcher is to look for a program."""
-    before = args[: len(args) - len(_told(program, args))]
-    return list(_named_packages(program, before)) or _told(program, args)[:1]
+    before = args[: len(args) - len(_launched_command(program, args))]
+    return list(_named_packages(program, before)) or _launched_command(program, args)[:1]
 
 
 def plain(name: str) -> str:
@@ -194,7 +194,7 @@ def _launched(program: str, words: Sequence[str], folder: str | None) -> Iterato
     """Names of the package and the program that a launcher is told."""
     for written in _named_packages(program, words[1:]):
         yield from _package(written)
-    rest = _told(program, words[1:])
+    rest = _launched_command(program, words[1:])
     if not rest:
         return
     if "/" not in rest[0] or rest[0].startswith("@") or program in ("docker", "podman"):
@@ -216,7 +216,7 @@ def _named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
             yield joined or value
 
 
-def _told(program: str, args: Sequence[str]) -> list[str]:
+def _launched_command(program: str, args: Sequence[str]) -> list[str]:
     """What a launcher is to start, and the words for it."""
     rest = _positional(args)
     while rest and rest[0] in _LAUNCHING.get(program, ()):

@@ -167,7 +167,7 @@ def _paths(command: Command) -> Iterator[str]:
     if program == "git":
         yield from _of_commits(words)
     if program == "find" and {"-exec", "-execdir"} & set(words):
-        yield from _found(words)
+        yield from _find_targets(words)
     if program in _NOT_READING:
         return
     if program == "zip" and "-x" in words:
@@ -208,7 +208,7 @@ def _of_commits(words: Sequence[str]) -> Iterator[str]:
         yield from (word for word in rest if re.match(r"[^:]*:[^!^(]", word))
 
 
-def _found(words: Sequence[str]) -> Iterator[str]:
+def _find_targets(words: Sequence[str]) -> Iterator[str]:
     """What `find` looks for and gives to a program that reads it."""
     at = next(i for i, word in enumerate(words) if word in ("-exec", "-execdir"))
     reader = words[at + 1].rpartition("/")[2] if len(words) > at + 1 else ""

@@ -43,7 +43,7 @@ Servers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Given:
+class _Provided:
     """What one mode gives."""
 
     programs: frozenset[str]
@@ -64,7 +64,7 @@ def reach_of(
     that they may name."""
     tops = {file.partition("/")[0] for file in files if "/" in file}
     given = {
-        one.name: _given(experiment, one, _servers(one, values, variables), values, tops)
+        one.name: _provided(experiment, one, _servers(one, values, variables), values, tops)
         for one in experiment.modes
     }
     own = given[mode]
@@ -89,18 +89,18 @@ def _servers(mode: Mode, values: Mapping[str, str], variables: Mapping[str, str]
     return {}
 
 
-def _given(
+def _provided(
     experiment: Experiment,
     mode: Mode,
     servers: Servers,
     values: Mapping[str, str],
     tops: Collection[str],
-) -> _Given:
+) -> _Provided:
     addresses = {server["url"] for server in servers.values() if "url" in server}
     if mode.services and experiment.service_url is not None:
         addresses.add(experiment.service_url)
     found = (address for url in addresses if (address := address_of(url)) is not None)
-    return _Given(
+    return _Provided(
         programs=frozenset(_programs(mode, servers, values.get("workspace"))),
         addresses=frozenset(found),
         folders=frozenset(_folders(mode)) - _EVERYBODYS - set(tops),

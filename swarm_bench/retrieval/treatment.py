@@ -186,7 +186,7 @@ class _Seen:
         return self._names.get(server, server)
 
     @property
-    def given(self) -> Iterable[str]:
+    def mode_servers(self) -> Iterable[str]:
         return self._names
 
     def _is_given(self, server: str) -> bool:
@@ -210,7 +210,7 @@ def _label(seen: _Seen, outcome: Outcome) -> Treatment:
         return Treatment.USED
     if outcome.servers is None and outcome.tools_offered is None and not seen.calls:
         return Treatment.UNKNOWN
-    if not seen.given:
+    if not seen.mode_servers:
         return Treatment.NOT_GIVEN
     if seen.connected or seen.offered or (seen.calls and not seen.in_vain):
         return Treatment.UNKNOWN if outcome.tool_calls is None else Treatment.UNUSED

@@ -161,7 +161,7 @@ def _without_tool(
     if not moved and not appeared:
         verdict: Verdict | None = "agree" if counts else None
         return Finding(verdict=verdict, why=lost, moved=False if counts else None)
-    said = [_said(key, counts[key]) for key in moved]
+    said = [_counted_text(key, counts[key]) for key in moved]
     what = " and ".join(said) or ".canopy/feedback.db appeared in the workspace"
     made = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
@@ -207,7 +207,7 @@ def _cut_off(trial: TrialRecord) -> bool:
     return trial.cause in CUT_OFF or at_the_limit
 
 
-def _said(key: tuple[str, str], count: int) -> str:
+def _counted_text(key: tuple[str, str], count: int) -> str:
     counted, noun = _NAMES[key]
     return f"{counted} {numbered(count, noun)}"
 
@@ -233,7 +233,7 @@ def _judged(
         reason = "agents were cut off in the middle of their work"
     else:
         reason = trust.no_floor.get(key[0])
-    said = f"{_said(key, count)}, and the transcripts have {fits.calls}"
+    said = f"{_counted_text(key, count)}, and the transcripts have {fits.calls}"
     said = said[0].upper() + said[1:]
     if reason is None:
         return "contradict", f"{said}: no rule of canopy's counters explains that."

@@ -129,7 +129,7 @@ class Cleaner:
         text = self._held + chunk
         keep = self._forms.overlap(text)
         done, end = bytearray(), 0
-        for start, stop in self._forms.found(text):
+        for start, stop in self._forms.matches(text):
             # What is held back may turn out to be a longer secret that begins here or earlier.
             if stop > len(text) - keep and start >= len(text) - keep:
                 break
@@ -144,7 +144,7 @@ class Cleaner:
         """What was held back, now that nothing follows."""
         held, self._held = self._held, b""
         done, end = bytearray(), 0
-        for start, stop in self._forms.found(held) if self._forms else ():
+        for start, stop in self._forms.matches(held) if self._forms else ():
             done += held[end:start] + _REPLACED
             end = stop
         return bytes(done + held[end:])
@@ -159,7 +159,7 @@ class _Forms:
         self._heads = {form[:size] for form in self._sorted for size in range(1, _HEAD + 1)}
         self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
 
-    def found(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def matches(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Begin and end of each; of two that begin alike the longer one, and none overlap."""
         return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
 

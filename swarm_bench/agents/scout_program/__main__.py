@@ -81,7 +81,9 @@ def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
 
 def _prompt(options: Options, root: Path, tools: Sequence[ToolSpec]) -> str:
     """With the place of the files, where there are servers that want to be told: canopy knows."""
-    return foreign.told(options.prompt, str(root)) if foreign.tools_of(tools) else options.prompt
+    if not foreign.tools_of(tools):
+        return options.prompt
+    return foreign.with_workspace(options.prompt, str(root))
 
 
 def _offered(options: Options, mcp: "McpTools | None") -> list[ToolSpec]:

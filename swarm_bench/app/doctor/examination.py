@@ -16,7 +16,7 @@ from swarm_bench.app.doctor.machine import (
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.tools import check_tools
-from swarm_bench.app.doctor.trusting import not_started, vouched, without
+from swarm_bench.app.doctor.trusting import not_started, trusted_modes, without
 from swarm_bench.app.sizes import largest
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.core import settings as options
@@ -30,7 +30,7 @@ Tell = Callable[[Check], None]
 def examine(given: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell) -> None:
     """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
     that cannot be."""
-    resolved = approve(options.load(given, config=config), given=trust, refuse=False)
+    resolved = approve(options.load(given, config=config), trust=trust, refuse=False)
     with cancelling():
         anyio.run(_examine, resolved, tell)
 
@@ -51,7 +51,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
             tell(check)
     for demand in waiting:
         tell(not_started(demand))
-    async for check in check_tools(resolved, settings, vouched(resolved)):
+    async for check in check_tools(resolved, settings, trusted_modes(resolved)):
         tell(check)
     for check in programs:  # last, so that what stands in the way is seen
         if check.state is State.ABSENT:

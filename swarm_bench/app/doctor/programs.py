@@ -8,8 +8,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from swarm_bench.app.agents import agent_names, find_agent, needs_argument
-from swarm_bench.app.ways_in import advice as no_way_in
-from swarm_bench.app.ways_in import way_in
+from swarm_bench.app.credentials import advice as no_credentials
+from swarm_bench.app.credentials import credentials_found
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import REHEARSAL, Program
@@ -48,7 +48,7 @@ def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check
     abilities = _abilities(agent)
     if abilities is None:
         return Check(about=about, state=State.OK, found=_label(program))
-    found = way_in(abilities, settings if asked else None, variables)
+    found = credentials_found(abilities, settings if asked else None, variables)
     return _known(about, program, abilities, settings if asked else None, found)
 
 
@@ -62,7 +62,7 @@ def _known(
         found = f"{version}; a rehearsal needs no key"
     elif entry is None and asked:
         state = State.WARNING if abilities.keyless else State.PROBLEM
-        return Check(about=about, state=state, found=found, advice=no_way_in(abilities))
+        return Check(about=about, state=state, found=found, advice=no_credentials(abilities))
     return Check(
         about=about, state=State.WARNING if advice else State.OK, found=found, advice=advice
     )

@@ -34,7 +34,7 @@ def not_started(demand: Demand) -> Check:
     )
 
 
-def vouched(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
+def trusted_modes(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
     """Finds a mode by its word. Raises `UsageError` also for one that was changed since it was
     approved."""
 

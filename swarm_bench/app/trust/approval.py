@@ -28,18 +28,18 @@ Ask = Callable[[Sequence[Demand]], bool | None]
 
 
 def approve(
-    resolved: Resolved, *, given: bool = False, ask: Ask | None = None, refuse: bool = True
+    resolved: Resolved, *, trust: bool = False, ask: Ask | None = None, refuse: bool = True
 ) -> Resolved:
-    """The options with what may be started. `given` is `--trust`; with `refuse` false, as for what
+    """The options with what may be started. `trust` is `--trust`; with `refuse` false, as for what
     only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
         complete, asked = may_load(resolved), demands(resolved)
         known = resolved.approved | _known(asked)
-        waiting = left_over(asked, known)
-        if waiting and _is_vouched(waiting, given, ask if refuse else None):
-            known |= {demand.digest for demand in waiting}
-        elif waiting and refuse:
-            raise refusal(waiting)
+        pending = left_over(asked, known)
+        if pending and _is_approved(pending, trust, ask if refuse else None):
+            known |= {demand.digest for demand in pending}
+        elif pending and refuse:
+            raise refusal(pending)
         resolved = replace(resolved, approved=known)
         if complete:
             break
@@ -53,8 +53,8 @@ def unapproved(resolved: Resolved) -> list[Demand]:
 
 def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
     """Raises `UsageError` for what is not approved, such as a file that was changed since."""
-    if waiting := left_over(asked, resolved.approved):
-        raise refusal(waiting)
+    if pending := left_over(asked, resolved.approved):
+        raise refusal(pending)
 
 
 def remember_session(
@@ -70,18 +70,18 @@ def remember_session(
         emit(Trouble(message=f"{error}; --continue will ask whether to trust this session"))
 
 
-def _is_vouched(waiting: Sequence[Demand], given: bool, ask: Ask | None) -> bool:
+def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> bool:
     word = os.environ.get(TRUST, "")
     by_environment = yes_or_no(word)
     if by_environment is None:
         raise UsageError(f"{TRUST} is {word!r}; set it to 1 or 0, or unset it")
     if by_environment:
         return True
-    answer = given or (ask is not None and ask(waiting))
-    if answer is False and ask is not None and not given:
+    answer = trust or (ask is not None and ask(pending))
+    if answer is False and ask is not None and not trust:
         raise UsageError("Nothing was started, since the answer was no; --plan shows what would be")
     if answer:
-        _remember(waiting)
+        _remember(pending)
     return bool(answer)
 
 

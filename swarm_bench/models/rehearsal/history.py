@@ -112,17 +112,17 @@ def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
     """The messages that scout would have had. What a search with an MCP server found is told as a
     search of scout's own; one that found nothing that can be read never was."""
     messages = [Message(role="user", text=task)]
-    for turn in filter(None, ([*map(_told, filter(_is_told, turn))] for turn in steps)):
+    for turn in filter(None, ([*map(_as_own_search, filter(_is_shown, turn))] for turn in steps)):
         messages.append(Message(role="assistant", calls=tuple(step.own for step in turn)))
         messages.append(Message(role="user", results=tuple(step.result for step in turn)))
     return messages
 
 
-def _is_told(step: Taken) -> bool:
+def _is_shown(step: Taken) -> bool:
     return step.own.name != mcp_search.NAME or not step.result.is_error
 
 
-def _told(step: Taken) -> Taken:
+def _as_own_search(step: Taken) -> Taken:
     if step.own.name != mcp_search.NAME:
         return step
     return replace(step, own=replace(step.own, name="Grep"))

@@ -126,10 +126,10 @@ def _is_described(tool: Any, sent: Sequence[Mapping[str, Any]]) -> bool:
     """Deferred tools are not in the prompt until a search has found them."""
     if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
         raise ValueError("tools: each one needs a name")
-    return tool.get("defer_loading") is not True or tool["name"] in _found(sent)
+    return tool.get("defer_loading") is not True or tool["name"] in _referenced_tools(sent)
 
 
-def _found(sent: Sequence[Mapping[str, Any]]) -> set[str]:
+def _referenced_tools(sent: Sequence[Mapping[str, Any]]) -> set[str]:
     inner = (
         part
         for message in sent

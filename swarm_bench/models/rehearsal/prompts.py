@@ -121,7 +121,7 @@ def summary_in(messages: Sequence[Message]) -> str | None:
     return None if last is None else last.partition(_BEGIN)[2].rpartition(_END)[0].strip()
 
 
-def told_in(asked: Asked) -> Iterator[str]:
+def prompt_texts(asked: Asked) -> Iterator[str]:
     """What a program tells by itself: everything before the conversation, and the texts of the
     user. Results of tools are no part of it: a file may say anything."""
     for part in map(json.loads, asked.parts):

@@ -30,14 +30,14 @@ def messages_of(items: Iterable[Item]) -> Iterator[Message]:
     for item in items:
         if item.type == "message":
             if item.role not in {"system", "developer"}:
-                yield _said(item)
+                yield _message(item)
         elif item.type.endswith("_output"):
             yield Message(role="user", results=(_result(item),))
         elif item.type in {"function_call", "custom_tool_call", "local_shell_call"}:
             yield Message(role="assistant", calls=(_call(item),))
 
 
-def _said(item: Item) -> Message:
+def _message(item: Item) -> Message:
     match item.role:
         case "user":
             return Message(role="user", text=wire.text_in(item.content))

@@ -37,9 +37,9 @@ def _value(schema: object, whole: _Whole, depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH or whole.nodes < 0:
         return WORD
     if "const" in schema:
-        return _given(schema["const"], whole)
+        return _fixed(schema["const"], whole)
     if listed := _list(schema.get("enum")):
-        return _given(listed[0], whole)
+        return _fixed(listed[0], whole)
     if (other := _other(schema, whole.root)) is not None:
         return _value(other, whole, depth + 1)
     match _kind(schema):
@@ -56,7 +56,7 @@ def _value(schema: object, whole: _Whole, depth: int) -> Any:
     return _string(schema, whole)
 
 
-def _given(value: object, whole: _Whole) -> object:
+def _fixed(value: object, whole: _Whole) -> object:
     """A value that stands in the schema."""
     if whole.letters < 0:
         return WORD

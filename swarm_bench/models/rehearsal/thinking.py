@@ -31,7 +31,7 @@ def think(asked: Asked, memory: Memory, instructions: Sequence[str] = ()) -> Mes
     to the memory. `instructions` are those of the modes: they stand before a task."""
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
-    told = list(prompts.told_in(asked))
+    told = list(prompts.prompt_texts(asked))
     request = prompts.task_in(asked.messages)
     # What a mode says of its server's tools is no part of the task: `rules` has it so for canopy's.
     task = task_of(
@@ -139,7 +139,7 @@ def _finding(asked: Asked, steps: Sequence[Taken]) -> list[_Wish] | None:
     finder = retrieval_tools.finder(asked.tools)
     if finder is None or retrieval_tools.offered(asked.tools):
         return None
-    told = list(prompts.told_in(asked))
+    told = list(prompts.prompt_texts(asked))
     names = retrieval_tools.hidden(told) or mcp_search.hidden(told)
     if not names or any(step.tool == finder.name for step in steps):
         return None
@@ -153,7 +153,7 @@ def _routes(asked: Asked) -> Mapping[str, Route]:
     door, finder = retrieval_tools.door(asked.tools), retrieval_tools.finder(asked.tools)
     if door is None or finder is None:
         return {}
-    return retrieval_tools.behind(door, retrieval_tools.hidden(prompts.told_in(asked)))
+    return retrieval_tools.behind(door, retrieval_tools.hidden(prompts.prompt_texts(asked)))
 
 
 def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:

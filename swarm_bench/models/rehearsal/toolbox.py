@@ -132,7 +132,7 @@ class Toolbox:
             name: self._path(tool, name, str(call.arguments["file_path"]))
         }
         if "offset" in known and "limit" in known:
-            from_zero = "0-based" in tool_roles.said_of(tool, "offset")
+            from_zero = "0-based" in tool_roles.description_of(tool, "offset")
             arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
         elif "start_line" in known and "end_line" in known:
             arguments |= {"start_line": first, "end_line": first + limit - 1}
@@ -153,7 +153,7 @@ class Toolbox:
     def _path(self, tool: ToolSpec, name: str, path: str) -> str:
         """A path as the tool wants it: absolute if it says so, and the workspace is known."""
         said = name.startswith("absolute") or "absolute" in (
-            tool_roles.said_of(tool, name) + tool.description.lower()
+            tool_roles.description_of(tool, name) + tool.description.lower()
         )
         return f"{self.workspace}/{path}" if said and self.workspace else path
 

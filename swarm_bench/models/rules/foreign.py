@@ -21,7 +21,7 @@ from swarm_bench.models.rules.reading import BUDGET, Budget, Candidate, Reading
 from swarm_bench.models.rules.results import Place
 from swarm_bench.models.rules.terms import Term
 
-_TOLD = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
+_WORKSPACE = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,13 @@ class Others:
     workspace: str
 
 
-def told(prompt: str, workspace: str) -> str:
+def with_workspace(prompt: str, workspace: str) -> str:
     """A prompt with what a server must be told: where the files are."""
     return f"{prompt}\n\nWorking directory: {workspace}"
 
 
-def without_told(prompt: str) -> str:
-    return _TOLD.sub("", prompt)
+def without_workspace(prompt: str) -> str:
+    return _WORKSPACE.sub("", prompt)
 
 
 def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
@@ -72,7 +72,7 @@ def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
                 best[role] = tool
     if not by_server:
         return None
-    where = _TOLD.search(prompt)
+    where = _WORKSPACE.search(prompt)
     workspace = where[1] if where else "."
     first = (best.get("search") or best.get("overview") for best in by_server.values())
     return Others(
@@ -208,7 +208,7 @@ def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> lis
     return sorted([*by_words, *by_pattern], key=lambda place: not PurePosixPath(place.path).suffix)
 
 
-def add_found(seen: Seen, taken: Sequence[Step], others: Others) -> None:
+def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
     """Adds what the servers have shown to what was seen."""
     for step in taken:
         if window := others.reader and others.reader.window(step):

@@ -28,7 +28,7 @@ class Rules:
         if (word := answer.dictated(messages[0].text)) is not None:
             return Message(role="assistant", text=word)
         others = foreign.others_of(tools, messages[0].text)
-        prompt = foreign.without_told(messages[0].text) if others else messages[0].text
+        prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
         terms = terms_of(task_of(prompt, tools, [self._instructions]))
         taken = list(evidence.steps(messages))
         offered = canopy.tools_of(tools)
@@ -36,7 +36,7 @@ class Rules:
         if offered:
             canopy.add_expanded(seen, taken, offered)
         if others:
-            foreign.add_found(seen, taken, others)
+            foreign.add_shown(seen, taken, others)
         work = _Work(terms=terms, taken=taken, seen=seen, canopy=offered, others=others)
         if terms and not reading.is_enough(terms, seen):
             names = {tool.name for tool in tools}

@@ -27,7 +27,7 @@ class Reader:
 
     def call(self, reading: Reading) -> Call:
         """The call that reads some lines; the whole file where the tool knows nothing else."""
-        said = self._file + tool_roles.said_of(self.tool, self._file)
+        said = self._file + tool_roles.description_of(self.tool, self._file)
         path = reading.path if "relative" in said else f"{self.workspace}/{reading.path}"
         arguments: dict[str, object] = {self._file: path}
         if self._bounds:
@@ -71,5 +71,5 @@ class Reader:
     @property
     def _zero(self) -> int:
         """1 when the tool counts lines from 0."""
-        said = tool_roles.said_of(self.tool, self._bounds[0]) if self._bounds else ""
+        said = tool_roles.description_of(self.tool, self._bounds[0]) if self._bounds else ""
         return int("0-based" in said or "zero-based" in said)

@@ -130,13 +130,13 @@ def evaluate(expression: Expression, finder: Finder) -> Iterator[Handle]:
         ToolError: a glob in it cannot be read.
     """
     seen: set[str] = set()
-    for handle in _found(expression, finder):
+    for handle in _evaluated(expression, finder):
         if handle.hex not in seen:
             seen.add(handle.hex)
             yield handle
 
 
-def _found(expression: Expression, finder: Finder) -> Iterator[Handle]:
+def _evaluated(expression: Expression, finder: Finder) -> Iterator[Handle]:
     if expression.parts:
         return _composed(expression, finder)
     first = expression.texts[0]

@@ -63,7 +63,7 @@ class RemoteTools:
         if search.dsl:
             found = canopy.find(search)
             canopy.record_query(search.text, found)
-            self._found_here(found.handles)
+            self._forget_served(found.handles)
             return json_answer(query_result(found))
         body = {**_body(search), "limit": search.limit}
         answer = self._client.post(Queried, "/query", root, body)
@@ -82,12 +82,12 @@ class RemoteTools:
         canopy = self._local.canopy(root)
         canopy.refresh()
         here = canopy.find(search).handles
-        self._found_here(here)
+        self._forget_served(here)
         edited = [each for each in here if each.path in dirty]
         kept = [each for each in served if each.path not in dirty]
         return [*edited, *kept][: search.limit]
 
-    def _found_here(self, handles: list[Handle]) -> None:
+    def _forget_served(self, handles: list[Handle]) -> None:
         """What was found here last is expanded here, also when the service had found it before."""
         for each in handles:
             self._served.forget(each.id)

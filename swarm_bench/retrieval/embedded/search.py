@@ -35,14 +35,14 @@ class Finder:
         Raises:
             ToolError: the kind needs a symbol, or the glob cannot be read.
         """
-        found = self.within(self._found(search), search.glob)
+        found = self.within(self._handles(search), search.glob)
         return list(islice(found, search.limit))
 
     def within(self, found: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
         pattern = compile_glob(glob) if glob else None
         return (each for each in found if pattern is None or pattern.match(each.path))
 
-    def _found(self, search: Search) -> Iterator[Handle]:
+    def _handles(self, search: Search) -> Iterator[Handle]:
         if search.kind != "any":
             return self._of_kind(search)
         if search.parent:

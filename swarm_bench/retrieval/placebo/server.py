@@ -71,7 +71,7 @@ class Server:
         greeting: Json = {
             "protocolVersion": protocol if protocol in PROTOCOLS else PROTOCOLS[-1],
             "capabilities": {"tools": {}},
-            "serverInfo": _said(self._material.identity),
+            "serverInfo": _server_info(self._material.identity),
         }
         if self._material.instructions:
             greeting["instructions"] = self._material.instructions
@@ -87,7 +87,7 @@ class Server:
         return {"content": content, "isError": answer.is_error}
 
 
-def _said(identity: Identity | None) -> Json:
+def _server_info(identity: Identity | None) -> Json:
     if identity is None:
         return {"name": NAME, "version": VERSION}
     title = {} if identity.title is None else {"title": identity.title}

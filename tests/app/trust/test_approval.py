@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.app import session
 from swarm_bench.app.agents import check, find_agent
-from swarm_bench.app.doctor.trusting import vouched, without
+from swarm_bench.app.doctor.trusting import trusted_modes, without
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import Mode
@@ -53,7 +53,7 @@ def nobody(event: object) -> None:
 
 
 def trusted(**given: object) -> Resolved:
-    return approve(session.resolve(given, "swarm", None), given=True)
+    return approve(session.resolve(given, "swarm", None), trust=True)
 
 
 def ran(here: Path) -> bool:
@@ -74,7 +74,7 @@ def test_a_file_that_changes_after_the_question_is_not_started(file: str, folder
         session.run(resolved, "swarm", nobody)
     if file.endswith(".json"):
         with pytest.raises(UsageError, match="you did not type"):
-            vouched(resolved)("mine")
+            trusted_modes(resolved)("mine")
     assert not ran(folder)
 
 
@@ -139,7 +139,7 @@ def test_keys_in_dotenv_reach_the_agent_and_an_address_waits(folder: Path) -> No
 
 def test_a_mode_file_sees_of_dotenv_what_the_agents_get(folder: Path) -> None:
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\nEXA_API_KEY=of-the-mode\n")
-    resolved = approve(load({"agent": "claude"}), given=True)
+    resolved = approve(load({"agent": "claude"}), trust=True)
 
     def check_with(variable: str) -> None:
         server = {"command": "sh", "env": {"KEY": f"${{{variable}}}"}}

@@ -63,7 +63,7 @@ def test_what_a_program_tells_is_not_what_a_file_says() -> None:
         tools=(),
         parts=tuple(json.dumps(part) for part in ["a tool", *sent]),
     )
-    told = list(prompts.told_in(asked))
+    told = list(prompts.prompt_texts(asked))
     assert told[-1] == "Find it."
     assert "Working directory: /evil" not in told
     assert prompts.workspace_in(told) == "/w/é"

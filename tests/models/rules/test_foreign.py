@@ -10,7 +10,7 @@ from swarm_bench.models.rules import foreign
 from swarm_bench.models.rules.model import Rules
 
 WORK = "/my work/ü"
-TASK = foreign.told("Where is the login checked?", WORK)
+TASK = foreign.with_workspace("Where is the login checked?", WORK)
 TEXT = {"type": "string"}
 SEARCH = ToolSpec(name="mcp__s__find", description="", schema={"properties": {"query": TEXT}})
 READ = ToolSpec(
@@ -137,6 +137,6 @@ def test_canopy_leads_and_others_are_asked_in_its_first_turn() -> None:
 
 def test_the_place_is_told_to_servers_and_no_part_of_the_task() -> None:
     turns, _ = play([SEARCH, *OWN], {})
-    alone = Rules().complete([Message(role="user", text=foreign.without_told(TASK))], OWN)
+    alone = Rules().complete([Message(role="user", text=foreign.without_workspace(TASK))], OWN)
     assert turns[0][0].arguments == {"query": "login checked"}
     assert [call.arguments for call in turns[2]] == [call.arguments for call in alone.calls]

@@ -108,7 +108,7 @@ class Desk:
 def prompt(tools: list[ToolSpec], task: str = TASK) -> Message:
     """As scout asks: servers are told where the files are."""
     served = foreign.tools_of(tools)
-    return Message(role="user", text=foreign.told(task, WORK) if served else task)
+    return Message(role="user", text=foreign.with_workspace(task, WORK) if served else task)
 
 
 WAYS = {

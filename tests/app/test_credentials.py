@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.agents import find_agent, trial_launch
-from swarm_bench.app.ways_in import check_way_in, doubt, is_paid
+from swarm_bench.app.credentials import check_credentials, doubt, is_paid
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Mode
@@ -49,9 +49,9 @@ def test_what_lets_an_agent_in(
     agent = registry.load("agents", name)()
     if expected == "refused":
         with pytest.raises(UsageError, match=f"The agent {name} has no key for its provider"):
-            check_way_in(agent, settings, variables)
+            check_credentials(agent, settings, variables)
     else:
-        said = check_way_in(agent, settings, variables)
+        said = check_credentials(agent, settings, variables)
         assert (expected or "") in (said or "")
         assert (said is None) is (expected is None)
 
@@ -61,9 +61,9 @@ def test_a_login_counts_with_the_users_home(home: Path) -> None:
     (home / ".claude" / ".credentials.json").write_text("{}")
     agent = registry.load("agents", "claude")()
     settings = load({"agent": "claude", "inherit_settings": True}).settings
-    assert check_way_in(agent, settings, {}) is None
+    assert check_credentials(agent, settings, {}) is None
     with pytest.raises(UsageError):
-        check_way_in(agent, load({"agent": "claude"}).settings, {})
+        check_credentials(agent, load({"agent": "claude"}).settings, {})
 
 
 def test_a_plan_is_shown_with_what_would_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:

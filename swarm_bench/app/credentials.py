@@ -12,7 +12,7 @@ from swarm_bench.core.secret_names import names_secret
 from swarm_bench.core.settings import Resolved, Settings
 
 
-def way_in(
+def credentials_found(
     abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
 ) -> str | None:
     """Find what the program can authenticate with; `None` when there is nothing. `asked`: the
@@ -34,7 +34,7 @@ def advice(abilities: Abilities) -> str:
     return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
 
 
-def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
+def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
     """Refuse what would fail in every trial; a sentence where that cannot be told from here.
 
     Variables and arguments for the agent, its settings in the user's home and models that need no
@@ -43,7 +43,7 @@ def check_way_in(agent: Agent, settings: Settings, variables: Mapping[str, str])
     if settings.model == REHEARSAL or not isinstance(agent, Described):
         return None
     abilities = agent.abilities
-    if not abilities.keys or way_in(abilities, settings, variables):
+    if not abilities.keys or credentials_found(abilities, settings, variables):
         return None
     told = settings.agent_env or settings.agent_arg or settings.inherit_settings
     if told or abilities.keyless:
@@ -61,7 +61,7 @@ def doubt(agent: Agent, resolved: Resolved) -> str | None:
     """Whether the session would be refused or stopped for want of a key: a sentence for its plan;
     `None` when nothing speaks for that."""
     try:
-        return check_way_in(agent, resolved.settings, resolved.environment)
+        return check_credentials(agent, resolved.settings, resolved.environment)
     except UsageError as error:
         return f"it would be refused: {error}"
 
