@@ -26,7 +26,7 @@ from swarm_bench.core.recording import (
     Recording,
     stream_path,
 )
-from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime import untrusted
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -80,9 +80,8 @@ def _head(path: Path) -> Recording:
             )
         return Recording.model_validate_json(content)
     except ValidationError as error:
-        first = first_error(error)
         raise ConfigError(
-            f"{path} is no recording: {place_of(first)} {words_of(first)}; ask for it again"
+            f"{path} is no recording: {first_clause(error)}; ask for it again"
         ) from error
 
 

@@ -17,7 +17,7 @@ from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_the
 from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
-from swarm_bench.app.sizes import check_alike, sizes
+from swarm_bench.app.sizes import check_sizes, sizes
 from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
@@ -94,7 +94,7 @@ async def prepared(
         )
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
         tell(new, emit)
-        check_alike(new, resolved)
+        check_sizes(new, resolved)
         ready = Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,

@@ -9,6 +9,8 @@ from swarm_bench.core.settings import Resolved, Settings
 
 AT_ONCE = 4
 """Agents that run at the same time when nobody says how many."""
+MOST_TRIALS = 100_000
+"""Of a session: each is a process, a folder, and a line that the summary reads."""
 
 
 def largest(settings: Settings) -> int:
@@ -53,7 +55,19 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
     return {"agents": most, "all_tasks": every, "concurrency": at_once or most}
 
 
-def check_alike(new: Experiment, resolved: Resolved) -> None:
+def check_sizes(new: Experiment, resolved: Resolved) -> None:
+    """Raises `UsageError` for more trials than a session can have, and for a session of a series
+    that would measure something else than the one before it."""
+    trials = new.trials_per_mode * len(new.modes) * new.runs
+    if trials > MOST_TRIALS:
+        raise UsageError(
+            f"That is {trials:,} trials, and a session has at most {MOST_TRIALS:,}; lower --agents "
+            "or --runs"
+        )
+    _check_alike(new, resolved)
+
+
+def _check_alike(new: Experiment, resolved: Resolved) -> None:
     """Raises `UsageError` when a session of a series would measure something else than the one
     before it: files can change while a series runs."""
     like = resolved.member.like if resolved.member else None

@@ -12,6 +12,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (compare, ab, calibrate, doctor, report, modes, tasks, agents):
     command.register(app)

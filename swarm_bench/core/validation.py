@@ -92,6 +92,7 @@ def _keys(schema: Any) -> set[str]:
     return own | {key for one in schema.values() for key in _keys(one)}
 
 
-def first_error(error: ValidationError) -> ErrorDetails:
-    """The first one, where one says enough."""
-    return error.errors()[0]
+def first_clause(error: ValidationError) -> str:
+    """Place and words of the first one, where one says enough."""
+    first = error.errors()[0]
+    return f"{place_of(first)} {words_of(first)}"

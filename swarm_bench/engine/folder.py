@@ -14,6 +14,7 @@ from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.engine.secrets import storable
@@ -115,10 +116,8 @@ class SessionFolder:
                 "give the folder of one, below results/"
             ) from error
         except ValidationError as error:
-            raise ConfigError(
-                f"{self._experiment} is not an experiment of this version: "
-                f"{error.errors()[0]['msg']}; restore the file or begin a new session"
-            ) from error
+            wrong = f"is not an experiment of this version: {first_clause(error)}"
+            raise ConfigError(f"{self._experiment} {wrong}; restore it, or begin anew") from error
         if experiment.schema_version > SCHEMA_VERSION:
             raise UsageError(
                 f"{self._experiment} was written by a newer swarm-bench; update this one"

@@ -145,11 +145,19 @@ def walked(repo: Path, include: Sequence[str]) -> Taken:
     if len(names) > MOST_FILES:
         raise UsageError(f"{repo} has more than {MOST_FILES:,} files and is no checkout; {_OTHER}")
     taken = _chosen(repo, names, include, lambda _name: False)
-    if sum((repo / os.fsdecode(name)).lstat().st_size for name in taken.names) > MOST_BYTES:
+    if sum(_size(repo / os.fsdecode(name)) for name in taken.names) > MOST_BYTES:
         size = f"{MOST_BYTES // 1_000_000_000} GB"
         raise UsageError(f"{repo} has more than {size} and is no checkout; {_OTHER}")
     said = [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
     return Taken(names=taken.names, left_out=(*said, *taken.left_out))
+
+
+def _size(path: Path) -> int:
+    """Bytes; 0 for what has gone meanwhile."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _chosen(

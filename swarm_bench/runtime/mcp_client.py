@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.validation import first_error, place_of, words_of
+from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.mcp_stdio import StdioServer
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
@@ -276,8 +276,7 @@ def _reason(
     if isinstance(error, TimeoutError):
         return f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
     if isinstance(error, ValidationError):
-        first = first_error(error)
-        return f"what it answered is not MCP: {place_of(first)} {words_of(first)}"
+        return f"what it answered is not MCP: {first_clause(error)}"
     if isinstance(error, MCPError):
         # Servers use the SDK's code for errors of their own; its words tell them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")

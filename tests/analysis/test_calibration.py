@@ -38,7 +38,7 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
         }
         experiment = session(trial()).experiment
         assert experiment is not None
-        changed = experiment.model_validate({**experiment.model_dump(), **changes})
+        changed = experiment.model_validate({**experiment.model_dump(), "order": (), **changes})
         return calibration(SessionData(experiment=changed, trials=tuple(trials), swarms=()))
 
     return calibrated

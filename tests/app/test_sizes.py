@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.prepared import Benchmark
-from swarm_bench.app.sizes import sizes
+from swarm_bench.app.sizes import check_sizes, sizes
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Setting
 from swarm_bench.core.settings import load
+from tests.engine.test_plan import experiment
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +52,9 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
     assert sized({}, agents=[4], all_tasks=False) == (False, 4, 4)
     assert sized({}, agents=[], all_tasks=False) == (True, 4, 4)
+
+
+def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
+    check_sizes(experiment(), load({}))
+    with pytest.raises(UsageError, match=r"trials, and a session has at most 100,000; lower"):
+        check_sizes(experiment(agents=1000).model_copy(update={"runs": 1000}), load({}))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.errors import Refused, StoreError, UsageError
+from swarm_bench.core.errors import ConfigError, Refused, StoreError, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
@@ -36,6 +36,23 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
     assert [record.trial for record in stay] == ["a"]
     assert lines_of(tmp_path / "metrics.jsonl") == [good]
     assert lines_of(tmp_path / SUPERSEDED) == [cut, torn]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"runs": "x"}, "version: runs must be a whole number; restore it, or begin anew"),
+        ({"modes": []}, "version: it has the mode '.*' in its order, and no such mode"),
+    ],
+)
+def test_an_experiment_that_cannot_be_says_why(
+    tmp_path: Path, changes: dict[str, object], words: str
+) -> None:
+    folder = folder_with(tmp_path)
+    stored = json.loads((tmp_path / "experiment.json").read_text())
+    (tmp_path / "experiment.json").write_text(json.dumps({**stored, **changes}))
+    with pytest.raises(ConfigError, match=words):
+        folder.read_experiment()
 
 
 def test_of_a_trial_with_two_lines_the_first_stays(tmp_path: Path) -> None:
