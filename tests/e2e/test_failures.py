@@ -223,20 +223,22 @@ def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> 
         f"#!{sys.executable}\nimport os, sys\n"
         f"if os.environ[{TAG!r}].startswith('greeting'):\n"
         f"    os.execv({works!r}, [{works!r}, *sys.argv[1:]])\n"
-        "sys.exit('cannot open the disk')\n"
+        "sys.exit('cannot open the disk with sesame-of-mine')\n"
     )
     program.chmod(0o755)
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
     done = bench.call(
         "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "--agent", AGENT,
         "--model", "script.yaml", "--agents", "2", "--runs", "1", "--output", "out",
-        env={"SWARM_BENCH_CANOPY_SERVICE": str(program)},
+        env={"SWARM_BENCH_CANOPY_SERVICE": str(program), "DISK_TOKEN": "sesame-of-mine"},
     )  # fmt: skip
     assert done.code == 3
     assert "Nothing could be measured" in done.err
     records = bench.records("out")
     assert [record["cause"] for record in records] == ["service-failed"] * 2
-    assert all("cannot open the disk" in record["detail"] for record in records)
+    assert all("open the disk with (not stored)" in record["detail"] for record in records)
+    written = [path.read_text() for path in (bench.folder / "out").rglob("*") if path.is_file()]
+    assert not [text for text in (done.out, done.err, *written) if "sesame" in text]
     for name in ("effective_tokens", "wall_seconds", "started_at"):
         assert [record[name] for record in records] == [None, None]  # none of them ever ran
 
