@@ -24,6 +24,7 @@ from swarm_bench.runtime.ownership import (
     temporary,
     this_owner,
 )
+from tests.runtime.containers import container
 
 GONE = f"4194304-1000000000.00@{this_owner().partition('@')[2]}"
 """Above the highest process number that Linux gives out."""
@@ -42,8 +43,6 @@ from pathlib import Path
 from swarm_bench.runtime.ownership import sweep
 print(*sweep(Path(sys.argv[1]))[:2])
 """
-CONTAINER = ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child"]
-UNPRIVILEGED = [*CONTAINER, "--user", "--map-root-user"]
 
 
 def folder(root: Path, owner: str, name: str = "dead") -> Path:
@@ -173,14 +172,6 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         pytest.skip("NO RIGHT TO GIVE A FOLDER AWAY HERE")
     assert sweep(tmp_path)[1:] == (0, ())
     assert (foreign / MARK).is_file()
-
-
-def container() -> list[str]:
-    for command in (CONTAINER, UNPRIVILEGED):
-        ran = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
-        if ran.returncode == 0:
-            return command
-    pytest.skip(f"NO PROCESS NAMESPACES HERE: {ran.stderr.strip()}")
 
 
 def test_a_sweep_in_a_container_spares_who_lives_outside(tmp_path: Path) -> None:

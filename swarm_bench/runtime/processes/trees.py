@@ -146,9 +146,9 @@ class _Look:
         return None
 
     def is_ours(self, stat: Stat) -> bool:
-        """Whether a process comes from a tree at all, and from no helper in our own session."""
-        line = self._line(stat)
-        return bool(line) and line[-1].session != self._session
+        """Whether a process is known to descend from us, and from no helper in our own session."""
+        top = self._line(stat)[-1:]
+        return any(one.parent == self._me and one.session != self._session for one in top)
 
     def suspects(self, stat: Stat) -> set[Tree]:
         """The trees that may have started a process of which nothing else is known."""

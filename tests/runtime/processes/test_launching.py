@@ -54,6 +54,7 @@ import os, subprocess, sys, time
 sleep = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(25)", sys.argv[1]]
 subprocess.Popen(sleep, start_new_session=True)
 subprocess.Popen(sleep)
+subprocess.Popen(sleep, env={})
 print("ready", flush=True)
 time.sleep(25)
 """
@@ -98,7 +99,7 @@ def test_what_agents_started_ends_with_us_too(tmp_path: Path, killed: bool) -> N
         ours.stdout.readline()
         guards = [child for child in psutil.Process(ours.pid).children() if _is_guard(child)]
         if killed:
-            assert len(_with(log)) == 4
+            assert len(_with(log)) == 5
             ours.send_signal(signal.SIGINT)  # to which the guard is deaf
             ours.send_signal(signal.SIGKILL)
     assert len(guards) == 1

@@ -19,6 +19,7 @@ import pytest
 from swarm_bench.runtime.process import Command, run
 from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 from swarm_bench.runtime.sink import Output
+from tests.runtime.containers import container
 
 pytestmark = pytest.mark.anyio
 
@@ -149,6 +150,36 @@ async def test_an_escape_costs_another_agent_nothing(tmp_path: Path) -> None:
         await hostile.run(f"{EMPTIED}\nwhile not os.path.exists('go'): time.sleep(0.01)")
         assert len(honest.escaped()) == 3
     assert [*honest.escaped(), *hostile.escaped()] == []
+
+
+WITHOUT_SUBREAPER = """
+import anyio, psutil, subprocess
+from swarm_bench.runtime.processes import trees
+trees._adopts_orphans = lambda: False  # as where the kernel has no such thing
+
+async def main():
+    with trees.FAMILY.planted("mine") as tree:
+        subprocess.run(["setsid", "-f", "sleep", "20"], env={})
+        subprocess.run(["setsid", "-f", "sleep", "30"], env={"SWARM_BENCH_TRIAL": "mine"})
+        await trees.end_strays(tree, 5)
+
+anyio.run(main)
+for process in psutil.process_iter():
+    if process.name() == "sleep" and process.status() != "zombie":
+        print(*process.cmdline())
+"""
+
+
+async def test_without_a_subreaper_what_has_no_tag_may_be_anybodys() -> None:
+    """In a container, where the test would find nothing else to kill."""
+    shell = [*container(), "sh", "-c", '"$@"; exit $?', "sh"]  # takes the orphans
+    ran = subprocess.run(  # noqa: ASYNC221
+        [*shell, sys.executable, "-c", WITHOUT_SUBREAPER],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "sleep 20\n"
 
 
 async def test_one_look_at_all_processes_serves_all_who_wait_for_one() -> None:
