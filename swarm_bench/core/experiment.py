@@ -155,7 +155,7 @@ class Experiment(Stored):
     modes: tuple[Mode, ...]
     """The first one is the reference of the ratios."""
     suite: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...] = Field(min_length=1)
     answer_format: str = ""
     """What the suite asks every answer to look like; put after each task in the prompt."""
     agent: Program
@@ -170,7 +170,7 @@ class Experiment(Stored):
     """Faults of a provider that the rehearsal server played."""
     replayed: str | None = None
     """Id of the session whose recording was played; no agent ran."""
-    agents: int
+    agents: int = Field(ge=1)
     """Agents of one swarm, unless every task gets one."""
     concurrency: int
     """Agents of one swarm that run at the same time."""

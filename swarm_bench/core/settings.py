@@ -252,7 +252,7 @@ def _file(config: Path | None) -> dict[str, Any]:
         return {}
     try:
         options = tomllib.loads(read_text(path, "settings file"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a `ValueError`
         raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
     found = {name.replace("-", "_"): value for name, value in options.items()}
     unknown = set(found) - _NAMES

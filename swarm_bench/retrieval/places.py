@@ -4,6 +4,7 @@ looks like one."""
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from swarm_bench.core.experiment import SearchTool
@@ -76,15 +77,16 @@ def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
 
 
 def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Named]:
-    from jsonpath import JSONPathError, findall  # only for a mode that has one
+    import jsonpath  # only for a mode that has one
 
-    documents = list(_documents(answer))
+    documents = list(islice(_documents(answer), MOST))
     if not documents:
         raise Unreadable("it is not JSON, and its mode file has a json_path for it")
+    path = jsonpath.compile(json_path)
     for document in documents:
         try:
-            values = findall(json_path, document)
-        except (JSONPathError, RecursionError) as error:
+            values = path.findall(document)
+        except (jsonpath.JSONPathError, RecursionError) as error:
             raise Unreadable(f"its json_path cannot be followed: {error}") from error
         for value in values:
             if isinstance(value, str):
@@ -94,14 +96,15 @@ def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Name
 
 
 def _documents(answer: str) -> Iterator[Any]:
-    """The JSON documents of a text: one, or several one after the other."""
+    """The lists and objects of JSON at the beginning of a text, one after the other."""
     decoder, at = json.JSONDecoder(), 0
     while (at := _next(answer, at)) < len(answer):
         try:
             document, at = decoder.raw_decode(answer, at)
         except (ValueError, RecursionError):
             return
-        yield document
+        if isinstance(document, list | dict):
+            yield document
 
 
 def _next(text: str, at: int) -> int:

@@ -109,11 +109,12 @@ async def connected(
     """A server of an `mcpServers` file for the block. `env` is the whole environment of its process
     but for the variables of the configuration; `cwd` is ours if not given.
 
-    Raises `ServerFailed` when it does not connect within `seconds`.
+    Raises `ServerFailed` when it does not connect within `seconds`, or breaks off in the block.
     """
     server = _stdio(config, env, cwd, errors)
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what it raises, with a traceback
-    ready, raised = False, None
+    for logger in ("mcp", "client"):  # the SDK's; it logs what servers say wrong, with tracebacks
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
+    complete, raised = False, None
     try:
         # The scope cannot be left while the client is open, so its limit is lifted.
         with anyio.fail_after(seconds) as scope:
@@ -125,16 +126,16 @@ async def connected(
                 client = await stack.enter_async_context(Client(transport, mode="legacy"))
                 connection = await _greeted(client, server, started)
                 scope.deadline = math.inf
-                ready = True
                 try:
                     yield connection
+                    complete = True
                 except Exception as error:
                     raised = error
                     raise
     except _FAILURES as error:
         if raised is not None:  # by the block: the SDK's task groups have wrapped it
             raise raised from raised.__cause__
-        if not ready:
+        if not complete:
             reason = _reason(error, server, seconds)
             raise ServerFailed(_where(config) + reason + _printed(server)) from error
 
@@ -281,6 +282,7 @@ def _reason(
         # Servers use the SDK's code for errors of their own; its words tell them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
         words = server.ending() if closed and server else error.message
+        words = words.strip() or f"an error without a message, code {error.code}"
     elif isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:

@@ -1,6 +1,7 @@
 """MCP over the standard streams of a process. The SDK's own transport says neither with which code
 a server exited nor what it printed that is no message, and gives servers variables of ours."""
 
+import json
 import os
 import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -125,7 +126,8 @@ class StdioServer:
         with said:
             try:
                 async for item in said:
-                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    # Not pydantic's JSON, which cannot have text that is not Unicode.
+                    text = json.dumps(item.message.model_dump(by_alias=True, exclude_unset=True))
                     await process.stdin.send(f"{text}\n".encode())
             except _CLOSED:  # who waits for an answer waits in vain
                 await self._note_exit(process)

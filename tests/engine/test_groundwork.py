@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.scout import Scout
-from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository
+from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.groundwork import Groundwork
 from swarm_bench.engine.kit import Kit
@@ -23,7 +23,8 @@ def kit(tmp_path: Path) -> Kit:
     repository = Repository(path="/r/shop", kind="folder", tree="t", files=1, bytes=1)
     experiment = Experiment(
         session="s", created_at=datetime.now(UTC), benchmark="swarm", repository=repository,
-        modes=(MODE,), suite="x", tasks=(), agent=Program(name="scout"), agents=1, concurrency=1,
+        modes=(MODE,), suite="x", agents=1, concurrency=1,
+        tasks=(Task(id="t", title="t", prompt="t"),), agent=Program(name="scout"),
         index="cold", runs=1, seed=0, order=(("tool",),),
         limits=Limits(max_turns=1, timeout=1, index_timeout=1),
     )  # fmt: skip

@@ -10,7 +10,15 @@ import pytest
 
 from swarm_bench.agents.scout import Scout
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
-from swarm_bench.core.experiment import Experiment, Limits, Mode, Preparation, Program, Repository
+from swarm_bench.core.experiment import (
+    Experiment,
+    Limits,
+    Mode,
+    Preparation,
+    Program,
+    Repository,
+    Task,
+)
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.preparing import Site, check_warm, prepare
@@ -43,7 +51,8 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
     repository = Repository(path="/r/shop", kind="folder", tree="t", files=1, bytes=1)
     experiment = Experiment(
         session="s", created_at=datetime.now(UTC), benchmark="swarm", repository=repository,
-        modes=(one,), suite="x", tasks=(), agent=Program(name="scout"), agents=1, concurrency=1,
+        modes=(one,), suite="x", agents=1, concurrency=1,
+        tasks=(Task(id="t", title="t", prompt="t"),), agent=Program(name="scout"),
         index="warm", runs=1, seed=0, order=(("tool",),),
         limits=Limits(max_turns=1, timeout=1, index_timeout=timeout),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
-from tests.fuzz import answers, streams
+from tests.fuzz import answers, servers, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -150,6 +150,7 @@ ENTRIES: Mapping[str, Entry] = {
     "feedback-database": Entry(read=answers.feedback, seeds=answers.databases),
     "service-metrics": Entry(read=answers.metrics, seeds=lambda: [answers.METRICS]),
     "mcp-message": Entry(read=answers.message, seeds=lambda: answers.MESSAGES),
+    "mcp-server": Entry(read=servers.server, seeds=servers.servers),
     "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
     "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),

@@ -12,7 +12,7 @@ TOKENS = [
     b'"', b"'", b"`", b"{", b"}", b"[", b"]", b"<", b"&amp;", b"*", b"|", b"#1", b"@a", b"://",
     b"NaN", b"Infinity", b"-1", b"1e999", b"9" * 400, b"null", b"true", b'{"type":', b'"\\ud800"',
     b"!!int ''", b"!!timestamp x", b"!!bool x", b"&a [*a]", b"<<: [1]", b"? [a]\n: 1", b"${A}",
-    b"{{ prompt }}", b"$(", b"<<E\n", b"(?P<a>", b"../", b"[" * 2_000, b"a" * 3_000,
+    b"{{ prompt }}", b"$(", b"<<E\n", b"(?P<a>", b"../", b"[" * 2_000, b"a" * 3_000, b"9" * 5_000,
 ]  # fmt: skip
 """What has a meaning to one of the parsers."""
 # `st.text` would first read all of Unicode, which takes longer than the tests.

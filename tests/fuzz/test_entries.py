@@ -1,6 +1,8 @@
 """What others wrote raises our errors only, whatever it is."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -8,12 +10,28 @@ from hypothesis import strategies as st
 
 from tests.fuzz.entries import ENTRIES, run
 from tests.fuzz.foreign import foreign
+from tests.fuzz.parts import joined, parts
+
+UNFIT = {"modes": [], "order": [["other"]], "tasks": [], "agents": 0}
+"""By key: what other values of an experiment do not go with."""
+
+
+def changed(key: str, value: Any) -> bytes:
+    """A session whose experiment was edited by hand."""
+    metrics, retrieval, text = parts(ENTRIES["session"].seeds()[0], 3)
+    return joined(metrics, retrieval, json.dumps({**json.loads(text), key: value}).encode())
+
 
 FOUND = [
     ("task-file", b"description: !!int ''\n"),
     ("task-file", b"description: !!float ''\n"),
     ("task-file", b"description: !!bool x\n"),
     ("agent-file", b"name: !!timestamp x\n"),
+    ("mcp-result", b'"see {a"'),
+    ("mode-file", b"9" * 5_000),
+    ("settings", b"runs = " + b"9" * 5_000),
+    ("settings", b"runs = " + b"[" * 5_000),
+    *(("session", changed(key, value)) for key, value in UNFIT.items()),
 ]
 """What once raised something else."""
 

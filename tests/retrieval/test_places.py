@@ -46,9 +46,10 @@ def test_a_json_path_selects_paths_or_what_names_them() -> None:
     assert read_places(answer, search(json_path="$.none"), "/w", FILES) == []
 
 
-def test_what_is_not_json_cannot_be_read_as_json() -> None:
+@pytest.mark.parametrize("answer", ["no index", '"see {a"', "12 hits", "0" * 1_000_000])
+def test_what_is_no_json_object_or_list_is_not_read_as_json(answer: str) -> None:
     with pytest.raises(Unreadable, match="not JSON"):
-        read_places("no index", search(json_path="$.hits"), "/w", FILES)
+        read_places(answer, search(json_path="$.hits"), "/w", FILES)
 
 
 def test_without_either_whatever_looks_like_a_file_is_read() -> None:

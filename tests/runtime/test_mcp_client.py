@@ -188,6 +188,41 @@ async def test_a_server_that_dies_is_said_by_the_call(
             await server.call("find", {"title": "Emma"})
 
 
+HOSTILE = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    answer = {"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}
+    if request["method"] == "initialize":
+        answer = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {},
+                  "serverInfo": {"name": "hostile", "version": "1"}}
+    result = {"result": answer}
+    if request["method"] == "tools/call":
+        title = request["params"]["arguments"]["title"]
+        said = {"content": [{"type": "text", "text": ascii(title)}]}
+        result = {"result": said} if title else {"error": {"code": 7, "message": ""}}
+    print(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress"}))
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"\\xff\\xfe\\n")
+    sys.stdout.flush()
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **result}), flush=True)
+"""
+
+
+async def test_what_no_protocol_allows_breaks_no_connection(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hostile = {"command": sys.executable, "args": ["-c", HOSTILE]}
+    async with connected(hostile, env=PATH, cwd=tmp_path) as server:
+        assert (await server.call("say", {"title": "\ud800"})).text == r"'\ud800'"
+        with pytest.raises(ServerFailed, match="an error without a message, code 7"):
+            await server.call("say", {"title": ""})
+        assert (await server.call("say", {"title": "x"})).text == "'x'"
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.fixture
 def url(shelf: dict[str, Any]) -> Iterator[str]:
     with closing(socket.socket()) as free:
@@ -216,6 +251,10 @@ async def test_streamable_http(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
             assert (server.name, server.version) == ("shelf", "1.2.3")
             answer = await server.call("find", {"title": "Emma"})
             assert answer.text.startswith("Emma")
+    # Text that is not Unicode cannot be sent; whoever asks is not left as if all had gone well.
+    with pytest.raises(ServerFailed, match="surrogates not allowed"):
+        async with connected({"url": url}, env={}) as server:
+            await server.call("find", {"title": "\ud800"})
 
 
 async def test_no_part_of_a_secret_is_in_its_last_words(tmp_path: Path) -> None:
