@@ -187,7 +187,8 @@ def plant(bench: Bench, port: int) -> tuple[Done, Done]:
         "DATABASE": f"postgres://me:{quote(CANARIES['proxy'], safe='')}@db.example/x",
     }
     planned = bench.call(*words, "--plan", env=environment)
-    done = bench.call(*words, env=environment)
+    # In a process of its own, whose environment an agent can read in /proc.
+    done = bench.call(*words, env=environment, inside=["env"])
     for name in files:
         (bench.folder / name).unlink()
     return planned, done

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from swarm_bench.core.checks import Check, State
-from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 
@@ -30,7 +30,7 @@ def check_python() -> Check:
 async def check_git() -> Check:
     try:
         said = (await git("--version", cwd=Path.cwd())).decode().strip()
-    except HarnessError as error:
+    except SwarmBenchError as error:
         return Check(about="git", state=State.PROBLEM, found=str(error), advice="install git")
     return Check(about="git", state=State.OK, found=said.removeprefix("git version "))
 
