@@ -62,7 +62,10 @@ def distinct(value: list[int]) -> list[int]:
 
 def arguments(value: object) -> object:
     """A text is cut as a shell cuts it."""
-    return shlex.split(value) if isinstance(value, str) else value
+    try:
+        return shlex.split(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"cannot be read as a shell would: {error}") from error
 
 
 def variables(value: list[str]) -> list[str]:

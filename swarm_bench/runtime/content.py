@@ -130,12 +130,16 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
     return Taken(names=taken.names, left_out=(*taken.left_out, *await _submodules(repo)))
 
 
-def walked(repo: Path, include: Sequence[str]) -> Taken:
-    """All files and links of a plain folder, but for those in folders that ignore themselves.
-    Raises `UsageError` for a folder that is not meant to be copied."""
+def check_folder(repo: Path) -> None:
+    """Raises `UsageError` for a plain folder that is not meant to be copied."""
     if repo in (Path("/"), Path.home().resolve()):
         what = "your home folder" if repo != Path("/") else "the whole file system"
         raise UsageError(f"{repo} is {what} and no git checkout; {_OTHER}")
+
+
+def walked(repo: Path, include: Sequence[str]) -> Taken:
+    """All files and links of a plain folder, but for those in folders that ignore themselves.
+    Raises `UsageError` for more than is meant to be copied."""
     closed = list[bytes]()
 
     def note(error: OSError) -> None:

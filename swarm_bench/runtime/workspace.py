@@ -17,7 +17,7 @@ import anyio
 
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.experiment import Repository
-from swarm_bench.runtime.content import INDEX, Taken, changed, uncommitted, walked
+from swarm_bench.runtime.content import INDEX, Taken, changed, check_folder, uncommitted, walked
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 from swarm_bench.runtime.inventory import inventory
@@ -54,9 +54,8 @@ async def take_snapshot(
     Raises `UsageError` when there is nothing to copy.
     """
     repo, target = repo.resolve(), target.absolute()
-    _check(repo)
+    commit = await commit_of(repo)
     await _init(target, await _object_format(repo))
-    commit = await _head(repo)
     if commit is not None and not dirty:
         _refuse(include, repo)
         tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
@@ -186,11 +185,14 @@ def _refuse(include: Sequence[str], repo: Path) -> None:
         )
 
 
-async def _head(repo: Path) -> str | None:
+async def commit_of(repo: Path) -> str | None:
     """The commit that `repo` is a checkout of; `None` for a plain folder.
 
     A folder of a checkout that is not part of its commit (an installed package, say) is plain.
+    Raises `UsageError` for what is not copied, as far as that shows at once.
     """
+    repo = repo.resolve()
+    _check(repo)
     head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
     if head.returncode != 0 and (repo / ".git").exists():
         found = await try_git("rev-parse", "--git-dir", cwd=repo)
@@ -199,6 +201,8 @@ async def _head(repo: Path) -> str | None:
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
     known = head.returncode == 0 and inside.returncode == 0
+    if not known:
+        check_folder(repo)
     return head.stdout.decode().strip() if known else None
 
 

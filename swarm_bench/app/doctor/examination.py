@@ -12,6 +12,7 @@ from swarm_bench.app.doctor.machine import (
     check_git,
     check_memory,
     check_python,
+    check_repository,
     check_ripgrep,
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
@@ -40,6 +41,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     settings = without(resolved.settings, waiting)
     tell(check_python())
     tell(await check_git())
+    tell(await check_repository(settings.repo, named=resolved.sources["repo"] != "default"))
     tell(check_ripgrep())
     tell(check_disk(settings.workspace_root))
     at_once = settings.concurrency or largest(settings)

@@ -1,4 +1,4 @@
-"""Whether this machine has what a comparison needs: Python, git, ripgrep, disk, memory."""
+"""Whether here is what a comparison needs: Python, git, a repository, ripgrep, disk, memory."""
 
 import platform
 import shutil
@@ -12,6 +12,7 @@ from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
+from swarm_bench.runtime.workspace import commit_of
 
 OLDEST_PYTHON = (3, 11)
 LITTLE_DISK = 1_000_000_000
@@ -31,8 +32,19 @@ async def check_git() -> Check:
     try:
         said = (await git("--version", cwd=Path.cwd())).decode().strip()
     except SwarmBenchError as error:
-        return Check(about="git", state=State.PROBLEM, found=str(error), advice="install git")
+        return Check(about="git", state=State.PROBLEM, found=str(error))
     return Check(about="git", state=State.OK, found=said.removeprefix("git version "))
+
+
+async def check_repository(repo: Path, *, named: bool) -> Check:
+    """`named`: whether it was asked for; the working folder may be any."""
+    try:
+        commit = await commit_of(repo)
+    except SwarmBenchError as error:
+        state = State.PROBLEM if named else State.WARNING
+        return Check(about="repository", state=state, found=str(error))
+    found = f"{repo.resolve()}, {f'commit {commit[:12]}' if commit else 'a plain folder'}"
+    return Check(about="repository", state=State.OK, found=found)
 
 
 def check_ripgrep() -> Check:

@@ -10,6 +10,7 @@ from swarm_bench.app.doctor.machine import (
     check_git,
     check_memory,
     check_python,
+    check_repository,
     check_ripgrep,
 )
 from swarm_bench.core.checks import State
@@ -26,8 +27,19 @@ async def test_without_git_there_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git cannot be started" in (await check_git()).found
     assert (await check_git()).state is State.PROBLEM
     assert check_ripgrep().state is State.WARNING
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_copied_is_a_problem_when_it_was_asked_for(tmp_path: Path) -> None:
+    found = await check_repository(tmp_path, named=True)
+    assert (found.state, found.found) == (State.OK, f"{tmp_path}, a plain folder")
+    found = await check_repository(tmp_path / "absent", named=True)
+    assert found.state is State.PROBLEM
+    assert "does not exist; give the repository" in found.found
+    assert (await check_repository(Path("/"), named=False)).state is State.WARNING
 
 
 def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: Path) -> None:
