@@ -218,9 +218,8 @@ def test_a_folder_of_one_who_lives_is_not_taken_over(tmp_path: Path) -> None:
 def test_a_sweep_says_what_it_cannot_remove_and_goes_on(tmp_path: Path) -> None:
     """A folder in which something is mounted cannot be removed, not even by root."""
     first, second = folder(tmp_path, GONE, "first"), folder(tmp_path, GONE, "second")
-    (first / "inner" / "before").mkdir(parents=True)
-    (first / "inner" / "mounted").mkdir()
-    (first / "inner" / "after").mkdir()
+    for name in ("a", "b", "c", "mounted", "x", "y", "z"):
+        (first / "inner" / name).mkdir(parents=True)
     script = (
         f'mount -t tmpfs none {first}/inner/mounted && exec {sys.executable} -c "$1" {tmp_path}'
     )
