@@ -11,7 +11,7 @@ from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageE
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Mode, Program
 from swarm_bench.retrieval.backends import is_embedded
-from swarm_bench.retrieval.canopy_service import started_service
+from swarm_bench.retrieval.canopy_service import started_service, without_log
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import Greeting, Greetings
 from swarm_bench.retrieval.modes import check_filling, uses
@@ -44,7 +44,7 @@ async def ask_tools(
             greetings = await greet_all(asking, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    problems = [one for mode in with_tool for one in _problems(mode, greetings, trouble)]
+    problems = [one for mode in with_tool for one in _problems(asking, mode, greetings, trouble)]
     if len(problems) > 1:
         raise ExceptionGroup("several modes cannot be used", problems)
     if problems:
@@ -53,7 +53,7 @@ async def ask_tools(
 
 
 def _problems(
-    mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
+    asking: Asking, mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
 ) -> Iterator[UsageError]:
     """Why the mode cannot be used; the names of tools only where every server answered."""
     if trouble and mode.services:
@@ -61,7 +61,7 @@ def _problems(
             f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
         )
     answers = greetings[mode.name]
-    failed = [_no_start(mode, one) for one in answers.values() if one.problem is not None]
+    failed = [_no_start(asking, mode, one) for one in answers.values() if one.problem is not None]
     yield from failed
     if mode.servers and not failed and not any(one.tools for one in answers.values()):
         yield ConfigError(
@@ -82,14 +82,13 @@ async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
         ):
             pass
     except ServiceFailed as error:
-        # The log goes away with the folder.
-        trouble.append(ServiceFailed(str(error).replace(f"its log {log}", "its log")))
+        trouble.append(ServiceFailed(without_log(error, log)))
 
 
-def _no_start(mode: Mode, greeting: Greeting) -> ConfigError:
+def _no_start(asking: Asking, mode: Mode, greeting: Greeting) -> ConfigError:
     return ConfigError(
         f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
-        f"{greeting.problem}; fix {mode.source}, or {OMIT}"
+        f"{greeting.problem}; fix {asking.to_fix(mode)}, or {OMIT}"
     )
 
 

@@ -15,8 +15,9 @@ from swarm_bench.core.experiment import Mode
 from swarm_bench.engine.groundwork import MOST_PATHS
 from swarm_bench.engine.preparing import Site, prepare, tear_down, version
 from swarm_bench.engine.secrets import secrets
+from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
-from swarm_bench.retrieval.modes import check_filling, render_servers
+from swarm_bench.retrieval.modes import check_filling, render_servers, uses
 from swarm_bench.retrieval.own_service import API_KEY, new_key, sends_key, service_command
 from swarm_bench.retrieval.service_exercise import FILES, make_repository
 from swarm_bench.runtime.environment import small_environment
@@ -64,6 +65,13 @@ class Asking:
         readable = [self.variables, self.dotenv.filled, self.dotenv.written]
         given = {**self.agent_env, API_KEY: self.service_key}
         return secrets(modes, given, readable, [self.service_url or ""])
+
+    def to_fix(self, mode: Mode) -> str:
+        """What is wrong when a server of the mode does not start: its file, or the program that was
+        named in the place of ours."""
+        program = self.programs["canopy-mcp"]
+        named = uses(mode, "canopy_mcp") and not is_embedded(program)
+        return f"{program}, which is named as canopy-mcp" if named else mode.source
 
     def values(self, workspace: Path) -> dict[str, str]:
         """Of the placeholders."""

@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from swarm_bench.cli import options as o
-from swarm_bench.cli.terminal import printable
+from swarm_bench.cli.terminal import printable, show
 from swarm_bench.cli.words import WordsCommand
 from swarm_bench.core.checks import Check, State
 
@@ -67,4 +67,4 @@ def doctor(
 def _print(check: Check) -> None:
     state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
     advice = f"; {check.advice}" if check.advice else ""
-    typer.echo(f"{state} {printable(f'{check.about}: {check.found}{advice}')}")
+    show(f"{state} {printable(f'{check.about}: {check.found}{advice}')}\n")

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-import typer
-
+from swarm_bench.cli.terminal import printable, show
 from swarm_bench.core.listing import Listing
 
 
@@ -11,5 +10,5 @@ def print_listing(listings: Sequence[Listing]) -> None:
     """A paragraph for each; what cannot be used says why."""
     for listing in listings:
         state = "usable" if listing.problem is None else "not usable"
-        typer.echo(f"{listing.name}  ({state}, from {listing.source})")
-        typer.echo(f"    {listing.problem or listing.about}")
+        name = printable(f"{listing.name}  ({state}, from {listing.source})")
+        show(f"{name}\n    {printable(listing.problem or listing.about)}\n")

@@ -156,6 +156,12 @@ class Service:
         return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
 
 
+def without_log(error: Exception, log: Path) -> str:
+    """What is said of a service whose log goes away."""
+    said = str(error).replace(f"; its log is {log}", ", without a word")
+    return said.replace(f"its log {log}", "its log")
+
+
 @asynccontextmanager
 async def started_service(
     command: Command, *, log: Path, secrets: tuple[str, ...]

@@ -76,12 +76,13 @@ def test_a_service_that_does_not_start_is_refused(bench: Bench) -> None:
     service.write_text("#!/bin/sh\necho no room >&2\nexit 4\n")
     service.chmod(0o755)
     done = bench.call(
-        "compare", "--repo", str(bench.repo), "--modes", "canopy-service",
-        env={"SWARM_BENCH_CANOPY_SERVICE": str(service)},
+        "compare", "--repo", str(bench.repo), "--modes", "canopy-service", "canopy",
+        env={"SWARM_BENCH_CANOPY_SERVICE": str(service), "SWARM_BENCH_CANOPY_MCP": str(service)},
     )  # fmt: skip
     assert done.code == 2
     assert "The mode canopy-service cannot run: canopy-service ended at its start" in done.err
     assert "its log ends: no room; fix the service, or omit the mode from --modes" in done.err
+    assert f"its last words: no room; fix {service}, which is named as canopy-mcp" in done.err
     assert not (bench.folder / "results").exists()
 
 

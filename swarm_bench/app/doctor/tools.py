@@ -15,7 +15,7 @@ from swarm_bench.core.experiment import Mode
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
-from swarm_bench.retrieval.canopy_service import running_service, started_service
+from swarm_bench.retrieval.canopy_service import running_service, started_service, without_log
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.homes import Homes
@@ -87,16 +87,17 @@ async def _check_mode(asking: Asking, mode: Mode) -> Check:
             greetings = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, found=str(error))
-    return _of_greetings(about, mode, greetings)
+    return _of_greetings(asking, mode, greetings)
 
 
-def _of_greetings(about: str, mode: Mode, greetings: Mapping[str, Greeting]) -> Check:
+def _of_greetings(asking: Asking, mode: Mode, greetings: Mapping[str, Greeting]) -> Check:
+    about = f"mode {mode.name}"
     broken = [one for one in greetings.values() if one.problem is not None]
     if broken:
         found = "; ".join(
             f"the server {one.server!r} does not start: {one.problem}" for one in broken
         )
-        advice = f"fix {mode.source}"
+        advice = f"fix {asking.to_fix(mode)}"
         return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
     slow = [one for one in greetings.values() if (one.seconds or 0) > SLOW_SECONDS]
     overhead = tokens.count(mode.instructions) + sum(
@@ -136,8 +137,7 @@ async def _check_service(asking: Asking) -> Check:
                 name = await one.implementation() or "canopy-service"
                 took = await exercise(one, work)
         except HarnessError as error:
-            # The log goes away with the folder.
-            found = str(error).replace(f"its log {log}", "its log")
+            found = without_log(error, log)
             return Check(about="service", state=State.PROBLEM, found=found)
     place = url or f"{command.argv[0]}, on a free port"
     found = (
