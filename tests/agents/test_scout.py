@@ -9,6 +9,7 @@ from swarm_bench.agents.scout import Scout
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome
 from swarm_bench.core.status import Cause
+from tests.engine.test_plan import experiment
 
 
 def run(folder: Path, max_turns: int) -> Outcome:
@@ -82,3 +83,9 @@ def test_a_budget_that_is_too_small(tmp_path: Path) -> None:
 def test_a_model_that_is_not_there() -> None:
     with pytest.raises(UsageError, match="no model of scout called 'opus'"):
         Scout().program("opus")
+
+
+def test_its_model_is_known_before_anything_ran() -> None:
+    assert experiment(agent=Scout().program(None)).model_label == "rules"
+    assert experiment().model_label == "the agent's default"
+    assert experiment(model="m").model_label == "m"
