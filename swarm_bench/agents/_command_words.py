@@ -15,7 +15,8 @@ PLACEHOLDERS = (
 """What can be filled in. `model` and `rehearsal` can be empty."""
 Values = Mapping[str, str | None]
 
-_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*+([^{}\s]*+(?:[^\S\n]++[^{}\s]++)*+)\s*+\}\}")
+"""Takes time in proportion to the text."""
 _HERE = "{{ arguments }}"
 
 

@@ -27,6 +27,8 @@ from swarm_bench.core.validation import words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
+LONGEST_LINE = 4_000
+"""Characters of a line of the settings file: the library reads a long key in quadratic time."""
 OF_ONE_CALL = frozenset(
     {
         "output",
@@ -250,8 +252,12 @@ def _file(config: Path | None) -> dict[str, Any]:
         if path.exists():
             raise ConfigError(f"The settings file {path} is no file; fix --config, or remove it")
         return {}
+    text = read_text(path, "settings file")
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+        limit = f"more than {LONGEST_LINE} characters"
+        raise ConfigError(f"The settings file {path} has a line of {limit}; shorten it")
     try:
-        options = tomllib.loads(read_text(path, "settings file"))
+        options = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a `ValueError`
         raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
     found = {name.replace("-", "_"): value for name, value in options.items()}

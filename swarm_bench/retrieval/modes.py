@@ -1,5 +1,6 @@
 """Modes: a mode is a file, an ordinary `mcpServers` file with one key of ours."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -185,7 +186,7 @@ def _not_runnable(folder: Path, command: str) -> str | None:
         return "no program, since ~ is not filled in here; write ${HOME}"
     if "/" not in command:
         return "not on the PATH; install it, or give its path"
-    if (folder / command).is_file():
+    if shutil.which(str(folder / command), os.F_OK) is not None:
         return f"not executable at {folder / command}; make it so with chmod +x"
     return f"no program at {folder / command}; install it, or fix the path"
 

@@ -16,10 +16,13 @@ QUERY = "query"
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
-_PLACEHOLDER = r"\{\{\s*(?P<placeholder>.*?)\s*\}\}"
-_VARIABLE = r"\$\{(?P<variable>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>(?:\{\{.*?\}\}|[^}])*))?\}"
+# A file may be a stranger's: every expression here takes time in proportion to the text.
+_WORD = r"[^{}\s]*+"
+_PLACEHOLDER = rf"\{{\{{\s*+(?P<placeholder>{_WORD}(?:[^\S\n]++[^{{}}\s]++)*+)\s*+\}}\}}"
+_DEFAULT = r"(?:\{\{[^{}\n]*+\}\}|[^}]){0,2000}+"
+_VARIABLE = rf"\$\{{(?P<variable>[A-Za-z_][A-Za-z0-9_]*+)(?::-(?P<default>{_DEFAULT}))?\}}"
 _OPEN = re.compile(f"{_PLACEHOLDER}|{_VARIABLE}")
-_OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]*\}")
+_OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
 
 
 @dataclass(frozen=True, kw_only=True)

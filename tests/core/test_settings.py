@@ -157,6 +157,7 @@ def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch)
         (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8"),
         (".env", "#" * (LARGEST + 1), ".env is larger than 256 KiB"),
         ("swarm-bench.toml", "#" * (LARGEST + 1), "swarm-bench.toml is larger than 256 KiB"),
+        ("swarm-bench.toml", "a." * 100_000, "a line of more than 4000 characters"),
     ],
 )
 def test_a_wrong_file_is_named(name: str, content: str, sentence: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from swarm_bench.agents._commands import some
 from swarm_bench.agents._tool_answers import answer_to
 from swarm_bench.core.experiment import SearchTool
 from swarm_bench.models.rules import results
@@ -56,7 +57,9 @@ COMMANDS = [
     b'bash -lc \'for f in $(ls); do python3 -c "import os; os.system(\\"a\\")"; done\' <<E\nx\nE',
     b"curl -s http://127.0.0.1:3000/query -d '{\"repo\": 1}' && rg -n --glob '!.canopy' add src/",
 ]
-_BY_PATTERN = SearchTool(tool="s", arguments={}, pattern=r"(?P<path>[\w/.]+):(?P<line>\d+)")
+_BY_PATTERN = SearchTool(
+    tool="s", arguments={}, pattern=r"(?<![\w/.])(?P<path>[\w/.]++):(?P<line>\d+)"
+)
 _BY_JSON_PATH = SearchTool(tool="s", arguments={}, json_path="$..path")
 _FILES = frozenset({"src/app.py"})
 _COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -162,6 +165,6 @@ def _one_line(text: str) -> None:
 
 def command_line(data: bytes, _folder: Path) -> None:
     """A line for a shell, as the fourth witness takes it apart."""
-    for line in data.decode("utf-8", "replace").split(BETWEEN.decode()):
+    for line in some(data.decode("utf-8", "replace").split(BETWEEN.decode())):
         words = sum(len(word) for command in commands_in(line) for word in command.words)
         assert words <= 20 * MOST_LAYERS * (len(line) + 20)

@@ -29,6 +29,7 @@ FOUND = [
     ("agent-file", b"name: !!timestamp x\n"),
     ("mcp-result", b'"see {a"'),
     ("mode-file", b"9" * 5_000),
+    ("mode-file", b'{"mcpServers": {"a": {"command": "' + b"a/" * 5_000 + b'"}}}'),
     ("settings", b"runs = " + b"9" * 5_000),
     ("settings", b"runs = " + b"[" * 5_000),
     *(("session", changed(key, value)) for key, value in UNFIT.items()),

@@ -1,0 +1,97 @@
+"""What is eight times as long takes about eight times as long to read.
+
+Only what takes long at its full length is compared, in processor time; what takes quadratic time
+takes 64 times as long.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from swarm_bench.runtime.mcp_client import ServerFailed, connected
+from tests.fuzz.entries import ENTRIES, run
+
+FACTOR = 8
+SHORT = 4_000
+YAML = ("task-file", "agent-file")
+"""Its library is slow; for brackets in brackets it takes a second, and stops at Python's depth."""
+SHORTER = {**dict.fromkeys(YAML, 500), "markdown": 1_000}
+"""Characters; fewer where a library, or the check, is slow."""
+AT_ONCE = 0.15
+"""Seconds; a long text that takes no longer is not compared."""
+MOST = 3 * FACTOR
+"""How many times longer it may take."""
+TRIES = 3
+PIECES = (
+    *("a", " ", "\n", "9", "\\", '"', "'", "`", "{", "[", "(", "<", "a.", "a/", "a:", "a ", "a\n"),
+    *("[a](", "](", "&a", "http://a ", "a/b.py:1 ", "$(", "{{", "<<a ", "cd a;", '{"a":', "[]\n"),
+    *("- ", "a=b ", "**/", "{a,", "é", "a = 1\n", "a: &a b\n"),
+)
+FRAMES = {
+    "stream-claude": '{"type": "result", "subtype": "success", "result": @}',
+    "stream-codex": '{"type": "item.completed", "item": {"type": "agent_message", "text": @}}',
+    "stream-opencode": '{"type": "text", "part": {"type": "text", "text": @}}',
+    "task-file": "tasks:\n- id: a\n  title: a\n  prompt: @\n",
+    "mode-file": '{"mcpServers": {"a": {"command": @}}}',
+    "agent-file": "name: a\ncommand: [@]\n",
+    "mcp-result": '{"results": [{"path": "a.py", "text": @}]}',
+    "expression": "(code @)",
+    "command-line": "canopy-mcp -c @",
+}
+"""Where a text stands as one that was written (`@`), beside the text alone."""
+
+
+def texts(name: str) -> Iterator[Callable[[int], bytes]]:
+    """Yield, for each way to make a long text, a function from its length."""
+    frames = [frame for frame in ("@", FRAMES.get(name)) if frame]
+    for piece in PIECES:
+        for frame in frames[1:] if name in YAML else frames:
+            yield partial(_text, frame, piece)
+
+
+def _text(frame: str, piece: str, size: int) -> bytes:
+    text = (piece * (size // len(piece) + 1))[:size]
+    return (text if frame == "@" else frame.replace("@", json.dumps(text))).encode()
+
+
+def seconds(name: str, data: bytes, folder: Path) -> float:
+    started = time.process_time()
+    run(name, data, folder)
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name != "mcp-server"])
+def test_a_long_text_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
+    length = SHORTER.get(name, SHORT)
+    for text in texts(name):
+        data = text(FACTOR * length)
+        spent = seconds(name, data, tmp_path)
+        if spent > AT_ONCE:
+            # Another text each time: some readers remember what they have read.
+            short = max(seconds(name, text(length + n), tmp_path) for n in range(TRIES))
+            assert spent < MOST * short, data[:60]
+
+
+def test_a_line_without_an_end_is_read_in_linear_time() -> None:
+    """The server says so many MB, and ends."""
+
+    def spent(megabytes: int) -> float:
+        says = f"import sys; sys.stdin.readline(); print('a' * {megabytes}_000_000, end='')"
+        started = time.process_time()
+        with pytest.raises(ServerFailed):
+            anyio.run(_greet, {"command": sys.executable, "args": ["-c", says]})
+        return time.process_time() - started
+
+    assert spent(2 * FACTOR) < MOST * max(spent(2), AT_ONCE / FACTOR)
+
+
+async def _greet(config: Mapping[str, Any]) -> None:
+    async with connected(config, env={}):
+        pass
