@@ -83,9 +83,11 @@ def stored_session(resolved: Resolved) -> Experiment:
     settings = resolved.settings
     suite = find_suite(settings.tasks)
     repo = str(settings.repo.resolve())
+    modes = find_modes(settings.modes)
     made = experiment().model_copy(
         update={
-            "modes": find_modes(settings.modes),
+            "modes": modes,
+            "order": (tuple(mode.name for mode in modes),),
             "tasks": suite.tasks,
             "answer_format": suite.answer_format,
             "settings": resolved.stored(),
