@@ -14,6 +14,7 @@ from swarm_bench.core.listing import Listing
 from swarm_bench.core.outcome import AgentRequest, Launch
 from swarm_bench.core.ports import Agent, Described
 from swarm_bench.core.settings import Settings
+from swarm_bench.core.shipped import is_file
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO
@@ -36,8 +37,11 @@ def find_agent(word: str) -> Agent:
     name, colon, argument = word.partition(":")
     if not (colon and name in agent_names()) and word.endswith(YAML):
         name, colon, argument = COMMAND, ":", word
-    if name not in agent_names() and Path(word).is_file():
-        raise UsageError(f"--agent {word}: the name of an agent file ends in .yaml; rename it")
+    if name not in agent_names() and is_file(word):
+        raise UsageError(
+            f"--agent {word} is not an agent file; write a .yaml that starts it, see "
+            "docs/command-agents.md"
+        )
     if not colon or name not in agent_names():
         return _made(registry.load("agents", word), word, ())
     made = registry.load("agents", name)

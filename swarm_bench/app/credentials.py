@@ -4,11 +4,10 @@ login is read."""
 from collections.abc import Mapping
 from pathlib import Path
 
+from swarm_bench.app.telling import OWN
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL
-from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Abilities, Agent, Described
-from swarm_bench.core.secret_names import names_secret
 from swarm_bench.core.settings import Resolved, Settings
 
 
@@ -17,9 +16,9 @@ def credentials_found(
 ) -> str | None:
     """Find what the program can authenticate with; `None` when there is nothing. `asked`: the
     options, when they ask for this agent; `variables` are the user's."""
-    given = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
+    agent_env = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
     for name in abilities.keys:
-        if variables.get(name) or name in given:
+        if variables.get(name) or name in agent_env:
             return f"{name} is set"
     login = next((file for file in abilities.login if (Path.home() / file).exists()), None)
     if login is None:
@@ -45,8 +44,8 @@ def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, 
     abilities = agent.abilities
     if not abilities.keys or credentials_found(abilities, settings, variables):
         return None
-    told = settings.agent_env or settings.agent_arg or settings.inherit_settings
-    if told or abilities.keyless:
+    others = settings.agent_env or settings.agent_arg or settings.inherit_settings
+    if others or abilities.keyless:
         return (
             f"no key for {settings.agent} was found, and whether it can authenticate without one "
             "is not known; the session stops at the first agent that fails to"
@@ -57,7 +56,7 @@ def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, 
     )
 
 
-def doubt(agent: Agent, resolved: Resolved) -> str | None:
+def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
     """Whether the session would be refused or stopped for want of a key: a sentence for its plan;
     `None` when nothing speaks for that."""
     try:
@@ -66,17 +65,11 @@ def doubt(agent: Agent, resolved: Resolved) -> str | None:
         return f"it would be refused: {error}"
 
 
-def is_paid(agent: Agent, settings: Settings, launch: Launch | None) -> bool | None:
-    """Whether somebody is charged for what the agent does; `None` where that cannot be told.
-
-    An adapter that documents no keys is taken to need no provider when it hands on no variable that
-    is named as a key, and gets none; `launch` is `None` when it could not be asked.
-    """
-    if settings.model == REHEARSAL:
+def is_paid(agent: Agent, settings: Settings) -> bool | None:
+    """Whether somebody is charged for what the agent does; `None` where that cannot be told, as of
+    an adapter that documents no keys."""
+    if settings.model == REHEARSAL or settings.agent == OWN:
         return False
-    if isinstance(agent, Described) and agent.abilities.keys:
-        return None if agent.abilities.keyless else True
-    if launch is None or settings.inherit_settings:
-        return None
-    given = (word.partition("=")[0] for word in settings.agent_env)
-    return None if any(map(names_secret, (*launch.inherit, *launch.env, *given))) else False
+    if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
+        return True
+    return None

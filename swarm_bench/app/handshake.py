@@ -14,11 +14,11 @@ from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.experiment import Mode
 from swarm_bench.engine.groundwork import MOST_PATHS
 from swarm_bench.engine.preparing import Site, prepare, tear_down, version
-from swarm_bench.engine.secrets import secrets
+from swarm_bench.engine.secrets import secrets_of
 from swarm_bench.retrieval.backends import is_embedded
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
 from swarm_bench.retrieval.modes import check_filling, render_servers, uses
-from swarm_bench.retrieval.own_service import API_KEY, new_key, sends_key, service_command
+from swarm_bench.retrieval.own_service import new_key, sends_key, service_command
 from swarm_bench.retrieval.service_exercise import FILES, make_repository
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove
@@ -62,9 +62,7 @@ class Asking:
 
     def secrets(self, *modes: Mode) -> tuple[str, ...]:
         """What nobody may read of what the modes' servers say, and a service."""
-        readable = [self.variables, self.dotenv.filled, self.dotenv.written]
-        given = {**self.agent_env, API_KEY: self.service_key}
-        return secrets(modes, given, readable, [self.service_url or ""])
+        return secrets_of(self, modes, [self.service_url or ""])
 
     def to_fix(self, mode: Mode) -> str:
         """What is wrong when a server of the mode does not start: its file, or the program that was

@@ -24,7 +24,7 @@ def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
         programs=_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
         withheld=[demand.sentence for demand in unapproved(resolved)],
-        paid=ready.recorded is None and is_paid(ready.agent, resolved.settings, launch),
+        paid=ready.recorded is None and is_paid(ready.agent, resolved.settings),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.app import agents
-from swarm_bench.app.credentials import doubt
+from swarm_bench.app.credentials import authentication_warning
 from swarm_bench.app.launches import launches_of
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
 from swarm_bench.app.preparation import prepared
@@ -171,12 +171,13 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         longest = longest_seconds(ready.experiment, finished)
         launches = launches_of(ready, resolved)
         shown = storable(ready.experiment)
+        warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
         return Planned(
             experiment=shown,
             rows=rows,
             longest=longest,
             launches=launches,
-            doubt=None if ready.recorded else doubt(ready.agent, resolved),
+            authentication_warning=warning,
         )
 
 

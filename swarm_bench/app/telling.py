@@ -13,12 +13,12 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
     if emit is None:
         return
-    said = list(experiment.repository.left_out)
+    sentences = list(experiment.repository.left_out)
     processors, agents = os.cpu_count() or 1, experiment.at_once
     if experiment.agent.name == OWN and agents > processors:
-        said.append(
+        sentences.append(
             f"{agents} agents of our own share {processors} processors, so their times "
             f"include waiting for each other; --concurrency {processors} avoids that"
         )
-    for sentence in said:
+    for sentence in sentences:
         emit(Trouble(message=sentence))

@@ -102,6 +102,6 @@ class Problems:
     def check(self) -> None:
         """Raise what was collected: nothing, the only error, or a group."""
         if len(self._errors) > 1:
-            raise ExceptionGroup("several files are wrong", self._errors)
+            raise ExceptionGroup("several things are wrong", self._errors)
         if self._errors:
             raise self._errors[0]

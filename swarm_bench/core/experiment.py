@@ -58,7 +58,7 @@ class Mode(Stored):
     prepare: Preparation | None = Field(
         default=None, validation_alias=AliasChoices("prepare", "index")
     )
-    """What makes its clones ready; `index` in sessions of before."""
+    """What makes its clones ready; `index` in older sessions."""
     start_seconds: float = START_SECONDS
     """How long one of its servers may take to connect."""
     warm_up: ToolCall | None = None

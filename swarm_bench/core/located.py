@@ -52,7 +52,7 @@ def read_located(path: Path, kind: str) -> Located:
         line = f":{mark.line + 1}" if mark else ""
         problem = str(getattr(error, "problem", None) or error).partition("\n")[0]
         if problem.startswith("mapping values"):
-            problem = "a text with ': ' in it needs quotes, and keys of a mapping stand alike"
+            problem = "quote a value that contains ': ', and indent all keys of a mapping equally"
         raise ConfigError(f"{path}{line}: not YAML: {problem}; fix the file") from error
     return Located(content=content, root=root)
 
@@ -81,9 +81,7 @@ def _check(path: Path, root: yaml.Node | None) -> None:
             return size
         sizes[id(node)] = None
         if (again := _duplicate_key(node)) is not None:
-            raise _wrong(
-                path, again, f"the key {again.value!r} stands there a second time; keep one of them"
-            )
+            raise _wrong(path, again, f"the key {again.value!r} appears twice; keep one of them")
         size = 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
         size += sum(map(visit, _children(node)))
         if size > LARGEST_CONTENT:

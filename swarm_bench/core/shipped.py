@@ -1,6 +1,7 @@
 """Where the task and mode files are that come with the package, and those of the user."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class Kind:
         if self.is_path(word):
             return Path(word).expanduser()
         found = [path for path in self.files() if path.stem == word]
-        if not found and Path(word).is_file():
+        if not found and is_file(word):
             raise UsageError(
                 f"There is no {self.name} called {word!r}; for the file of that name give its "
                 f"path, ./{word}"
@@ -65,6 +66,13 @@ class Kind:
         """Whether such a file came with the package. A link to one may lead elsewhere the next
         time."""
         return path.absolute().parent == self.folders()[0]
+
+
+def is_file(word: str) -> bool:
+    """Whether there is a file of that name; a name can be too long for one."""
+    with suppress(OSError, ValueError):
+        return Path(word).is_file()
+    return False
 
 
 MODES = Kind(name="mode", folder="mcp_configs", suffix=".json")

@@ -16,10 +16,10 @@ from swarm_bench.core.recording import Recorded
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.recorder import Recorder
-from swarm_bench.engine.secrets import secrets
+from swarm_bench.engine.secrets import secrets_of
 from swarm_bench.models.rehearsal.start import Rehearsal
 from swarm_bench.retrieval.greeting import Greetings
-from swarm_bench.retrieval.own_service import API_KEY, new_key
+from swarm_bench.retrieval.own_service import new_key
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
 from swarm_bench.runtime.workspace import Snapshot
@@ -97,6 +97,4 @@ class Kit:
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
         words = [self.experiment.service_url or "", *self.experiment.agent_args]
-        readable = [self.variables, self.dotenv.filled, self.dotenv.written]
-        given = {**self.agent_env, API_KEY: self.service_key}
-        return secrets(self.experiment.modes, given, readable, words)
+        return secrets_of(self, self.experiment.modes, words)

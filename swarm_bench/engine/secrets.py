@@ -10,13 +10,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote
 
 from swarm_bench.core.addresses import logins, without_logins
+from swarm_bench.core.dotenv_file import DotEnv
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.secret_names import names_secret
 from swarm_bench.retrieval.modes import without_secrets, written_in
+from swarm_bench.retrieval.own_service import API_KEY
 from swarm_bench.retrieval.secret_words import looks_secret, names_one, secret_parts
 from swarm_bench.retrieval.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
@@ -53,6 +56,27 @@ def secrets(
     values |= {unquote(value) for value in values}  # an address has them quoted
     known = _known(variables)
     return tuple(sorted(value for value in values if _is_secret(value, known)))
+
+
+class Readable(Protocol):
+    """What agents and servers can read."""
+
+    @property
+    def variables(self) -> Mapping[str, str]: ...
+    @property
+    def agent_env(self) -> Mapping[str, str]: ...
+    @property
+    def dotenv(self) -> DotEnv: ...
+    @property
+    def service_key(self) -> str: ...
+
+
+def secrets_of(
+    source: Readable, modes: Collection[Mode], words: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The secrets that can be read there, with those of `modes` and `words`."""
+    readable = [source.variables, source.dotenv.filled, source.dotenv.written]
+    return secrets(modes, {**source.agent_env, API_KEY: source.service_key}, readable, words)
 
 
 def storable(experiment: Experiment) -> Experiment:

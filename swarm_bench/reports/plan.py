@@ -26,7 +26,7 @@ class Planned:
     longest: float
     """An upper bound of the time that what is left takes, in seconds."""
     launches: Launches
-    doubt: str | None
+    authentication_warning: str | None
     """Why the agents may not be able to authenticate, as a sentence."""
 
     @property
@@ -47,11 +47,11 @@ def render_plan(planned: Planned) -> str:
         *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model_label}",
-        *([f"Warning:    {plain(planned.doubt)}"] if planned.doubt else []),
+        *_authentication(planned),
         *_options(experiment),
         *command_lines(planned.launches),
         f"Trials:     {left} to run, {len(rows) - left} done",
-        *_price(planned),
+        *_cost(planned),
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
         f"{experiment.at_once} at the same time{_shared(experiment)}",
         f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
@@ -74,19 +74,26 @@ def render_plan(planned: Planned) -> str:
     return "\n".join(lines) + table + "\n" + more
 
 
-def price(planned: Planned, trials: int) -> str:
-    """That so many trials of its agent are paid for, in words; empty when they are not."""
+def cost(planned: Planned, trials: int) -> str:
+    """How many trials of its agent are paid for, in words; empty when none is."""
     paid = planned.launches.paid
     if paid is False or not trials:
         return ""
-    noun, verb = ("trial", "is") if trials == 1 else ("trials", "are")
+    noun = "trial" if trials == 1 else "trials"
     agent = plain(planned.experiment.agent.name)
-    return f"{trials} {noun} of {agent}, which {verb if paid else 'may be'} paid for"
+    if paid:
+        return f"{trials} paid {noun} of {agent}"
+    return f"{trials} {noun} of {agent}, which may be paid for"
 
 
-def _price(planned: Planned) -> list[str]:
-    said = price(planned, planned.left)
-    return [f"Price:      {said}"] if said else []
+def _cost(planned: Planned) -> list[str]:
+    words = cost(planned, planned.left)
+    return [f"Cost:       {words}"] if words else []
+
+
+def _authentication(planned: Planned) -> list[str]:
+    warning = planned.authentication_warning
+    return [f"Warning:    {plain(warning)}"] if warning else []
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:

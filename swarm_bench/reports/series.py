@@ -6,7 +6,7 @@ from swarm_bench.core.report import Metric
 from swarm_bench.core.series import Cell, ModeSeries, Series, Sizes
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.markdown import standing
-from swarm_bench.reports.plan import Planned, hours, price, render_plan
+from swarm_bench.reports.plan import Planned, cost, hours, render_plan
 from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import escaped
 
@@ -49,8 +49,8 @@ def render_series_plan(planned: Mapping[int, Planned]) -> str:
     done = sum(len(one.rows) for one in planned.values()) - left
     longest = hours(sum(one.longest for one in planned.values()))
     total = f"All sizes: {left} trials to run, {done} done; at most {longest}\n"
-    paid = price(next(iter(planned.values())), left)
-    return "".join([*parts, total, f"Price:     {paid}\n" if paid else ""])
+    paid = cost(next(iter(planned.values())), left)
+    return "".join([*parts, total, f"Cost:      {paid}\n" if paid else ""])
 
 
 def _spent(series: Series) -> str:

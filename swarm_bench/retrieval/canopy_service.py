@@ -1,7 +1,7 @@
 """The life of a canopy-service: started on a free port, asked to index, watched, stopped."""
 
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,7 +102,7 @@ class Service:
             status = await self.call("GET", "/status")
         except ServiceFailed:
             return False
-        return status.get("service") == "canopy-service"
+        return _is_canopy(status)
 
     async def implementation(self) -> str | None:
         """How the service names itself beyond the protocol; the real one does not."""
@@ -156,10 +156,21 @@ class Service:
         return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
 
 
+def _is_canopy(status: Mapping[str, Any]) -> bool:
+    return status.get("service") == "canopy-service"
+
+
+def _nobody_at(url: str) -> str:
+    return (
+        f"No canopy-service answers at {url} without a key; start a service there, or omit "
+        "--service-url to have one started"
+    )
+
+
 def without_log(error: Exception, log: Path) -> str:
     """What is said of a service whose log goes away."""
-    said = str(error).replace(f"; its log is {log}", ", without a word")
-    return said.replace(f"its log {log}", "its log")
+    sentence = str(error).replace(f"; its log is {log}", ", and its log is empty")
+    return sentence.replace(f"its log {log}", "its log")
 
 
 @asynccontextmanager
@@ -195,11 +206,12 @@ async def started_service(
 async def running_service(url: str) -> AsyncIterator[Service]:
     """A service that somebody else runs. Raises `ServiceFailed` when it is not one."""
     service = Service(url=url.rstrip("/"))
-    if not await service.answers():
-        raise ServiceFailed(
-            f"No canopy-service answers at {url} to those without a key; start one, or omit "
-            "--service-url to have one started"
-        )
+    try:
+        answer = await service.call("GET", "/status")
+    except ServiceFailed as error:
+        raise ServiceFailed(f"{_nobody_at(url)} ({error})") from error
+    if not _is_canopy(answer):
+        raise ServiceFailed(_nobody_at(url))
     yield service
 
 

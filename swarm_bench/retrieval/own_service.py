@@ -38,8 +38,8 @@ def service_command(
 
 
 def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:
-    """Whether all that a mode has ask its service is the embedded canopy-mcp, which sends the key
-    that it is given with every request."""
+    """Whether only the embedded canopy-mcp asks the mode's service: it sends the key that it is
+    given with every request."""
     clients = [
         server for server in mode.servers.values() if "service_url" in placeholders_in(server)
     ]

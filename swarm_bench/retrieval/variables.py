@@ -19,9 +19,13 @@ EXPANDED = ("command", "args", "env", "url", "headers")
 # A file may be a stranger's: every expression here takes time in proportion to the text.
 _WORD = r"[^{}\s]*+"
 _PLACEHOLDER = rf"\{{\{{\s*+(?P<placeholder>{_WORD}(?:[^\S\n]++[^{{}}\s]++)*+)\s*+\}}\}}"
-_DEFAULT = r"(?:\{\{[^{}\n]*+\}\}|[^}]){0,2000}+"
+_LONGEST_DEFAULT = 2000
+"""Characters."""
+_DEFAULT = rf"(?:\{{\{{[^{{}}\n]*+\}}\}}|[^}}]){{0,{_LONGEST_DEFAULT}}}+"
 _VARIABLE = rf"\$\{{(?P<variable>[A-Za-z_][A-Za-z0-9_]*+)(?::-(?P<default>{_DEFAULT}))?\}}"
 _OPEN = re.compile(f"{_PLACEHOLDER}|{_VARIABLE}")
+_UNCLOSED = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*+:-|\{\{")
+"""Begins what would have to be filled in, where it is none of the above."""
 _OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
 
 
@@ -58,7 +62,16 @@ class Filling:
                 f"The mode file {self.file} has {other[0]}, which only an editor fills in; "
                 "write ${NAME} for a variable of your environment"
             )
+        self._check_closed(_OPEN.sub(" ", text))
         return _OPEN.sub(self._one, text)
+
+    def _check_closed(self, rest: str) -> None:
+        """`rest` is a text without all that can be filled in. Raises `ConfigError`."""
+        if begin := _UNCLOSED.search(rest):
+            raise ConfigError(
+                f"The mode file {self.file} has {begin[0]} without its end; close it, and give a "
+                f"default of at most {_LONGEST_DEFAULT} characters"
+            )
 
     def _one(self, match: re.Match[str]) -> str:
         name = match["variable"]
@@ -69,6 +82,7 @@ class Filling:
         if name in self.variables:
             return self.variables[name]
         if match["default"] is not None:
+            self._check_closed(re.sub(_PLACEHOLDER, " ", match["default"]))
             return re.sub(_PLACEHOLDER, self._placeholder, match["default"])
         raise ConfigError(
             f"The mode file {self.file} needs the variable {name}, which is not set; export it, "

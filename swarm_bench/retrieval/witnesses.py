@@ -161,12 +161,15 @@ def _without_tool(
     if not moved and not appeared:
         verdict: Verdict | None = "agree" if counts else None
         return Finding(verdict=verdict, why=lost, moved=False if counts else None)
-    said = [_counted_text(key, counts[key]) for key in moved]
-    what = " and ".join(said) or ".canopy/feedback.db appeared in the workspace"
+    counted = [_counted_text(key, counts[key]) for key in moved]
+    what = " and ".join(counted) or ".canopy/feedback.db appeared in the workspace"
     made = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
     if made:
-        who = "no agent shows such a tool or a call of one, so this proves no use, and is only said"
+        who = (
+            "no agent shows such a tool or a call of one, so this does not prove use, and is only "
+            "a warning"
+        )
     sentence = f"{swarm.mode} gives no retrieval tool, and {what}: {who}."
     return Finding(verdict="contradict", why=(sentence,), moved=local and not made)
 
@@ -233,11 +236,11 @@ def _judged(
         reason = "agents were cut off in the middle of their work"
     else:
         reason = trust.no_floor.get(key[0])
-    said = f"{_counted_text(key, count)}, and the transcripts have {fits.calls}"
-    said = said[0].upper() + said[1:]
+    sentence = f"{_counted_text(key, count)}, and the transcripts have {fits.calls}"
+    sentence = sentence[0].upper() + sentence[1:]
     if reason is None:
-        return "contradict", f"{said}: no rule of canopy's counters explains that."
-    return "explained", f"{said}: {reason}."
+        return "contradict", f"{sentence}: no rule of canopy's counters explains that."
+    return "explained", f"{sentence}: {reason}."
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:

@@ -18,10 +18,9 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
+from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes.launching import restore_limit
 
-GRACE = 2.0
-"""Seconds that a server has to end after its input has, and again after the polite signal."""
 EXIT_SECONDS = 0.5
 """Seconds in which a server that has closed its output is seen to exit."""
 LONGEST_MESSAGE = 64 * 1024 * 1024
@@ -29,7 +28,7 @@ LONGEST_MESSAGE = 64 * 1024 * 1024
 _LONGEST_QUOTE = 1000
 """Bytes."""
 _CLOSED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
-_ENDED = (*_CLOSED, anyio.IncompleteRead, anyio.DelimiterNotFound)
+_ENDED = (*_CLOSED, anyio.IncompleteRead, anyio.EndOfStream)
 
 
 @dataclass(kw_only=True)
@@ -47,13 +46,17 @@ class StdioServer:
     returncode: int | None = None
     """`None` unless it ended before its connection was closed."""
     _closing: bool = field(default=False, init=False)
+    _is_too_long: bool = field(default=False, init=False)
+    """Whether a line of it was longer than a message may be."""
 
     def ending(self) -> str:
         """How it left before it answered: a clause."""
+        if self._is_too_long:
+            return f"it sent a line of more than {LONGEST_MESSAGE // 2**20} MiB"
         if self.returncode is None:
             return "it closed its input or output before it answered"
         if self.returncode < 0:
-            return f"it was ended by {signal.Signals(-self.returncode).name} before it answered"
+            return f"it was ended by {_signal_name(-self.returncode)} before it answered"
         return f"it exited with code {self.returncode} before it answered"
 
     @asynccontextmanager
@@ -65,11 +68,11 @@ class StdioServer:
         )
         restore_limit(process.pid)
         # From here to the task group nothing waits: a cancellation would leave the process behind.
-        heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        outgoing, said = anyio.create_memory_object_stream[SessionMessage](0)
+        replies, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, requests = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as group:
-            group.start_soon(self._read, process, heard)
-            group.start_soon(self._write, process, said, heard)
+            group.start_soon(self._read, process, replies)
+            group.start_soon(self._write, process, requests, replies)
             try:
                 yield incoming, outgoing
             finally:
@@ -81,14 +84,18 @@ class StdioServer:
                 group.cancel_scope.cancel()
 
     async def _read(
-        self, process: Process, heard: MemoryObjectSendStream[SessionMessage | Exception]
+        self, process: Process, replies: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         assert process.stdout is not None
         lines = BufferedByteReceiveStream(process.stdout)
-        with heard:
-            with suppress(*_ENDED, anyio.EndOfStream):
+        with replies:
+            try:
                 while True:
-                    await self._hear(await lines.receive_until(b"\n", LONGEST_MESSAGE), heard)
+                    await self._hear(await lines.receive_until(b"\n", LONGEST_MESSAGE), replies)
+            except anyio.DelimiterNotFound:
+                self._is_too_long = True
+            except _ENDED:
+                pass
             self._note(lines.buffer)
             await self._note_exit(process)
         # A server that is stuck in writing would not see that its input has ended.
@@ -97,15 +104,15 @@ class StdioServer:
                 await process.stdout.receive()
 
     async def _hear(
-        self, line: bytes, heard: MemoryObjectSendStream[SessionMessage | Exception]
+        self, line: bytes, replies: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError as error:
             self._note(line)
-            await heard.send(error)
+            await replies.send(error)
         else:
-            await heard.send(SessionMessage(message))
+            await replies.send(SessionMessage(message))
 
     def _note(self, line: bytes) -> None:
         if self.printed is None and len(line) <= _LONGEST_QUOTE:
@@ -119,19 +126,26 @@ class StdioServer:
     async def _write(
         self,
         process: Process,
-        said: MemoryObjectReceiveStream[SessionMessage],
-        heard: MemoryObjectSendStream[SessionMessage | Exception],
+        requests: MemoryObjectReceiveStream[SessionMessage],
+        replies: MemoryObjectSendStream[SessionMessage | Exception],
     ) -> None:
         assert process.stdin is not None
-        with said:
+        with requests:
             try:
-                async for item in said:
+                async for item in requests:
                     # Not pydantic's JSON, which cannot have text that is not Unicode.
                     text = json.dumps(item.message.model_dump(by_alias=True, exclude_unset=True))
                     await process.stdin.send(f"{text}\n".encode())
             except _CLOSED:  # who waits for an answer waits in vain
                 await self._note_exit(process)
-                heard.close()
+                replies.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have no name
+        return f"signal {number}"
 
 
 async def _exit_code(process: Process, seconds: float) -> int | None:

@@ -13,7 +13,7 @@ _SHORTEST_BASE64 = 8
 """Characters; shorter ones would be found in ordinary words."""
 _WIDTHS = (64, 76)
 """Characters of a line of base64, as OpenSSL and `base64` print it."""
-_LINE_BREAKS = (b"\n", rb"\n", rb"\\n")
+_LINE_BREAKS = (b"\n", rb"\n", rb"\\n", b"\r\n", rb"\r\n", rb"\\r\\n")
 """As it is, in JSON, and in a text within a text."""
 _LONGEST_IN_LINES = 256
 """Characters of base64; the forms of a longer secret would take a hundred megabytes."""

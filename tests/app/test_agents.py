@@ -31,7 +31,8 @@ def test_an_agent_of_ones_own_goes_by_the_word_it_was_given_as(tmp_path: Path) -
     [
         ("skout", UnknownName, "There is no agent called 'skout'; did you mean 'scout'"),
         ("scout:x", UsageError, "'scout' takes nothing after its name; give --agent scout"),
-        (__file__, UsageError, "the name of an agent file ends in .yaml; rename it"),
+        (__file__, UsageError, "is not an agent file; write a .yaml that starts it, see"),
+        ("x" * 300, UnknownName, "There is no agent called"),
         ("replay", UsageError, "'replay' needs to know which: --agent replay:DIR"),
         ("pathlib:Path", ConfigError, "is no agent: it needs launch, activity"),
         ("pathlib:Nothing", ConfigError, "cannot be loaded as one of the agents"),

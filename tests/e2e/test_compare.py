@@ -138,7 +138,7 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     assert done.code == 0, done.err
     assert "30 to run, 0 done" in done.out
     assert "5 per mode and run, at most 4 at the same time" in done.out
-    assert "Price:" not in done.out
+    assert "Cost:" not in done.out
     assert "canopy-service" in done.out
     assert [path.name for path in bench.folder.iterdir()] == ["tmp"]
     claude = bench.folder / "claude"
@@ -148,7 +148,7 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     words = ("--repo", str(bench.repo), "--plan", "--agents", "900", "--agent", "claude")
     large = bench.call("compare", *words, env=paid)
     assert "8100 to run, 0 done" in large.out, large.err
-    assert "8100 trials of claude, which are paid for" in large.out
+    assert "Cost:       8100 paid trials of claude\n" in large.out
     assert large.out.endswith("and 8040 more in the same way\n")
 
 

@@ -126,7 +126,7 @@ def test_the_plan_has_all_sizes(bench: Bench) -> None:
     assert done.code == 0, done.err
     assert "Swarms of 1" in done.out
     assert "Swarms of 2" in done.out
-    assert "Price:" not in done.out
+    assert "Cost:" not in done.out
     assert "All sizes: 4 trials to run, 0 done; at most " in done.out
     assert not (bench.folder / "results").exists()
 

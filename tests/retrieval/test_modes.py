@@ -192,6 +192,13 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         (own(search={**SEARCH, "json_path": "$", "pattern": "(?P<path>.)"}), "one of them"),
         (own(search={**SEARCH, "arguments": {"q": "{{ query }} {{ x }}"}}), "cannot be filled"),
         ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
+        *(
+            ({"mcpServers": {"s": {"command": "sh", "args": [f"--root={text}"]}}}, words)
+            for text, words in (
+                ("{{ workspace} }}", "has {{ without its end; close it"),
+                (f"${{K:-{'x' * 2001}}}", r"has \${K:- without its end; .* at most 2000 char"),
+            )
+        ),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
             "which cannot be filled",
@@ -241,6 +248,11 @@ def test_all_wrong_files_are_said_at_once_with_all_their_commands(tmp_path: Path
 def test_a_mark_at_the_beginning_is_no_obstacle(tmp_path: Path) -> None:
     path = mode_file(tmp_path, "\ufeff" + json.dumps({"mcpServers": {}}))
     assert read_mode(path).servers == {}
+
+
+def test_a_name_that_is_too_long_for_a_file_is_unknown() -> None:
+    with pytest.raises(UnknownName, match="There is no mode called 'xxx"):
+        find_modes(["x" * 300])
 
 
 def test_an_absent_mode_file_is_named(tmp_path: Path) -> None:

@@ -115,6 +115,14 @@ async def test_a_server_that_ignores_the_end_of_its_input(
         ),
         ({"command": "sh", "args": ["-c", "kill -9 $$"]}, "it was ended by SIGKILL before it ans"),
         (
+            {"command": "sh", "args": ["-c", "kill -40 $$"]},
+            "it was ended by signal 40 before it an",
+        ),
+        (
+            {"command": "sh", "args": ["-c", "head -c 70M /dev/zero; cat >/dev/null"]},
+            "it sent a line of more than 64 MiB$",
+        ),
+        (
             {"command": "sh", "args": ["-c", "echo Usage: it sesame; exit 2"]},
             r'code 2 before .* it printed "Usage: it .not stored.", which is not MCP$',
         ),

@@ -113,6 +113,10 @@ def in_lines_of_openssl(data: bytes) -> bytes:
     return b"".join(text[at : at + 64] + b"\n" for at in range(0, len(text), 64))
 
 
+def in_lines_of_mail(data: bytes) -> bytes:
+    return base64.encodebytes(data).replace(b"\n", b"\r\n")
+
+
 def encodings() -> list[bytes]:
     plain = b"sk-or~v1?abc/def+ghi"
     logins = [b"x" * before + b":" + plain + b":" + b"y" * 3 for before in range(3)]
@@ -138,7 +142,7 @@ async def test_a_secret_is_found_as_programs_encode_it(tmp_path: Path, written: 
 
 
 @pytest.mark.parametrize("before", range(0, 57, 5))
-@pytest.mark.parametrize("encode", [base64.encodebytes, in_lines_of_openssl])
+@pytest.mark.parametrize("encode", [base64.encodebytes, in_lines_of_openssl, in_lines_of_mail])
 async def test_a_secret_is_found_in_lines_of_base64(
     tmp_path: Path, before: int, encode: Callable[[bytes], bytes]
 ) -> None:

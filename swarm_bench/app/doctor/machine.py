@@ -1,4 +1,4 @@
-"""Whether here is what a comparison needs: Python, git, a repository, ripgrep, disk, memory."""
+"""Checks that what a comparison needs is here: Python, git, a repository, ripgrep, disk, memory."""
 
 import platform
 import shutil
@@ -21,19 +21,19 @@ GIGABYTE = 1e9
 
 
 def check_python() -> Check:
-    said = platform.python_version()
+    version = platform.python_version()
     if sys.version_info >= OLDEST_PYTHON:
-        return Check(about="python", state=State.OK, found=said)
+        return Check(about="python", state=State.OK, found=version)
     advice = "install swarm-bench with Python 3.11 or newer"
-    return Check(about="python", state=State.PROBLEM, found=said, advice=advice)
+    return Check(about="python", state=State.PROBLEM, found=version, advice=advice)
 
 
 async def check_git() -> Check:
     try:
-        said = (await git("--version", cwd=Path.cwd())).decode().strip()
+        version = (await git("--version", cwd=Path.cwd())).decode().strip()
     except SwarmBenchError as error:
         return Check(about="git", state=State.PROBLEM, found=str(error))
-    return Check(about="git", state=State.OK, found=said.removeprefix("git version "))
+    return Check(about="git", state=State.OK, found=version.removeprefix("git version "))
 
 
 async def check_repository(repo: Path, *, named: bool) -> Check:

@@ -91,9 +91,11 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
         asking.homes.opened("home-search", keep=mode.keep, of=mode.name) as home,
         _service(asking, mode, workspace, home, question.prepare_seconds) as service,
     ):
-        site = asking.site(mode, workspace, {**home, **service.variables})
-        tag, values = f"doctor-{uuid4().hex}", {**site.values, "service_url": service.url}
-        site = replace(site, tag=tag, values=values)
+        variables, address = {}, {}
+        if service is not None:
+            variables, address = service.variables, {"service_url": service.url}
+        site = asking.site(mode, workspace, {**home, **variables})
+        site = replace(site, tag=f"doctor-{uuid4().hex}", values={**site.values, **address})
         try:
             if needs_preparation(mode):
                 await _in_time("its preparation", prepare(site), question.prepare_seconds)
@@ -108,11 +110,11 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
 @asynccontextmanager
 async def _service(
     asking: Asking, mode: Mode, workspace: Path, home: Mapping[str, str], seconds: float
-) -> AsyncIterator[Service]:
-    """A service that has indexed the workspace; without an address for a mode that needs none. One
-    that others may use is not asked to index anything."""
+) -> AsyncIterator[Service | None]:
+    """A service that has indexed the workspace; `None` for a mode that needs none. One that others
+    may use is not asked to index anything."""
     if not mode.services:
-        yield Service(url="")
+        yield None
         return
     if asking.service_url is not None:
         raise _Skipped("the service is one that others may use, and would keep the repository")

@@ -87,11 +87,12 @@ async def _check_mode(asking: Asking, mode: Mode) -> Check:
             greetings = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, found=str(error))
-    return _of_greetings(asking, mode, greetings)
+    return _of_greetings(asking, mode, greetings, about)
 
 
-def _of_greetings(asking: Asking, mode: Mode, greetings: Mapping[str, Greeting]) -> Check:
-    about = f"mode {mode.name}"
+def _of_greetings(
+    asking: Asking, mode: Mode, greetings: Mapping[str, Greeting], about: str
+) -> Check:
     broken = [one for one in greetings.values() if one.problem is not None]
     if broken:
         found = "; ".join(

@@ -1,9 +1,10 @@
-"""Who is let in to the service: whoever asks it by its own name, with its key, and is no web page.
+"""Who is let in to the service: whoever has its key, or asks it by its own name where no key is
+needed, and is no web page.
 
 A page that a browser shows can send requests to this machine, and can give its own name this
 machine's address (DNS rebinding): the first come with an `Origin`, the others with that name as
-`Host`. starlette's TrustedHostMiddleware looks at no port, and answers in words that are not
-canopy's.
+`Host`. The port of `Host` is not compared: a forwarded one is another. starlette's
+TrustedHostMiddleware answers in words that are not canopy's.
 """
 
 import hmac
@@ -19,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from swarm_bench.retrieval.embedded.errors import Forbidden, Misdirected, ToolError, Unauthorized
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-HTTP_PORT = 80
 MAPPED = "::ffff:"
 """Begins an IPv4 address on a socket of both kinds."""
 
@@ -46,17 +46,21 @@ class Gate:
 
     def _check(self, request: Request) -> None:
         """Raises `ToolError` for a request that is not let in."""
-        address, port = request.scope["server"]
-        host, wanted = _authority(request.headers.get("host", ""))
-        if host not in {*self._names, address.removeprefix(MAPPED)} or wanted != port:
-            raise Misdirected("The request is for another host or port than this service's")
         if "origin" in request.headers:
             raise Forbidden("Web pages cannot use this service")
-        if self._key is None or request.url.path in self._keyless:
+        if self._has_key(request):
             return
-        key = request.headers.get("x-api-key", "")
-        if not hmac.compare_digest(key.encode(), self._key.encode()):
+        # Not the path of `request.url`, which is made from `Host`.
+        if self._key is not None and request.scope["path"] not in self._keyless:
             raise Unauthorized("The key is missing or wrong")
+        address, _ = request.scope["server"]
+        host = _host(request.headers.get("host", ""))
+        if host not in {*self._names, address.removeprefix(MAPPED)}:
+            raise Misdirected("The request is for another host than this service's")
+
+    def _has_key(self, request: Request) -> bool:
+        key = request.headers.get("x-api-key", "")
+        return self._key is not None and hmac.compare_digest(key.encode(), self._key.encode())
 
 
 def envelope(error: ToolError) -> Response:
@@ -79,10 +83,11 @@ def is_local(address: str) -> bool:
         return False
 
 
-def _authority(host: str) -> tuple[str | None, int | None]:
-    """Name and port of a `Host` header; neither of one that cannot be read."""
+def _host(header: str) -> str | None:
+    """The name in a `Host` header; `None` for one that cannot be read."""
     try:
-        parts = urlsplit(f"//{host}")
-        return parts.hostname, HTTP_PORT if parts.port is None else parts.port
+        parts = urlsplit(f"//{header}")
+        _ = parts.port  # raises for one that is no number
+        return parts.hostname
     except ValueError:
-        return None, None
+        return None

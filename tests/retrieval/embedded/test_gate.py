@@ -5,7 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-KEY = {"x-api-key": "pass"}
+import anyio
+import pytest
+
+from swarm_bench.core.errors import ServiceFailed
+from swarm_bench.retrieval.canopy_service import running_service
 
 
 def asked(service: Any, route: str = "/repos", **headers: str) -> tuple[int, str]:
@@ -16,11 +20,18 @@ def asked(service: Any, route: str = "/repos", **headers: str) -> tuple[int, str
     return response.status_code, body["code"] if response.is_error else ""
 
 
+async def greeted(url: str) -> None:
+    async with running_service(url):
+        pass
+
+
 def test_a_request_must_be_for_this_service_and_from_no_web_page(service: Any) -> None:
     port = service.url.rpartition(":")[2]
     for name in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
         assert asked(service, host=f"{name}:{port}") == (200, "")
-    others = (f"evil.example:{port}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1.evil.example:{port}")
+    for host in ("127.0.0.1", "localhost:8080"):  # a forwarded port
+        assert asked(service, host=host) == (200, "")
+    others = (f"evil.example:{port}", "evil.example", f"127.0.0.1.evil.example:{port}")
     for host in (*others, f"x@evil.example:{port}", "[", "", socket.gethostname() + f":{port}"):
         assert asked(service, host=host) == (421, "misdirected")
     for origin in ("http://evil.example", "null", service.url):
@@ -38,8 +49,11 @@ def test_a_service_of_certain_folders_serves_no_others_and_asks_for_its_key_ever
         assert asked(service, route) == (401, "unauthorized")
         assert asked(service, route, x_api_key="pas") == (401, "unauthorized")
     assert service.http.post("/query", content="x").status_code == 401
-    assert asked(service, "/status", **KEY) == (200, "")
-    service.http.headers.update(KEY)
+    assert asked(service, "/status", host="canopy:3000", x_api_key="pass") == (200, "")
+    assert asked(service, "/nowhere", host="canopy/status?") == (401, "unauthorized")
+    with pytest.raises(ServiceFailed, match="without a key; .* The key is missing or wrong"):
+        anyio.run(greeted, service.url)
+    service.http.headers.update({"x-api-key": "pass"})
     for path in (repo, below / "link", below / ".." / repo.name, tmp_path, Path("/no/such")):
         response = service.http.post("/repos/add", json={"path": str(path)})
         assert (response.status_code, response.json()["code"]) == (403, "forbidden")
