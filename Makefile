@@ -3,19 +3,22 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-agents chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
 
-test: $(READY)  ## run the tests
+test: $(READY)  ## run the tests, but for those that install the package or run for a minute
 	$(BIN)/pytest -n 2 --dist worksteal
+
+test-all: $(READY)  ## run all tests, as CI does
+	$(BIN)/pytest -n 2 --dist worksteal -m "not programs"
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
 
 chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; a quarter of an hour
-	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s tests/e2e/test_chaos.py
+	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s -m long tests/e2e/test_chaos.py
 
 check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
 	$(BIN)/ruff format --check .

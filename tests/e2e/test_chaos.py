@@ -23,7 +23,7 @@ from tests.e2e.conftest import COMMAND, Bench, processes_of
 
 KILLS = int(os.environ.get("CHAOS_KILLS", "20"))
 SEED = int(os.environ.get("CHAOS_SEED", "0"))
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 20 * KILLS)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(120 + 20 * KILLS)]
 
 EARLY, LONGEST = 0.4, 1.2
 """Which part is killed within so many seconds after the start, and not after the first trials may

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SET_UP = ("git clone", "make ")
-"""Lines that `test_a_fresh_clone` runs, and `make test`, which runs this."""
+"""Lines that `test_a_fresh_clone` runs, and `make test`."""
 SMALL = {
     "SWARM_BENCH_RUNS": "1",
     "SWARM_BENCH_AGENTS": "1",
@@ -42,6 +42,7 @@ def test_the_readme_has_commands() -> None:
     assert all(command.startswith("swarm-bench ") for command in commands())
 
 
+@pytest.mark.long
 def test_its_commands_work_in_the_order_they_stand(bench: Bench) -> None:
     here = Bench(folder=bench.repo, repo=bench.repo)
     task = "tasks:\n  - {id: auth, title: Tokens, prompt: 'Where is a token checked?'}\n"
@@ -77,6 +78,7 @@ def masked(text: str) -> list[str]:
     return lines
 
 
+@pytest.mark.long
 def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """With the packages that are here: CI downloads them, since it begins with a fresh clone."""
     clone, few = tmp_path / "swarm-bench", tmp_path / "exploration.yaml"

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     def run(*argv: str | Path, cwd: Path = tmp_path) -> str:

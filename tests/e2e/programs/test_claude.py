@@ -9,6 +9,7 @@ from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_main_job_with_claude_code(real_program: MakeProgram, trap: Trap) -> None:
     claude = real_program("claude")
