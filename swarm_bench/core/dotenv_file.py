@@ -1,15 +1,24 @@
 """The file `.env` of the working folder, which is read here and nowhere else."""
 
+import os
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
 from dotenv import dotenv_values
+from dotenv.variables import parse_variables
 
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.text_file import read_text
 
 FILE = Path(".env")
+MOST_PLACES = 1_000
+"""Times that `${NAME}` may stand in the file: the library finds those that never end in quadratic
+time."""
+LARGEST_FILLED = 1024 * 1024
+"""Characters of all values together, once they are filled in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +48,42 @@ def read_dotenv() -> DotEnv:
     if not FILE.is_file():  # a pipe would wait, or be empty for whoever needs it
         return DotEnv()
     text = read_text(FILE, "file")
-    written, filled = (
-        {
-            name: value
-            for name, value in dotenv_values(stream=StringIO(text), interpolate=interpolate).items()
-            if value is not None
-        }
-        for interpolate in (False, True)
-    )
-    return DotEnv(written=written, filled=filled)
+    if text.count("${") > MOST_PLACES:
+        raise ConfigError(f"{FILE} has more than {MOST_PLACES} of ${{NAME}}; write the values out")
+    written = {
+        name: value
+        for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items()
+        if value is not None
+    }
+    return DotEnv(written=written, filled=_filled(written))
+
+
+def check_plain(options: Mapping[str, str]) -> None:
+    """Raise `ConfigError` for one that would have to be filled in: options are shown and stored,
+    and what is filled in may be a key."""
+    for name, value in options.items():
+        if "${" in value:
+            raise ConfigError(
+                f"{FILE} has ${{…}} in {name.upper()}, which is not filled in; write the value out"
+            )
+
+
+def _filled(written: Mapping[str, str]) -> dict[str, str]:
+    """The variables with those before them and those of the environment filled in. Raises
+    `ConfigError` before a value grows too long, as one does that doubles the one before."""
+    filled: dict[str, str] = {}
+    known = ChainMap(filled, os.environ)
+    left = LARGEST_FILLED
+    for name, value in written.items():
+        parts: list[str] = []
+        for atom in parse_variables(value):
+            parts.append(atom.resolve(known))
+            left -= len(parts[-1])
+            if left < 0:
+                size = f"{LARGEST_FILLED // 1024} KiB"
+                raise ConfigError(
+                    f"The values in {FILE} are more than {size} once ${{NAME}} is filled in, "
+                    f"at {name}; write them out"
+                )
+        filled[name] = "".join(parts)
+    return filled

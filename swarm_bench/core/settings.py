@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from swarm_bench.core import written
-from swarm_bench.core.dotenv_file import DotEnv, read_dotenv
+from swarm_bench.core.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
 from swarm_bench.core.text_file import read_text
@@ -183,7 +183,7 @@ def load(
             if name in Settings.model_fields and name not in OF_ONE_CALL
         },
         "environment": _environment(),
-        ".env": _dotenv(dotenv.filled),
+        ".env": _dotenv(dotenv.written),
         "file": _file(config),
         "default": defaults or {},
     }
@@ -213,6 +213,7 @@ def _dotenv(variables: Mapping[str, str]) -> dict[str, Any]:
             "--trust or set it in the environment"
         )
     _refuse_unknown(".env", variables)
+    check_plain({name: value for name, value in variables.items() if _is_ours(name)})
     return _ours(variables)
 
 

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -285,6 +286,28 @@ def test_what_other_programs_have_in_dotenv_is_not_filled_in(
     assert found.dotenv.written == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
     assert found.dotenv.filled == {"ANTHROPIC_API_KEY": "a-secret"}
     assert found.settings.runs == 2
+
+
+def test_an_option_in_dotenv_is_not_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret")
+    Path(".env").write_text("SWARM_BENCH_MODEL=x-${GITHUB_TOKEN}\n")
+    with pytest.raises(ConfigError, match=r"\${…} in SWARM_BENCH_MODEL, which is not filled in"):
+        load({})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(["A0=xxxxxxxxxx", *(f"A{n + 1}=${{A{n}}}${{A{n}}}" for n in range(24))]),
+        "A='" + "${" * 5_000 + ":}'\n",
+    ],
+)
+def test_what_grows_in_dotenv_is_refused_at_once(text: str) -> None:
+    Path(".env").write_text(text)
+    began = time.process_time()
+    with pytest.raises(ConfigError, match=r"\.env .*; write"):
+        load({})
+    assert time.process_time() - began < 1
 
 
 def test_a_settings_file_that_is_a_folder_is_not_passed_over() -> None:
