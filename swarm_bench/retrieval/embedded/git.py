@@ -2,7 +2,10 @@
 
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from swarm_bench.runtime.environment import small_environment
 
 # A checkout's own configuration may name programs to run; asking about it must not start them.
 _GIT = (
@@ -13,26 +16,46 @@ _GIT = (
     "-c",
     "core.hooksPath=/dev/null",
 )
+_NOTHING_FETCHED = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""A missing object stays missing: older versions of git know only the second."""
+_FILTER_SETTINGS = {"clean": "", "smudge": "", "process": "", "required": "false"}
 LONGEST_SECONDS = 60.0
 """A git that says nothing for so long hangs."""
 
 
 def ask_git(root: Path, *words: str, seconds: float = LONGEST_SECONDS) -> str | None:
     """What git prints, with bytes that are no text as `os.fsdecode` has them; None if it fails."""
+    ours = {**small_environment(os.environ, ("XDG_CONFIG_HOME",)), **_NOTHING_FETCHED}
     try:
-        done = subprocess.run(
-            [*_GIT, "-C", str(root), *words],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env=_environment(),
-            timeout=seconds,
-            check=True,
-        )
+        listed = _run(root, ("config", "--list", "--name-only", "-z"), ours, seconds)
+        return os.fsdecode(_run(root, words, {**ours, **_unfiltered(listed)}, seconds))
     except (OSError, subprocess.SubprocessError):
         return None
-    return os.fsdecode(done.stdout)
 
 
-def _environment() -> dict[str, str]:
-    """Ours without the variables that would point git at another repository."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+def _run(root: Path, words: Sequence[str], env: Mapping[str, str], seconds: float) -> bytes:
+    done = subprocess.run(
+        [*_GIT, "-C", str(root), *words],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        env=env,
+        timeout=seconds,
+        check=True,
+    )
+    return done.stdout
+
+
+def _unfiltered(listed: bytes) -> dict[str, str]:
+    """Variables that turn off every filter among the names of settings."""
+    names = {os.fsdecode(name.rpartition(b".")[0]) for name in listed.split(b"\0")}
+    settings = [
+        (f"{name}.{key}", value)
+        for name in sorted(names)
+        if name.startswith("filter.")
+        for key, value in _FILTER_SETTINGS.items()
+    ]
+    # Not with `-c`, which takes the first `=` of a name for the end of it.
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings):
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables

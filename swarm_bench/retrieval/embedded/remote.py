@@ -161,7 +161,8 @@ class RemoteTools:
 
 def uncommitted(root: Path) -> set[str]:
     """Files that differ from the commit, also new ones; none where git cannot say."""
-    status = ask_git(root, "status", "--porcelain", "-z", "-uall", "--no-renames")
+    kinds = ("-uall", "--no-renames", "--ignore-submodules=all")  # git would run git in a submodule
+    status = ask_git(root, "status", "--porcelain", "-z", *kinds)
     return {line[3:] for line in (status or "").split("\0") if line}
 
 
