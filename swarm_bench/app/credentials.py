@@ -2,13 +2,13 @@
 login is read."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from swarm_bench.app.telling import OWN
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL
 from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.runtime.environment import home_folder
 
 
 def credentials_found(
@@ -20,7 +20,8 @@ def credentials_found(
     for name in abilities.keys:
         if variables.get(name) or name in agent_env:
             return f"{name} is set"
-    login = next((file for file in abilities.login if (Path.home() / file).exists()), None)
+    home = home_folder()
+    login = next((file for file in abilities.login if home and (home / file).exists()), None)
     if login is None:
         return None
     if asked is None or asked.inherit_settings:

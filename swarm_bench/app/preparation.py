@@ -12,12 +12,13 @@ from typing import Any
 from swarm_bench.app.agents import check, environment
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
+from swarm_bench.app.copying import copied
 from swarm_bench.app.credentials import check_credentials
 from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import replay_prepared
-from swarm_bench.app.sizes import check_sizes, sizes
+from swarm_bench.app.sizes import check_alike, check_trials, sizes
 from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
@@ -48,7 +49,6 @@ from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.workspace import take_snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +82,7 @@ async def prepared(
             yield ready
         return
     chosen = _choose(resolved, benchmark, agent, old, starts=emit is not None)
+    check_trials(resolved, benchmark, len(chosen.modes), len(chosen.suite.tasks))
     await _check(chosen, resolved, emit)
     session = old.session if old else os.urandom(4).hex()
     place = session if emit else f"plan-{os.urandom(4).hex()}"
@@ -89,12 +90,10 @@ async def prepared(
         repo = Path(old.repository.path) if old and not resolved.is_typed("repo") else settings.repo
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
-        snapshot = await take_snapshot(
-            repo, work / "snapshot.git", dirty=settings.dirty, include=settings.include
-        )
+        snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
         tell(new, emit)
-        check_sizes(new, resolved)
+        check_alike(new, resolved)
         ready = Prepared(
             experiment=extend(old, new, _recorded(continued)) if continued and old else new,
             agent=chosen.agent,

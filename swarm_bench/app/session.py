@@ -189,6 +189,8 @@ async def _opened(
     continued = session_to_continue(resolved.settings.resume, benchmark)
     # Before anything else: both would work in the same place.
     with locked(continued.lock) if continued else nullcontext():
+        if continued and emit:
+            continued.make_room()
         async with prepared(resolved, benchmark, continued, emit) as ready:
             yield ready, continued
 

@@ -55,19 +55,18 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
     return {"agents": most, "all_tasks": every, "concurrency": at_once or most}
 
 
-def check_sizes(new: Experiment, resolved: Resolved) -> None:
-    """Raises `UsageError` for more trials than a session can have, and for a session of a series
-    that would measure something else than the one before it."""
-    trials = new.trials_per_mode * len(new.modes) * new.runs
+def check_trials(resolved: Resolved, benchmark: Benchmark, modes: int, tasks: int) -> None:
+    """Raises `UsageError` for more trials than a session can have."""
+    found = sizes(resolved, benchmark, tasks)
+    trials = (tasks if found["all_tasks"] else found["agents"]) * modes * resolved.settings.runs
     if trials > MOST_TRIALS:
+        advice = "ask fewer tasks or lower" if found["all_tasks"] else "lower --agents or"
         raise UsageError(
-            f"That is {trials:,} trials, and a session has at most {MOST_TRIALS:,}; lower --agents "
-            "or --runs"
+            f"That is {trials:,} trials, and a session has at most {MOST_TRIALS:,}; {advice} --runs"
         )
-    _check_alike(new, resolved)
 
 
-def _check_alike(new: Experiment, resolved: Resolved) -> None:
+def check_alike(new: Experiment, resolved: Resolved) -> None:
     """Raises `UsageError` when a session of a series would measure something else than the one
     before it: files can change while a series runs."""
     like = resolved.member.like if resolved.member else None

@@ -19,7 +19,9 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 def _fit_for_a_folder(id: str) -> str:
     if not _ID.fullmatch(id):
-        raise ValueError("must have at most 64 letters, digits, '.', '_' and '-', no sign first")
+        raise ValueError(
+            "must be 1-64 letters, digits, '.', '_' or '-', beginning with a letter or digit"
+        )
     return id
 
 

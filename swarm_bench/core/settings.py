@@ -251,7 +251,7 @@ def _file(config: Path | None) -> dict[str, Any]:
         if config is not None and not config.exists():
             raise ConfigError(f"The settings file {config} does not exist; fix --config")
         if path.exists():
-            raise ConfigError(f"The settings file {path} is no file; fix --config, or remove it")
+            raise ConfigError(f"The settings file {path} is not a file; fix --config, or remove it")
         return {}
     text = read_text(path, "settings file")
     if any(len(line) > LONGEST_LINE for line in text.split("\n")):

@@ -126,8 +126,7 @@ class SessionFolder:
 
     def mode_folder(self, experiment: Experiment, run: int, mode: str) -> Path:
         """Where a swarm's artefacts lie. With one run the modes stand directly in the session."""
-        base = self.path if experiment.runs == 1 else self.path / f"run-{run}"
-        return base / mode
+        return (self.path if experiment.runs == 1 else self.path / f"run-{run}") / mode
 
     def agent_file(self, experiment: Experiment, trial: Trial, suffix: str) -> Path:
         """An artefact of one trial; suffixes: `json`, `md`, `stream.jsonl`, `stderr.log`."""
@@ -150,6 +149,7 @@ class SessionFolder:
         """Put the records in the places of the lines that they had; all other lines stay as they
         are. Nothing is written when nothing changes."""
         new = {record.key: sealed(record.model_dump_json()) for record in records}
+        make_room(self._metrics)
         content = read_if_there(self._metrics, MOST_BYTES)
         lines = content.split(b"\n")
         for number, _, record in _read(self._metrics, TrialRecord):
@@ -216,9 +216,10 @@ class SessionFolder:
         return folder
 
     def make_room(self) -> None:
-        """Set aside what an agent put in the place of the session's files."""
-        for file in (self._experiment, self._metrics, self._retrieval, self._overhead):
-            make_room(file)
+        """Set aside what is in the place of the session's files: some are read before written."""
+        for name in (LOCK, EXPERIMENT, METRICS, RETRIEVAL, OVERHEAD, SUPERSEDED):
+            make_room(self.path / name)
+        writable(self.lock, "ab").close()
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""

@@ -81,18 +81,15 @@ class Recorder:
             for number, data in enumerate(printed.left.values(), start=1):
                 write_whole(self._stream(trial, f"left-{number}"), data)
         with self._turn:  # several trials may end together
-            make_room(self._folder / TRIALS)
             append_line(self._folder / TRIALS, trial.model_dump_json())
 
     def keep_swarm(self, record: SwarmRecord) -> None:
         self._make_folders()
-        make_room(self._folder / SWARMS)
         append_line(self._folder / SWARMS, record.model_dump_json())
 
     def keep_overhead(self, line: Overhead) -> None:
         """Of a mode that has several lines the last one counts."""
         self._make_folders()
-        make_room(self._folder / OVERHEAD)
         append_line(self._folder / OVERHEAD, line.model_dump_json())
 
     def _make_folders(self) -> None:

@@ -100,7 +100,6 @@ class SwarmRun:
             self._kit.folder.amend(trials)
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
-            self._kit.folder.make_room()
             self._kit.folder.append_swarm(record)
         return written
 

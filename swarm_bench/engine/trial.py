@@ -107,7 +107,6 @@ class TrialRun:
             )
         for trouble in troubles:
             kit.emit(Trouble(message=trouble))
-        kit.folder.make_room()
         kit.folder.append_trial(record)
         self.written = record
         kit.emit(TrialEnded(record=record))

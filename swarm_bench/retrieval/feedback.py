@@ -36,9 +36,9 @@ _GLOB_HITS = (
     "JOIN expand_events AS e ON e.query_event_id = q.query_event_id AND e.handle_id = q.handle_id "
     "WHERE q.first_match_glob IS NOT NULL"
 )
-LARGEST = 2**53
+LARGEST_COUNT = 2**53
 """A greater count was not counted."""
-MOST_BYTES = 64 * 1024 * 1024
+DATABASE_BYTES = 64 * 1024 * 1024
 """Of the database, of its log, and of the values that are taken out of it."""
 MOST_ROWS = 100_000
 LONGEST_VALUE = 100_000
@@ -98,14 +98,14 @@ def _still(workspace: Path) -> dict[str, bytes] | None:
         after = _files(workspace)
         if before == after:
             sizes = map(len, after.values())
-            return after if FEEDBACK_DB.name in after and max(sizes) <= MOST_BYTES else None
+            return after if FEEDBACK_DB.name in after and max(sizes) <= DATABASE_BYTES else None
         before = after
     return None
 
 
 def _files(workspace: Path) -> dict[str, bytes]:
     names = [str(FEEDBACK_DB), f"{FEEDBACK_DB}-wal"]
-    found = {name: read_inside(workspace, name, MOST_BYTES + 1) for name in names}
+    found = {name: read_inside(workspace, name, DATABASE_BYTES + 1) for name in names}
     return {Path(name).name: data for name, data in found.items() if data is not None}
 
 
@@ -166,7 +166,7 @@ def _count(database: sqlite3.Connection, query: str) -> int | None:
         count = int(row[0])
     except (sqlite3.Error, TypeError, ValueError, OverflowError):  # an agent can write the file
         return None
-    return count if 0 <= count <= LARGEST else None
+    return count if 0 <= count <= LARGEST_COUNT else None
 
 
 def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
@@ -183,7 +183,7 @@ def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
 
 def _rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
     """All rows of a query for a number and a text. Raises `ValueError` when they are too many."""
-    found, room = list[tuple[Any, Any]](), MOST_BYTES
+    found, room = list[tuple[Any, Any]](), DATABASE_BYTES
     for number, text in database.execute(query):
         found.append((number, text))
         room -= len(text)

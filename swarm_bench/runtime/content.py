@@ -35,16 +35,16 @@ KEYS = (
 )
 """Names of files that hold keys."""
 SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
-_OTHER = "give a repository, or a folder of it, with --repo PATH"
+_OTHER = "give a repository, or a folder inside one, with --repo PATH"
 _DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
-LARGEST = 50_000_000
+LARGEST_FILE = 50_000_000
 """Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
 _LONGEST_IGNORE = 4096
 """Bytes of a `.gitignore` that are looked at."""
-MOST_FILES = 100_000
-MOST_BYTES = 2_000_000_000
-"""Of a folder that is no checkout: who asks for more hardly means to have it copied. The kernel of
-Linux has 90,000 files and 1.5 GB."""
+FOLDER_FILES = 100_000
+FOLDER_BYTES = 2_000_000_000
+"""Of a folder that is not a checkout: whoever does not name a larger one hardly means to have it
+copied. The kernel of Linux has 90,000 files and 1.5 GB."""
 NAMED = 5
 """Names that a sentence has at most."""
 
@@ -55,6 +55,36 @@ class Taken:
 
     names: Sequence[bytes]
     left_out: tuple[str, ...]
+
+
+def _check(repo: Path) -> None:
+    if not repo.exists():
+        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
+    if not repo.is_dir():
+        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
+    if (repo / "HEAD").is_file() and (repo / "objects").is_dir() and (repo / "refs").is_dir():
+        raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
+
+
+async def commit_of(repo: Path) -> str | None:
+    """The commit that `repo` is a checkout of; `None` for a plain folder.
+
+    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
+    Raises `UsageError` for what is not copied, as far as that shows at once.
+    """
+    repo = repo.resolve()
+    _check(repo)
+    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
+    if head.returncode != 0 and (repo / ".git").exists():
+        found = await try_git("rev-parse", "--git-dir", cwd=repo)
+        if found.returncode != 0:
+            raise UsageError(f"{repo / '.git'} is no repository that git can read; repair it")
+        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
+    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
+    known = head.returncode == 0 and inside.returncode == 0
+    if not known:
+        _check_plain(repo)
+    return head.stdout.decode().strip() if known else None
 
 
 async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
@@ -130,30 +160,35 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
     return Taken(names=taken.names, left_out=(*taken.left_out, *await _submodules(repo)))
 
 
-def check_folder(repo: Path) -> None:
-    """Raises `UsageError` for a plain folder that is not meant to be copied."""
-    if repo in (Path("/"), Path.home().resolve()):
-        what = "your home folder" if repo != Path("/") else "the whole file system"
-        raise UsageError(f"{repo} is {what} and no git checkout; {_OTHER}")
+def _check_plain(repo: Path) -> None:
+    """Raises `UsageError` for a plain folder that is never copied."""
+    if repo == Path("/"):
+        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
 
 
-def walked(repo: Path, include: Sequence[str]) -> Taken:
+def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
     """All files and links of a plain folder, but for those in folders that ignore themselves.
-    Raises `UsageError` for more than is meant to be copied."""
+    Raises `UsageError` for more than is meant to be copied, unless the user `named` the folder."""
     closed = list[bytes]()
 
     def note(error: OSError) -> None:
         closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
 
-    names = list(islice(_walk(repo, note), MOST_FILES + 1))
-    if len(names) > MOST_FILES:
-        raise UsageError(f"{repo} has more than {MOST_FILES:,} files and is no checkout; {_OTHER}")
+    names = list(islice(_walk(repo, note), None if named else FOLDER_FILES + 1))
+    if not named and len(names) > FOLDER_FILES:
+        raise _too_much(repo, f"{FOLDER_FILES:,} files")
     taken = _chosen(repo, names, include, lambda _name: False)
-    if sum(_size(repo / os.fsdecode(name)) for name in taken.names) > MOST_BYTES:
-        size = f"{MOST_BYTES // 1_000_000_000} GB"
-        raise UsageError(f"{repo} has more than {size} and is no checkout; {_OTHER}")
+    if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
+        raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
     said = [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
     return Taken(names=taken.names, left_out=(*said, *taken.left_out))
+
+
+def _too_much(repo: Path, amount: str) -> UsageError:
+    return UsageError(
+        f"{repo} has more than {amount} and is not a git checkout; name it with --repo to copy it "
+        "all the same, or make it one: 'git init', and commit what agents should see"
+    )
 
 
 def _size(path: Path) -> int:
@@ -180,13 +215,17 @@ def _chosen(
             keys.append(name)
         elif not os.access(path, os.R_OK):
             closed.append(name)
-        elif path.stat().st_size > LARGEST and not is_known(name):
+        elif path.stat().st_size > LARGEST_FILE and not is_known(name):
             large.append(name)
         else:
             taken.append(name)
     left_out = (
         (keys, "file that may hold keys", "; --include PATTERN takes what it matches"),
-        (large, f"file of more than {LARGEST // 1_000_000} MB", "; --include PATTERN takes them"),
+        (
+            large,
+            f"file of more than {LARGEST_FILE // 1_000_000} MB",
+            "; --include PATTERN takes them",
+        ),
         (closed, "unreadable file", ""),
     )
     said = (

@@ -22,6 +22,14 @@ def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) ->
     return {**found, "PATH": _from_here(found["PATH"])} if "PATH" in found else found
 
 
+def home_folder() -> Path | None:
+    """The user's; `None` for a user without one."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
 def _from_here(path: str) -> str:
     """With every entry from our working folder: an agent's is a stranger's repository, which may
     hold a `bin/node` of its own."""

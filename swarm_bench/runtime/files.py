@@ -117,7 +117,9 @@ def lock(descriptor: int) -> bool | None:
 
 
 def append_line(path: Path, line: str | bytes) -> None:
-    """Add one line and see it to the disk. A torn last line of an earlier crash is closed first."""
+    """Add one line and see it to the disk. A torn last line of an earlier crash is closed first,
+    and what is no file is set aside. Raises `StoreError`."""
+    make_room(path)
     data = line if isinstance(line, bytes) else line.encode("utf-8", "replace")
     with store_errors(path), writable(path, "a+b") as file:
         if file.seek(0, os.SEEK_END) > 0:
@@ -153,8 +155,9 @@ def _write(file: FileIO, data: bytes) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file for the block; it is free again when the process ends, however it ends.
 
-    Raises `UsageError` when another process holds it.
+    What is no file is set aside. Raises `UsageError` when another process holds it.
     """
+    make_room(path)
     with store_errors(path), untrusted.folder(path.parent, make=True):
         file = writable(path, "ab")  # a link to it must not empty what it leads to
     with file:

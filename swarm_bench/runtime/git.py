@@ -1,6 +1,7 @@
 """Runs git on content that strangers wrote, without its configuration having a say."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
@@ -56,7 +57,8 @@ async def git(
 async def try_git(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, feed: bytes = b""
 ) -> Captured:
-    """A git command that may fail. Raises `UsageError` when there is no git."""
+    """A git command that may fail. Raises `UsageError` when there is no git, and `HarnessError`
+    when it cannot be started: its folder may have been removed."""
     safe = [word for setting in SAFE for word in ("-c", setting)]
     command = Command(
         argv=("git", *safe, *map(str, arguments)),
@@ -67,7 +69,12 @@ async def try_git(
     try:
         return await capture(command, feed)
     except ProcessLost as error:
-        raise UsageError(
-            "git cannot be started, and nothing works without it; install it, or add its folder "
-            "to the PATH"
+        if shutil.which("git", path=command.env.get("PATH", os.defpath)) is None:
+            raise UsageError(
+                "git cannot be started, and swarm-bench needs git; install it, or add its folder "
+                "to the PATH"
+            ) from error
+        raise HarnessError(
+            f"git could not be started in {cwd}: {error.__cause__}; see that the folder exists and "
+            "that the machine can start processes"
         ) from error

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from swarm_bench.core.errors import ConfigError, SwarmBenchError
 from swarm_bench.runtime import untrusted
+from swarm_bench.runtime.environment import home_folder
 from swarm_bench.runtime.files import write_whole
 
 MOST_BYTES = 16_000_000
@@ -22,10 +23,17 @@ _CONTENT = TypeAdapter(dict[str, list[str]])
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """Where a user's programs keep what is neither a setting nor a cache."""
-    given = Path(environment.get("XDG_STATE_HOME", ""))
-    base = given if given.is_absolute() else Path.home() / ".local" / "state"
-    return base.resolve() / "swarm-bench"
+    """Where a user's programs keep what is neither a setting nor a cache. Raises `ConfigError` for
+    a user without a home."""
+    given, home = Path(environment.get("XDG_STATE_HOME", "")), home_folder()
+    if given.is_absolute():
+        return given.resolve() / "swarm-bench"
+    if home is None:
+        raise ConfigError(
+            "Without a home folder there is no place to remember what you trust; set HOME or "
+            "XDG_STATE_HOME"
+        )
+    return (home / ".local" / "state").resolve() / "swarm-bench"
 
 
 class TrustFile:

@@ -7,23 +7,27 @@ so nothing that an agent does with git can reach the original, or even learn whe
 import hashlib
 import os
 import shutil
+import stat
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.experiment import Repository
-from swarm_bench.runtime.content import INDEX, Taken, changed, check_folder, uncommitted, walked
+from swarm_bench.runtime.content import INDEX, changed, commit_of, uncommitted, walked
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.git import git, try_git
 from swarm_bench.runtime.inventory import inventory
 from swarm_bench.runtime.untrusted import opened
 
 BRANCH = "main"
+LONGEST_CLONING = 1800.0
+"""Seconds. An agent that still runs can put a pipe in git's way after we looked."""
 PLACEMENTS = 10
 """How often a clone is tried to be put in its place before that is an error."""
 
@@ -40,16 +44,19 @@ class Snapshot:
     """Its own, which has no history; `None` for one that nothing is cloned from."""
     objects: str | None = None
     """The hash of its object files: git believes a file that says it is another's content."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each object file."""
 
 
 async def take_snapshot(
-    repo: Path, target: Path, *, dirty: bool, include: Sequence[str] = ()
+    repo: Path, target: Path, *, dirty: bool, include: Sequence[str] = (), named: bool = False
 ) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
     all its files but those in folders that ignore themselves. Files that hold keys and very large
-    ones are not taken but with a commit, or if they match one of the patterns to `include`.
+    ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
+    large plain folder is only taken if the user `named` it.
     Canopy's index is left out, and so are sessions that are not committed: they hold answers.
     Raises `UsageError` when there is nothing to copy.
     """
@@ -60,7 +67,8 @@ async def take_snapshot(
         _refuse(include, repo)
         tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
     else:
-        taken = await _taken(repo, include, is_checkout=commit is not None)
+        looking = partial(walked, repo, include, named=named)
+        taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
         tree, left_out = await _write_tree(repo, target, taken.names), taken.left_out
     tree = await _without_index(target, tree)
     files, size = await _contents(target, tree)
@@ -77,8 +85,8 @@ async def take_snapshot(
         bytes=size,
         left_out=left_out,
     )
-    objects = await anyio.to_thread.run_sync(_digest, target / "objects")
-    return Snapshot(path=target, repository=repository, files=files, commit=own, objects=objects)
+    snapshot = Snapshot(path=target, repository=repository, files=files, commit=own)
+    return await anyio.to_thread.run_sync(_with_objects, snapshot)
 
 
 @asynccontextmanager
@@ -91,13 +99,12 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
     """
     fresh = path.parent / f".{os.urandom(8).hex()}"
     try:
-        await _check_unchanged(snapshot)
-        # Copied object files are as private as fetched ones, without packing all anew.
-        await git(
-            "clone", "--quiet", "--no-hardlinks", "--single-branch", "--branch", BRANCH,
-            "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
-        )  # fmt: skip
-        await git("remote", "remove", "origin", cwd=fresh)
+        try:
+            with anyio.fail_after(LONGEST_CLONING):
+                await _check_unchanged(snapshot)
+                await _clone(snapshot, fresh)
+        except TimeoutError as error:
+            raise _changed(snapshot) from error
         await _check_content(snapshot, fresh)
         await anyio.to_thread.run_sync(_put, fresh, path)
         yield path
@@ -113,11 +120,25 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
                 await anyio.to_thread.run_sync(remove, path)
 
 
+async def _clone(snapshot: Snapshot, fresh: Path) -> None:
+    # Copied object files are as private as fetched ones, without packing all anew.
+    await git(
+        "clone", "--quiet", "--no-hardlinks", "--single-branch", "--branch", BRANCH,
+        "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
+    )  # fmt: skip
+    await git("remote", "remove", "origin", cwd=fresh)
+
+
 async def _check_unchanged(snapshot: Snapshot) -> None:
     """An agent that has guessed the path may push: every later clone would show what it did."""
     own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
+    files = await anyio.to_thread.run_sync(inventory, target)
+    if "HEAD" not in files or not all(stat.S_ISREG(entry.kind) for entry in files.values()):
+        raise _changed(snapshot)  # git would wait for a pipe
     listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
     if (refs := listed.decode("utf-8", "replace").split("\n")[:-1]) == [own]:
+        if await anyio.to_thread.run_sync(_sizes, target / "objects") != snapshot.sizes:
+            raise _changed(snapshot)
         return
     for ref in refs:
         await git("update-ref", "-d", ref.partition(" ")[2], cwd=target)
@@ -133,20 +154,33 @@ async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
     head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
     objects = await anyio.to_thread.run_sync(_digest, fresh / ".git" / "objects")
     if (head, objects) != (snapshot.commit, snapshot.objects):
-        raise HarnessError(
-            f"The private copy of the repository in {snapshot.path} was changed since the session "
-            "began, probably by an agent; go on with --continue, which makes it anew"
-        )
+        raise _changed(snapshot)
+
+
+def _changed(snapshot: Snapshot) -> HarnessError:
+    return HarnessError(
+        f"The private copy of the repository in {snapshot.path} was changed since the session "
+        "began, probably by an agent; go on with --continue, which makes it anew"
+    )
+
+
+def _with_objects(snapshot: Snapshot) -> Snapshot:
+    objects = snapshot.path / "objects"
+    return replace(snapshot, objects=_digest(objects), sizes=_sizes(objects))
+
+
+def _sizes(objects: Path) -> dict[str, int]:
+    return {name: entry.size for name, entry in inventory(objects).items()}
 
 
 def _digest(objects: Path) -> str:
     """The hash of the names and bytes of all files of git's that hold objects."""
-    found = hashlib.blake2b()
+    digest = hashlib.sha256()  # three times as fast as BLAKE2 where processors have it
     for name in sorted(inventory(objects)):
         with opened(objects / name, sys.maxsize) as file:
-            content = hashlib.file_digest(file, hashlib.blake2b).digest()
-        found.update(f"{name}\0".encode("utf-8", "surrogateescape") + content)
-    return found.hexdigest()
+            content = hashlib.file_digest(file, "sha256").digest()
+        digest.update(f"{name}\0".encode("utf-8", "surrogateescape") + content)
+    return digest.hexdigest()
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -168,42 +202,12 @@ _FIXED_DATE = {
 }
 
 
-def _check(repo: Path) -> None:
-    if not repo.exists():
-        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
-    if not repo.is_dir():
-        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
-    if (repo / "HEAD").is_file() and (repo / "objects").is_dir() and (repo / "refs").is_dir():
-        raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
-
-
 def _refuse(include: Sequence[str], repo: Path) -> None:
     if include:
         raise UsageError(
             f"--include chooses among files beside a commit, and of {repo} only its commit is "
             "copied; add --dirty, or omit --include"
         )
-
-
-async def commit_of(repo: Path) -> str | None:
-    """The commit that `repo` is a checkout of; `None` for a plain folder.
-
-    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
-    Raises `UsageError` for what is not copied, as far as that shows at once.
-    """
-    repo = repo.resolve()
-    _check(repo)
-    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
-    if head.returncode != 0 and (repo / ".git").exists():
-        found = await try_git("rev-parse", "--git-dir", cwd=repo)
-        if found.returncode != 0:
-            raise UsageError(f"{repo / '.git'} is no repository that git can read; repair it")
-        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
-    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
-    known = head.returncode == 0 and inside.returncode == 0
-    if not known:
-        check_folder(repo)
-    return head.stdout.decode().strip() if known else None
 
 
 async def _init(target: Path, object_format: str) -> None:
@@ -243,12 +247,6 @@ async def _fetch_head(repo: Path, target: Path) -> str:
         Path(os.fsdecode(top)).as_uri(), "HEAD", cwd=target,
     )  # fmt: skip
     return tree
-
-
-async def _taken(repo: Path, include: Sequence[str], *, is_checkout: bool) -> Taken:
-    if is_checkout:
-        return await changed(repo, include)
-    return await anyio.to_thread.run_sync(walked, repo, include)
 
 
 async def _write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:

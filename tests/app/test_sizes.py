@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.prepared import Benchmark
-from swarm_bench.app.sizes import check_sizes, sizes
+from swarm_bench.app.sizes import check_trials, sizes
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Setting
 from swarm_bench.core.settings import load
-from tests.engine.test_plan import experiment
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +54,9 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
-    check_sizes(experiment(), load({}))
-    with pytest.raises(UsageError, match=r"trials, and a session has at most 100,000; lower"):
-        check_sizes(experiment(agents=1000).model_copy(update={"runs": 1000}), load({}))
+    check_trials(load({"runs": 100}), "swarm", 10, 100)
+    many = r"^That is 200,000 trials, and a session has at most 100,000; "
+    with pytest.raises(UsageError, match=many + "lower --agents or --runs$"):
+        check_trials(load({"runs": 200, "agents": 1000}), "swarm", 1, 5)
+    with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
+        check_trials(load({"runs": 200}), "swarm", 10, 100)

@@ -312,7 +312,9 @@ def test_what_grows_in_dotenv_is_refused_at_once(text: str) -> None:
 
 def test_a_settings_file_that_is_a_folder_is_not_passed_over() -> None:
     Path("swarm-bench.toml").mkdir()
-    with pytest.raises(ConfigError, match="swarm-bench.toml is no file; fix --config, or remove"):
+    with pytest.raises(
+        ConfigError, match="swarm-bench.toml is not a file; fix --config, or remove"
+    ):
         load({})
 
 

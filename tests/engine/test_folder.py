@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.errors import ConfigError, Refused, StoreError, UsageError
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
@@ -142,8 +142,6 @@ def test_nothing_planted_in_a_session_is_followed_or_waited_for(tmp_path: Path) 
     metrics.symlink_to(precious)
     with pytest.raises(Refused, match="is a link"):
         folder.read()
-    with pytest.raises(StoreError, match="is a link"):
-        folder.append_trial(TrialRecord.model_validate_json(line("b")))
     metrics.unlink()
     os.mkfifo(metrics)
     with pytest.raises(Refused, match="no regular file"):
@@ -160,10 +158,24 @@ def test_a_session_that_runs_makes_room_for_its_lines(tmp_path: Path) -> None:
     metrics = folder.path / "metrics.jsonl"
     metrics.rename(folder.path / "elsewhere")
     (metrics / "x").mkdir(parents=True)
-    folder.make_room()
     folder.append_trial(TrialRecord.model_validate_json(line("b")))
     assert [record.trial for record in folder.read().trials] == ["b"]
     assert (folder.path / "planted-1-metrics.jsonl" / "x").is_dir()
+
+
+def test_a_session_that_goes_on_makes_room_for_all_its_files(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    names = ("metrics", "retrieval", "overhead", "superseded")
+    files = [*(folder.path / f"{name}.jsonl" for name in names), folder.lock]
+    for file in files:
+        file.unlink(missing_ok=True)
+        os.mkfifo(file)
+    folder.make_room()
+    assert folder.set_aside_reruns() == []
+    assert folder.attempts() == {}
+    assert folder.is_ours()
+    (warning,) = folder.read().warnings
+    assert all(f"planted-1-{file.name}" in warning for file in files)
 
 
 def test_what_is_planted_for_a_later_agent_is_set_aside(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.app.doctor.machine import check_repository
+from swarm_bench.core.checks import State
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.content import LARGEST, MOST_BYTES, holds_keys
+from swarm_bench.runtime.content import FOLDER_BYTES, LARGEST_FILE, holds_keys
 from swarm_bench.runtime.workspace import Snapshot, take_snapshot
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +58,7 @@ async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
     (folder / "src" / "id_rsa").write_text("key")
     (folder / ".env.production").write_text("KEY=1")
     with (folder / "huge.bin").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(LARGEST_FILE + 1)
     found = await taken(folder)
     assert found.files == {"src/main.py"}
     assert found.repository.left_out == (
@@ -68,25 +70,23 @@ async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
     assert asked.files == {"src/main.py", "src/id_rsa", ".env.production"}
 
 
-async def test_what_is_not_meant_to_be_copied_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(UsageError, match="^/ is the whole file system and no git checkout; give"):
-        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False)
-    with monkeypatch.context() as home:
-        home.setenv("HOME", str(folder))
-        with pytest.raises(UsageError, match="is your home folder and no git checkout; give"):
-            await taken(folder)
-    for number in range(MOST_BYTES // LARGEST + 1):
+async def test_what_is_not_meant_to_be_copied_is_refused(folder: Path) -> None:
+    whole = "^/ is the whole file system and not a git checkout; give"
+    with pytest.raises(UsageError, match=whole):
+        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False, named=True)
+    for number in range(FOLDER_BYTES // LARGEST_FILE + 1):
         with (folder / f"{number}.bin").open("wb") as file:
-            file.truncate(LARGEST)
-    with pytest.raises(UsageError, match="has more than 2 GB and is no checkout; give"):
+            file.truncate(LARGEST_FILE)
+    too_much = "has more than 2 GB and is not a git checkout; name it with --repo"
+    with pytest.raises(UsageError, match=too_much):
         await taken(folder)
+    assert (await check_repository(folder, named=False)).state is State.WARNING
+    assert (await check_repository(folder, named=True)).state is State.OK
 
 
 async def test_without_git_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
-    with pytest.raises(UsageError, match="git cannot be started.*; install it, or add its folder"):
+    with pytest.raises(UsageError, match="git cannot be started.*; install it, or add its"):
         await taken(folder)
 
 
@@ -94,7 +94,7 @@ LOOKING = """
 import sys
 from pathlib import Path
 from swarm_bench.runtime.content import walked
-found = walked(Path(sys.argv[1]), ())
+found = walked(Path(sys.argv[1]), (), named=False)
 print(found.names, *found.left_out, sep="\\n")
 """
 

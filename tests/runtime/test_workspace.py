@@ -12,6 +12,7 @@ import pytest
 
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.runtime.content import SESSION_MARK
+from swarm_bench.runtime.git import try_git
 from swarm_bench.runtime.workspace import Snapshot, clone, take_snapshot
 
 pytestmark = pytest.mark.anyio
@@ -212,6 +213,30 @@ async def test_objects_that_an_agent_forged_reach_no_later_clone(
     with pytest.raises(HarnessError, match="was changed since the session began"):
         async with clone(snapshot, tmp_path / "clone", keep=None):
             pass
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "mkfifo objects/pack/pack-x.pack",
+        "mkfifo refs/heads/x",
+        "truncate -s 1T objects/pack/pack-x.pack",
+        "rm -rf ../snapshot.git",
+    ],
+)
+async def test_traps_in_the_private_copy_are_seen_before_git_opens_them(
+    repo: Path, tmp_path: Path, change: str
+) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    sh(change, snapshot.path)
+    with anyio.fail_after(5), pytest.raises(HarnessError, match="was changed since.*makes it anew"):
+        async with clone(snapshot, tmp_path / "work", keep=None):
+            pass
+
+
+async def test_git_that_cannot_start_is_not_missing(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="git could not be started in .*gone: .*No such file"):
+        await try_git("status", cwd=tmp_path / "gone")
 
 
 async def test_equal_content_makes_equal_snapshots(repo: Path, tmp_path: Path) -> None:

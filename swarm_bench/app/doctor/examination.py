@@ -41,7 +41,8 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     settings = without(resolved.settings, waiting)
     tell(check_python())
     tell(await check_git())
-    tell(await check_repository(settings.repo, named=resolved.sources["repo"] != "default"))
+    named = resolved.sources["repo"] != "default"
+    tell(await check_repository(settings.repo, settings.include, named=named))
     tell(check_ripgrep())
     tell(check_disk(settings.workspace_root))
     at_once = settings.concurrency or largest(settings)

@@ -4,15 +4,18 @@ import platform
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import anyio
 import psutil
 
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.runtime.content import commit_of, walked
 from swarm_bench.runtime.git import git
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
-from swarm_bench.runtime.workspace import commit_of
 
 OLDEST_PYTHON = (3, 11)
 LITTLE_DISK = 1_000_000_000
@@ -36,10 +39,13 @@ async def check_git() -> Check:
     return Check(about="git", state=State.OK, found=version.removeprefix("git version "))
 
 
-async def check_repository(repo: Path, *, named: bool) -> Check:
+async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bool) -> Check:
     """`named`: whether it was asked for; the working folder may be any."""
+    looking = partial(walked, repo.resolve(), include, named=named)
     try:
         commit = await commit_of(repo)
+        if commit is None:
+            await anyio.to_thread.run_sync(looking)
     except SwarmBenchError as error:
         state = State.PROBLEM if named else State.WARNING
         return Check(about="repository", state=state, found=str(error))

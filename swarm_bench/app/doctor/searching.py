@@ -63,8 +63,8 @@ async def make_question(settings: Settings, work: Path) -> Question:
     repo = settings.repo
     if repo == Path() and (await try_git("rev-parse", "--git-dir", cwd=repo)).returncode != 0:
         # Whoever did not name it may stand in a home.
-        raise UsageError("the working folder is no git checkout; name a repository with --repo")
-    snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=False)
+        raise UsageError("the working folder is not a git checkout; name a repository with --repo")
+    snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=False, named=repo != Path())
     async with clone(snapshot, work / "reading", keep=None) as place:
         query = await anyio.to_thread.run_sync(frequent_name, place, snapshot.files)
     return Question(snapshot=snapshot, query=query or repo.resolve().name)
