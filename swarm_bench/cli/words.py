@@ -1,5 +1,6 @@
 """Options that take several words, or none: typer alone takes exactly one."""
 
+import os
 import re
 from typing import Any
 
@@ -22,14 +23,24 @@ class WordsCommand(TyperCommand):
             return super().parse_args(ctx, [])
         return super().parse_args(ctx, spread(args))
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """None for `--index=c` in completion, so that the word comes to `shell_complete`."""
+        return [] if ctx.resilient_parsing and _joined() else super().get_params(ctx)
+
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Complete the second and later words of an option as its first one."""
+        """Complete the second and later words of an option as its first one, and what stands
+        behind its equals sign."""
+        if option := _joined():
+            items = self._values(option, ctx, incomplete)
+            return [type(item)(f"{option}={item.value}") for item in items]
         option = _open(ctx.meta.get(_TYPED, []))
         if option and not incomplete.startswith("-"):
-            for param in self.params:
-                if option in param.opts:
-                    return param.shell_complete(ctx, incomplete)
+            return self._values(option, ctx, incomplete)
         return super().shell_complete(ctx, incomplete)
+
+    def _values(self, option: str, ctx: Any, incomplete: str) -> list[Any]:
+        params = (param for param in self.params if option in param.opts)
+        return [item for param in params for item in param.shell_complete(ctx, incomplete)]
 
 
 def spread(args: list[str]) -> list[str]:
@@ -59,11 +70,21 @@ def _with_first_word(word: str) -> str | None:
 
 
 def _open(args: list[str]) -> str | None:
-    """The option of several words that the next word belongs to."""
+    """The option that the next word belongs to: one of several words, or any before the equals
+    sign that bash makes a word of its own."""
+    if args[-1:] == ["="]:
+        return args[-2]
     for word in reversed(args):
         if _is_option(word):
             return word if word in SEVERAL else _with_first_word(word)
     return None
+
+
+def _joined() -> str | None:
+    """The option of `--index=c` at the end of the line, which zsh and fish take for one word."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    found = re.search(r"\s(--[a-z-]+)=\S*$", line)
+    return found[1] if found else None
 
 
 def _is_option(word: str) -> bool:

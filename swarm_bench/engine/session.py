@@ -7,11 +7,11 @@ from shlex import quote
 
 import anyio
 
-from swarm_bench.core.errors import NotAuthorized, SwarmBenchError
+from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.status import Cause
+from swarm_bench.engine.authentication import check_authorized
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Block, Swarm, plan
@@ -68,19 +68,8 @@ async def _run_block(
         if kit.recorded is not None:
             await replay_swarm(kit, kit.recorded, swarm, attempts)
         else:
-            _check_authorized(kit, await SwarmRun(kit, swarm, attempts, prompts).run())
-
-
-def _check_authorized(kit: Kit, records: list[TrialRecord]) -> None:
-    """Stop before every other agent is turned away as well; a rehearsal may play just that."""
-    turned_away = [one for one in records if one.cause is Cause.NOT_AUTHORIZED]
-    if turned_away and not kit.experiment.rehearsal:
-        first = turned_away[0]
-        raise NotAuthorized(
-            f"Agent {first.agent} failed to authenticate with the provider "
-            f"({first.detail or 'no reason given'}), so the session was stopped; set a key that it "
-            "accepts"
-        )
+            records = await SwarmRun(kit, swarm, attempts, prompts).run()
+            check_authorized(kit.experiment, records)
 
 
 async def _listen(scope: anyio.CancelScope, kit: Kit) -> None:

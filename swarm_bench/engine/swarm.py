@@ -19,6 +19,7 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
+from swarm_bench.engine.authentication import turned_away
 from swarm_bench.engine.groundwork import Groundwork
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
@@ -82,8 +83,8 @@ class SwarmRun:
         self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
 
     async def run(self) -> list[TrialRecord]:
-        """Afterwards the swarm has a record, and every trial that began; when nobody interrupted,
-        every trial. Returns those of the trials. Raises `StoreError`, alone or in a group."""
+        """Afterwards the swarm has a record, and every trial that began: all, unless interrupted
+        or turned away. Returns those of the trials. Raises `StoreError`, alone or in a group."""
         try:
             await self._run()
         except StoreError:
@@ -95,7 +96,7 @@ class SwarmRun:
                 self._story.failure = "interrupted"
             raise
         finally:
-            written = [run.written for run in self._runs if run.written is not None]
+            written = self._written()
             record, trials = prove(self._kit.experiment, self._record(), written)
             self._kit.folder.amend(trials)
             if self._kit.recorder is not None:
@@ -119,7 +120,7 @@ class SwarmRun:
             async with self._reading_afterwards():
                 await self._run_agents()
             self._ground.look_again()
-            self._measured = self._story.failure is None
+            self._measured = self._story.failure is None and not self._is_turned_away()
             if self._measured and self._prompts.is_due(self._mode):
                 self._step("overhead")
                 await self._prompts.ask(self._mode, self._surroundings(), self._gone)
@@ -186,7 +187,14 @@ class SwarmRun:
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            await run.run(self._look)
+            if not self._is_turned_away():
+                await run.run(self._look)
+
+    def _written(self) -> list[TrialRecord]:
+        return [run.written for run in self._runs if run.written is not None]
+
+    def _is_turned_away(self) -> bool:
+        return turned_away(self._kit.experiment, self._written()) is not None
 
     async def _look(self) -> str | None:
         """What the agents have lost of their surroundings. The watch looks once in a while only;
@@ -287,8 +295,5 @@ class SwarmRun:
 
 
 def _cause_of(error: HarnessError) -> Cause:
-    if isinstance(error, IndexFailed):
-        return Cause.INDEX_FAILED
-    if isinstance(error, ServiceFailed):
-        return Cause.SERVICE_FAILED
-    return Cause.WORKSPACE_FAILED
+    causes = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
+    return causes.get(type(error), Cause.WORKSPACE_FAILED)

@@ -18,6 +18,9 @@ LINES = {
     "compare --controls instructions p": ["placebo"],
     "compare --tasks expl": ["exploration"],
     "compare --index w": ["warm"],
+    "compare --index = w": ["warm"],
+    "compare --model =": ["rehearsal", "rules"],
+    "compare --index=w": ["--index=warm"],
     "compare --fault refu": ["refusal"],
     "compare --continue res": ["results/swarm-2", "results/swarm-1"],
     "calibrate --mode basel": ["baseline"],
@@ -60,24 +63,33 @@ def test_bash(folder: Path, line: str, offered: list[str]) -> None:
     assert [word for word in found if word] == offered
 
 
-def test_zsh(folder: Path) -> None:
+VALUES = {
+    "compare --modes baseline can": ["canopy", "canopy-service"],
+    "compare --index=c": ["--index=cold"],
+    "calibrate --fault=refu": ["--fault=refusal"],
+}
+
+
+@pytest.mark.parametrize(("line", "offered"), VALUES.items())
+def test_zsh(folder: Path, line: str, offered: list[str]) -> None:
     found = complete(
         folder,
-        _TYPER_COMPLETE_ARGS="swarm-bench compare --modes baseline can",
+        _TYPER_COMPLETE_ARGS=f"swarm-bench {line}",
         _SWARM_BENCH_COMPLETE="complete_zsh",
     )
     assert found[0].startswith("_arguments")
-    assert re.findall('"([^"]+)"', " ".join(found)) == ["canopy", "canopy-service"]
+    assert re.findall('"([^"]+)"', " ".join(found)) == offered
 
 
-def test_fish(folder: Path) -> None:
+@pytest.mark.parametrize(("line", "offered"), VALUES.items())
+def test_fish(folder: Path, line: str, offered: list[str]) -> None:
     found = complete(
         folder,
-        _TYPER_COMPLETE_ARGS="swarm-bench compare --modes baseline can",
+        _TYPER_COMPLETE_ARGS=f"swarm-bench {line}",
         _TYPER_COMPLETE_FISH_ACTION="get-args",
         _SWARM_BENCH_COMPLETE="complete_fish",
     )
-    assert [word.split("\t")[0] for word in found if word] == ["canopy", "canopy-service"]
+    assert [word.split("\t")[0] for word in found if word] == offered
 
 
 def test_an_unfinished_line_in_a_real_bash(folder: Path) -> None:

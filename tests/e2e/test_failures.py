@@ -35,13 +35,15 @@ FIGURES = ("num_turns", "input_tokens", "output_tokens", "total_tokens", "effect
            "cost", "result_lines", "compacted", "references", "grounded")  # fmt: skip
 
 
-def play(bench: Bench, plays: object, *arguments: str, modes: str = "baseline") -> Done:
-    """Run one agent per mode that plays the steps."""
+def play(
+    bench: Bench, plays: object, *arguments: str, modes: str = "baseline", agents: str = "1"
+) -> Done:
+    """Run agents that play the steps."""
     script = bench.folder / "script.yaml"
     script.write_text(yaml.safe_dump(plays), encoding="utf-8")
     return bench.call(
         "compare", "--repo", str(bench.repo), "--modes", modes, "--agent", AGENT,
-        "--model", str(script), "--agents", "1", "--runs", "1", "--output", "out", *arguments,
+        "--model", str(script), "--agents", agents, "--runs", "1", "--output", "out", *arguments,
     )  # fmt: skip
 
 
@@ -86,7 +88,8 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
 
 def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Bench) -> None:
     refused = [INIT, {"error": {"text": "Invalid API key · Please run /login"}}]
-    done = play(bench, [{"steps": refused}], "--runs", "3")
+    several = ("--runs", "2", "--concurrency", "1")
+    done = play(bench, [{"steps": refused}], *several, agents="2")
     assert done.code == 3
     assert "Agent 1 failed to authenticate with the provider" in done.err
     assert "then go on with: swarm-bench compare --continue" in done.err
@@ -95,7 +98,7 @@ def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Be
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
     again = bench.call("compare", "--continue", "out")
     assert again.code == 0, again.err
-    assert [record["cause"] for record in bench.records("out")] == ["finished"] * 3
+    assert [record["cause"] for record in bench.records("out")] == ["finished"] * 4
 
 
 def test_a_turn_limit_keeps_the_figures(bench: Bench) -> None:
