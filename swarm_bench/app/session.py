@@ -69,12 +69,14 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
             f"{folder.path} is a session of another command; go on with it through: "
             f"{to_continue(experiment.benchmark, folder.path)}"
         )
+    origin = resolved.sources["resume"]
     resolved = options.load(
         {**given, "resume": str(folder.path)},
         config=config,
         session=experiment.settings,
         defaults=DEFAULTS[benchmark],
     )
+    resolved = replace(resolved, sources={**resolved.sources, "resume": origin})
     check_options(experiment, resolved.stored())
     if not folder.holds_session() or experiment.swarm_size is None:
         return resolved

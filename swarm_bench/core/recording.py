@@ -11,8 +11,7 @@
 A recording may come from somebody else, so its types say what they take.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -21,7 +20,8 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 from pydantic import Field, field_validator, model_validator
 
 from swarm_bench.core.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
-from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode, Stored
+from swarm_bench.core.experiment import Experiment, Stored
+from swarm_bench.core.experiment_checks import check_stored
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.ports import Agent
@@ -35,9 +35,6 @@ TRIALS = "trials.jsonl"
 SWARMS = "swarms.jsonl"
 OVERHEAD = "overhead.jsonl"
 STREAMS = "streams"
-MAX_TRIALS = 100_000
-PROBES = frozenset({"feedback", "service"})
-SESSION = re.compile(r"[\w.-]{1,64}")
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Amount = Annotated[float, Field(ge=0, le=2**53)]
@@ -64,42 +61,8 @@ class Recording(Stored):
     def _can_be_replayed(cls, experiment: Experiment) -> Experiment:
         if experiment.replayed is not None:
             raise ValueError("is itself a replay")
-        if not SESSION.fullmatch(experiment.session):
-            raise ValueError("has an id that is none")
-        _check_modes(experiment.modes)
-        _check_plan(experiment)
+        check_stored(experiment)
         return experiment
-
-
-def _check_modes(modes: Sequence[Mode]) -> None:
-    names = [mode.name for mode in modes]
-    if not names or len(set(names)) < len(names):
-        raise ValueError("needs modes, with different names")
-    if not all(MODE_NAME.fullmatch(name) for name in names):
-        raise ValueError("has a mode whose name cannot name a folder")
-    if not all(set(mode.probes) <= PROBES for mode in modes):
-        raise ValueError("has a mode with counters that are not known")
-
-
-def _check_plan(experiment: Experiment) -> None:
-    tasks = [task.id for task in experiment.tasks]
-    if not tasks or len(set(tasks)) < len(tasks):
-        raise ValueError("needs tasks, with different ids")
-    names = sorted(mode.name for mode in experiment.modes)
-    drawn = [sorted(order) == names for order in experiment.order]
-    if len(drawn) != experiment.runs or not all(drawn):
-        raise ValueError("has an order that does not fit its modes and runs")
-    if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
-        raise ValueError("has no agents or no runs")
-    if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
-        raise ValueError(f"has more than {MAX_TRIALS} agents")
-    if not 0 < experiment.limits.output_bytes <= _largest_output():
-        raise ValueError("has an output limit that is larger than any")
-
-
-def _largest_output() -> int:
-    limit: int = Limits.model_fields["output_bytes"].default
-    return limit
 
 
 class RecordedTrial(Stored):

@@ -5,18 +5,18 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.core.audit import Audit
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
+from swarm_bench.core.experiment import MODE_NAME, SCHEMA_VERSION, Experiment
+from swarm_bench.core.experiment_checks import check_stored
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.validation import first_clause
+from swarm_bench.engine.lines import MOST_BYTES, audit_of, read_lines, torn_lines
 from swarm_bench.engine.plan import Trial, planned_by_mode
-from swarm_bench.engine.seal import is_whole, sealed
+from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
@@ -25,7 +25,7 @@ from swarm_bench.runtime.files import (
     is_part,
     make_folder,
     make_room,
-    remove,
+    move_files,
     set_aside,
     store_errors,
     writable,
@@ -40,10 +40,7 @@ OVERHEAD = "overhead.jsonl"
 SUPERSEDED = "superseded.jsonl"
 LOCK = SESSION_MARK.decode()
 
-MOST_BYTES = 1024 * 1024 * 1024
-"""Of the lines of a session; a trial's has a few thousand."""
 _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
-Line = TypeVar("Line", bound=Stored)
 
 
 class SessionFolder:
@@ -122,10 +119,17 @@ class SessionFolder:
             raise UsageError(
                 f"{self._experiment} was written by a newer swarm-bench; update this one"
             )
+        try:
+            check_stored(experiment)
+        except ValueError as error:
+            raise ConfigError(f"{self._experiment} {error}; restore it, or begin anew") from error
         return experiment
 
     def mode_folder(self, experiment: Experiment, run: int, mode: str) -> Path:
-        """Where a swarm's artefacts lie. With one run the modes stand directly in the session."""
+        """Where a swarm's artefacts lie. With one run the modes stand directly in the session.
+        Raises `UsageError` for a name that could lead out of it."""
+        if not MODE_NAME.fullmatch(mode):
+            raise UsageError(f"The mode {mode!r} cannot name a folder; give it another name")
         return (self.path if experiment.runs == 1 else self.path / f"run-{run}") / mode
 
     def agent_file(self, experiment: Experiment, trial: Trial, suffix: str) -> Path:
@@ -152,7 +156,7 @@ class SessionFolder:
         make_room(self._metrics)
         content = read_if_there(self._metrics, MOST_BYTES)
         lines = content.split(b"\n")
-        for number, _, record in _read(self._metrics, TrialRecord):
+        for number, _, record in read_lines(self._metrics, TrialRecord):
             if record is not None and record.key in new:
                 lines[number - 1] = new[record.key]
         if (amended := b"\n".join(lines)) != content:
@@ -174,7 +178,7 @@ class SessionFolder:
         """
         stay: dict[str | None, tuple[TrialRecord, bytes]] = {}
         gone = list[bytes]()
-        for number, line, record in _read(self._metrics, TrialRecord):
+        for number, line, record in read_lines(self._metrics, TrialRecord):
             if record is None:
                 self._refuse_newer(number, line)
                 gone.append(line)
@@ -223,68 +227,41 @@ class SessionFolder:
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
-        superseded = [record for _, _, record in _read(self.path / SUPERSEDED, TrialRecord)]
+        superseded = [record for _, _, record in read_lines(self.path / SUPERSEDED, TrialRecord)]
         return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
 
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials, swarms = _read(self._metrics, TrialRecord), _read(self._retrieval, SwarmRecord)
-        overhead = _read(self._overhead, Overhead)
+        trials, swarms = (
+            read_lines(self._metrics, TrialRecord),
+            read_lines(self._retrieval, SwarmRecord),
+        )
+        overhead = read_lines(self._overhead, Overhead)
         return SessionData(
             experiment=experiment,
             trials=tuple(record for _, _, record in trials if record is not None),
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
-            audit=_audit(trials),
+            audit=audit_of(trials),
             warnings=(
-                *_torn(self._metrics, trials),
-                *_torn(self._retrieval, swarms),
-                *_torn(self._overhead, overhead),
+                *torn_lines(self._metrics, trials),
+                *torn_lines(self._retrieval, swarms),
+                *torn_lines(self._overhead, overhead),
                 *_planted(self.path),
             ),
         )
 
     def _move_into_first_run(self, modes: Sequence[str]) -> None:
-        """File by file, so that it can be done again after it was cut off."""
+        """File by file, so that it can be done again after it was cut off. What was put in the
+        place of a folder is set aside."""
+        first = self.path / "run-1"
         for mode in modes:
-            for file in list((self.path / mode).glob("*")):
-                target = self.path / "run-1" / mode / file.name
-                make_folder(target.parent)
-                file.replace(target)
-            remove(self.path / mode)
-
-
-def _read(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
-    """The lines of a file with their numbers, and what each says; `None` where it is torn."""
-    content = read_if_there(path, MOST_BYTES)
-    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
-    return [(number, line, _parse(line, kind)) for number, line in lines]
-
-
-def _audit(lines: Sequence[tuple[int, bytes, TrialRecord | None]]) -> Audit:
-    """What the checksums say of the lines that can be read."""
-    whole = [(record.key, is_whole(line)) for _, line, record in lines if record is not None]
-    return Audit(
-        sealed=sum(state is not None for _, state in whole),
-        edited=frozenset(key for key, state in whole if state is False),
-        bare=frozenset(key for key, state in whole if state is None),
-    )
-
-
-def _parse(line: bytes, kind: type[Line]) -> Line | None:
-    try:
-        return kind.model_validate_json(line)
-    except ValidationError:
-        return None
-
-
-def _torn(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tuple[str, ...]:
-    numbers = [str(number) for number, _, record in lines if record is None]
-    if not numbers:
-        return ()
-    return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
+            for path in (self.path / mode, first, first / mode):
+                make_room(path, folder=True)
+            if (self.path / mode).is_dir():
+                move_files(self.path / mode, first / mode)
 
 
 def _planted(session: Path) -> tuple[str, ...]:

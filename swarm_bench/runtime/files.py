@@ -91,6 +91,17 @@ def make_room(path: Path, *, folder: bool = False) -> None:
             set_aside(path, PLANTED)
 
 
+def move_files(source: Path, target: Path) -> None:
+    """Move all that lies in a folder into another one, which is made, and remove the emptied one.
+    What stands in the way there is set aside. Raises `Refused` where a link is on the way to one of
+    them, and `OSError`."""
+    with untrusted.folder(source) as old, untrusted.folder(target, make=True) as new:
+        for path in list(Path(f"/proc/self/fd/{old}").iterdir()):
+            set_aside(target / path.name, PLANTED)
+            os.rename(path.name, path.name, src_dir_fd=old, dst_dir_fd=new)
+    source.rmdir()
+
+
 def is_part(path: Path) -> bool:
     """Whether it is what `write_whole` writes before it replaces a file."""
     return _PART.fullmatch(path.name) is not None

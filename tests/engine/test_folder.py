@@ -2,6 +2,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,55 @@ def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_pa
     names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
     assert names == ["agent-1.json", "agent-2.json"]
     assert not (tmp_path / "canopy").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"session": "x/../../y"}, "has an id that is none"),
+        ({"modes": ["../evil"], "order": [["../evil"]] * 2}, "whose name cannot name a folder"),
+        ({"modes": ["/evil"], "order": [["/evil"]] * 2}, "whose name cannot name a folder"),
+        ({"order": [["canopy"]]}, "an order that does not fit"),
+    ],
+)
+def test_names_of_a_session_from_elsewhere_lead_nowhere(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    folder = folder_with(tmp_path)
+    stored = json.loads((tmp_path / "experiment.json").read_text())
+    if "modes" in changes:
+        changes = {**changes, "modes": [{"name": one, "source": ""} for one in changes["modes"]]}
+    (tmp_path / "experiment.json").write_text(json.dumps({**stored, **changes}))
+    with pytest.raises(ConfigError, match=words):
+        folder.read_experiment()
+
+
+@pytest.mark.parametrize("name", ["/evil", "../evil", "run-1", "a/b", ""])
+def test_only_a_name_names_the_folder_of_a_mode(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a folder"):
+        SessionFolder(tmp_path).mode_folder(experiment(), 1, name)
+
+
+@pytest.mark.parametrize("planted", ["canopy", "run-1", "run-1/canopy"])
+def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
+    tmp_path: Path, planted: str
+) -> None:
+    (docs := tmp_path / "docs").mkdir()
+    (docs / "thesis.txt").write_text("mine")
+    folder = SessionFolder(tmp_path / "session")
+    folder.make()
+    folder.write_experiment(experiment(runs=1))
+    (folder.path / "canopy").mkdir()
+    (folder.path / "canopy" / "agent-1.json").write_text("1")
+    if (place := folder.path / planted).is_dir():
+        place.rename(tmp_path / "gone")
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(docs, target_is_directory=True)
+    folder.write_experiment(experiment(runs=2))
+    assert [path.name for path in docs.iterdir()] == ["thesis.txt"]
+    moved = folder.path / "run-1" / "canopy" / "agent-1.json"
+    assert moved.exists() == (planted != "canopy")
+    assert any("was set aside" in word for word in folder.read().warnings)
 
 
 def test_lines_are_amended_in_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:

@@ -117,6 +117,12 @@ def _repo(repo: Path) -> Parts:
         yield Part("repo", f"agents in a copy of {place}", digest_of("repo", str(place)))
 
 
+def _resume(folder: str | None) -> Parts:
+    if folder is not None:
+        place = Path(folder).resolve()
+        yield Part("resume", f"the session in {place}", digest_of("resume", str(place)))
+
+
 def _service(url: str | None) -> Parts:
     if url is not None:
         yield Part("service_url", f"the service at {url}", digest_of("service", url))
@@ -139,6 +145,7 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
     "modes": _modes,
     "tasks": _tasks,
     "repo": _repo,
+    "resume": _resume,
     "service_url": _service,
     "canopy_mcp": _program("canopy-mcp"),
     "canopy_service": _program("canopy-service"),

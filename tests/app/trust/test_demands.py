@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from swarm_bench.app.session import resolve
 from swarm_bench.app.trust.demands import demands, of_session
 from swarm_bench.benchmarks.suites import find_suite
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.core.settings import Resolved, load
+from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.retrieval.modes import find_modes
 from tests.engine.test_plan import experiment
 
@@ -38,6 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("tasks.yaml", "tasks/mine.yaml"):
         (here / name).write_text(task)
     (here / "agent.yaml").write_text("name: own\ncommand: [sh, -c, 'touch ran']\n")
+    session = SessionFolder(here / "session")
+    session.make()
+    session.write_experiment(stored_session(load({})))
     return here
 
 
@@ -69,7 +74,7 @@ def test_the_table_says_who_is_asked(
     dotenv.write_text("='".join(variable) + "'\n")
     assert asks(load({})) == by_file
     dotenv.unlink()
-    typed = load({option.replace("-", "_"): value})
+    typed = load({option.replace("-", "_").replace("continue", "resume"): value})
     assert asks(typed) == by_person
     stored = stored_session(typed)
     continued = load({}, session=stored.settings)
@@ -88,6 +93,7 @@ def stored_session(resolved: Resolved) -> Experiment:
         update={
             "modes": modes,
             "order": (tuple(mode.name for mode in modes),),
+            "runs": 1,
             "tasks": suite.tasks,
             "answer_format": suite.answer_format,
             "settings": resolved.stored(),
@@ -95,6 +101,19 @@ def stored_session(resolved: Resolved) -> Experiment:
         }
     )
     return Experiment.model_validate_json(made.model_dump_json())
+
+
+@pytest.mark.parametrize("line", ['continue = "session"', 'continue = ""'])
+def test_a_session_that_a_file_of_the_folder_continues_is_asked_about(
+    line: str, folder: Path
+) -> None:
+    if line.endswith('""'):
+        (folder / "results").mkdir()
+        (folder / "session").rename(folder / "results" / "swarm-1")
+    (folder / "swarm-bench.toml").write_text(f"{line}\nruns = 5\n")
+    (demand,) = demands(resolve({}, "swarm", None))
+    assert (demand.option, demand.origin) == ("resume", "swarm-bench.toml")
+    assert demands(resolve({"resume": line[12:-1]}, "swarm", None)) == []
 
 
 def test_this_repository_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
