@@ -99,7 +99,8 @@ class Endpoints:
         feedback: dict[str, Json] = {}
         for repository in self.repositories.all():
             with repository.lock:
-                feedback[repository.id] = repository.canopy.feedback.stats()
+                if repository.is_in_place():
+                    feedback[repository.id] = repository.canopy.feedback.stats()
         return self.metrics.document(feedback)
 
     def _ready(self, repo_id: str) -> Repository:

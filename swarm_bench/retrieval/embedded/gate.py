@@ -2,8 +2,8 @@
 needed, and is no web page.
 
 A page that a browser shows can send requests to this machine, and can give its own name this
-machine's address (DNS rebinding): the first come with an `Origin`, the others with that name as
-`Host`. The port of `Host` is not compared: a forwarded one is another. starlette's
+machine's address (DNS rebinding): the first come with an `Origin`, or only with `Sec-Fetch-Site`
+when it loads them as an image or a script, the others with that name as `Host`. The port of `Host` is not compared: a forwarded one is another. starlette's
 TrustedHostMiddleware answers in words that are not canopy's.
 """
 
@@ -22,6 +22,8 @@ from swarm_bench.retrieval.embedded.errors import Forbidden, Misdirected, ToolEr
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 MAPPED = "::ffff:"
 """Begins an IPv4 address on a socket of both kinds."""
+_NO_PAGE = ("none", "same-origin")
+"""Values of `Sec-Fetch-Site`: the user typed the address, or follows a link of this service."""
 
 
 class Gate:
@@ -46,7 +48,8 @@ class Gate:
 
     def _check(self, request: Request) -> None:
         """Raises `ToolError` for a request that is not let in."""
-        if "origin" in request.headers:
+        site = request.headers.get("sec-fetch-site", _NO_PAGE[0])
+        if "origin" in request.headers or site not in _NO_PAGE:
             raise Forbidden("Web pages cannot use this service")
         if self._has_key(request):
             return

@@ -1,6 +1,7 @@
 """The repositories a service knows: their state, their generation, and how they are indexed."""
 
 import logging
+import os
 import sqlite3
 import uuid
 from collections import OrderedDict
@@ -25,6 +26,12 @@ from swarm_bench.retrieval.embedded.parameters import Search
 from swarm_bench.retrieval.embedded.results import Found, Json
 
 CACHED_QUERIES = 128
+_DATABASES = (".canopy/index.db", ".canopy/feedback.db")
+WRITTEN = (
+    *(".canopy", ".canopy/.gitignore", ".canopy/index.lock"),
+    *(f"{file}{end}" for file in _DATABASES for end in ("", "-wal", "-shm", "-journal")),
+)
+"""What a service writes in a repository."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +66,11 @@ class Repository:
         if self.error_message is not None:
             shard["error_message"] = self.error_message
         return shard
+
+    def is_in_place(self) -> bool:
+        """Whether no link, put there since it was added, leads out of it."""
+        written = (self.root / name for name in WRITTEN)
+        return _real(self.root) == self.root and not any(path.is_symlink() for path in written)
 
     def check_ready(self) -> None:
         if self.status != "ready":
@@ -157,7 +169,7 @@ class Repositories:
             InvalidRepo: the path is not the top of a git checkout.
         """
         try:
-            root = Path(path).resolve()
+            root = _real(path)
             self._check_inside(root)
             is_checkout = bool(path) and (root / ".git").exists()
         except (OSError, ValueError):
@@ -178,14 +190,23 @@ class Repositories:
             raise Forbidden(f"{root} is outside of the folders that this service was started for")
 
     def get(self, repo_id: str) -> Repository:
+        """Raises `RepoNotFound`, and `Forbidden` when a link has taken its place."""
         try:
-            return self._by_id[repo_id]
+            repository = self._by_id[repo_id]
         except KeyError:
             raise RepoNotFound(f"No repository has the id {repo_id}") from None
+        if not repository.is_in_place():
+            raise Forbidden(f"A link has taken the place of {repository.root} or its index")
+        return repository
 
     def all(self) -> list[Repository]:
         with self._lock:
             return list(self._by_id.values())
+
+
+def _real(path: str | Path) -> Path:
+    """Where a path leads; `Path.resolve` fails at links that lead to themselves."""
+    return Path(os.path.realpath(path))
 
 
 def head_commit(root: Path) -> str | None:

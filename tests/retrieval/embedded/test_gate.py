@@ -10,6 +10,10 @@ import pytest
 
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.retrieval.canopy_service import running_service
+from swarm_bench.retrieval.embedded.endpoints import Endpoints
+from swarm_bench.retrieval.embedded.errors import Forbidden
+from swarm_bench.retrieval.embedded.requests import AddBody, ExpandBody, ReindexBody
+from swarm_bench.runtime.untrusted import remove_tree
 
 
 def asked(service: Any, route: str = "/repos", **headers: str) -> tuple[int, str]:
@@ -36,6 +40,36 @@ def test_a_request_must_be_for_this_service_and_from_no_web_page(service: Any) -
         assert asked(service, host=host) == (421, "misdirected")
     for origin in ("http://evil.example", "null", service.url):
         assert asked(service, "/status", origin=origin) == (403, "forbidden")
+    for site in ("cross-site", "same-site", ""):  # without an origin: images, and no-cors
+        assert asked(service, "/status", sec_fetch_site=site) == (403, "forbidden")
+    assert asked(service, "/status", sec_fetch_site="none") == (200, "")
+
+
+@pytest.fixture
+def served(tmp_path: Path, git: Callable[..., None]) -> Path:
+    """A checkout in the folder that a service is started for."""
+    root = tmp_path / "below" / "inner"
+    root.mkdir(parents=True)
+    git(root, "init", "-q")
+    return root
+
+
+@pytest.mark.parametrize("name", [".", ".canopy", ".canopy/index.db", ".canopy/feedback.db"])
+def test_a_link_in_the_place_of_what_was_added_is_not_followed(
+    served: Path, repo: Path, name: str
+) -> None:
+    endpoints = Endpoints([served.parent])
+    repo_id = endpoints.add(AddBody(path=str(served)))["repo_id"]
+    place = served / name
+    place.parent.mkdir(exist_ok=True)
+    remove_tree(place)
+    place.symlink_to(repo / name)
+    with pytest.raises(Forbidden):
+        endpoints.reindex(ReindexBody(repo=repo_id))
+    with pytest.raises(Forbidden):
+        endpoints.expand(ExpandBody(repo=repo_id, handles=[]))
+    assert endpoints.read_metrics()["analytics"]["feedback_by_repo"] == {}
+    assert not (repo / ".canopy").exists()
 
 
 def test_a_service_of_certain_folders_serves_no_others_and_asks_for_its_key_everywhere(
