@@ -2,9 +2,10 @@
 needed, and is no web page.
 
 A page that a browser shows can send requests to this machine, and can give its own name this
-machine's address (DNS rebinding): the first come with an `Origin`, or only with `Sec-Fetch-Site`
-when it loads them as an image or a script, the others with that name as `Host`. The port of `Host` is not compared: a forwarded one is another. starlette's
-TrustedHostMiddleware answers in words that are not canopy's.
+machine's address (DNS rebinding): the first come with an `Origin`, or, for an image or a script,
+with `Sec-Fetch-Site` alone, the others with that name as `Host`. The port of `Host` is not
+compared: a forwarded one is another. starlette's TrustedHostMiddleware answers in words that are
+not canopy's.
 """
 
 import hmac
