@@ -1,7 +1,7 @@
 """From options to an experiment: names become objects, everything is resolved and frozen."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.agents import check, environment
+from swarm_bench.app.anchoring import anchored
 from swarm_bench.app.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.calibrating import twice
+from swarm_bench.app.continuing import modes_of, suite_of
 from swarm_bench.app.copying import copied
 from swarm_bench.app.credentials import check_credentials
 from swarm_bench.app.placebos import make_placebos, places_of_placebos, with_their_tools
@@ -23,7 +25,7 @@ from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
 from swarm_bench.app.trust.withheld import agent_of, program_of
-from swarm_bench.benchmarks.suites import Suite, find_suite
+from swarm_bench.benchmarks.suites import Suite
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.experiment import (
@@ -36,7 +38,6 @@ from swarm_bench.core.experiment import (
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import Replays
 from swarm_bench.core.settings import Resolved, Settings
-from swarm_bench.core.shipped import MODES
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import draw_order, plan
 from swarm_bench.engine.preparing import check_warm
@@ -44,7 +45,6 @@ from swarm_bench.engine.resume import extend, with_back_ends
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.canopy_service import running_service
 from swarm_bench.retrieval.controls import with_controls
-from swarm_bench.retrieval.modes import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.git import git
@@ -189,9 +189,9 @@ def _choose(
     settings = resolved.settings
     problems = Problems()
     with problems.collected():
-        modes = _modes(settings.modes, old)
+        modes = modes_of(resolved, old)
     with problems.collected():
-        suite = _suite(resolved, old)
+        suite = suite_of(resolved, old)
     problems.check()
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
@@ -203,42 +203,11 @@ def _choose(
         modes=modes,
         suite=suite,
         agent=agent,
-        program=program_of(agent, resolved),
+        program=program_of(agent, resolved, old),
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
-    )
-
-
-def _modes(names: Sequence[str], old: Experiment | None) -> tuple[Mode, ...]:
-    """A continued session keeps its modes as they were; only the others are read."""
-    known = {mode.name: with_secrets(mode) for mode in old.modes} if old else {}
-    for name in names:
-        mode = known.get(mode_name(Path(name)))
-        if mode and MODES.is_path(name) and Path(name).absolute() != Path(mode.source):
-            raise UsageError(
-                f"{name} and {mode.source} of the session are both called {mode.name!r}; "
-                "rename the new file"
-            )
-        if mode and MODES.is_path(name) and Path(name).is_file() and has_changed(mode):
-            raise UsageError(
-                f"{mode.source} has changed since the session began, which keeps its own copy; "
-                "restore the file, or begin a new session"
-            )
-    new = find_modes([name for name in names if mode_name(Path(name)) not in known])
-    return (*known.values(), *new)
-
-
-def _suite(resolved: Resolved, old: Experiment | None) -> Suite:
-    if old is None or resolved.is_typed("tasks"):
-        return find_suite(resolved.settings.tasks)
-    return Suite(
-        name=old.suite,
-        source=old.suite,
-        description="",
-        answer_format=old.answer_format,
-        tasks=old.tasks,
     )
 
 
@@ -275,7 +244,7 @@ async def _experiment(
         order=draw_order(names, settings.runs, settings.seed),
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
-        settings=resolved.stored(),
+        settings=anchored(resolved.stored()),
         **_about_agents(settings),
         **sizes(resolved, benchmark, len(chosen.suite.tasks)),
     )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from swarm_bench.app.anchoring import anchored
 from swarm_bench.app.places import warning, work_folder
 from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.core.errors import UsageError
@@ -83,7 +84,7 @@ def _replayed_experiment(
             "runs": runs,
             "order": tuple(order),
             "versions": {**then.versions, "swarm-bench": version("swarm-bench")},
-            "settings": resolved.stored(),
+            "settings": anchored(resolved.stored()),
         }
     )
 

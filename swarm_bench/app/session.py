@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.app import agents
+from swarm_bench.app.anchoring import anchored
 from swarm_bench.app.credentials import authentication_warning
 from swarm_bench.app.launches import launches_of
 from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
@@ -77,7 +78,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
         defaults=DEFAULTS[benchmark],
     )
     resolved = replace(resolved, sources={**resolved.sources, "resume": origin})
-    check_options(experiment, resolved.stored())
+    check_options(anchored(experiment.settings), anchored(resolved.stored()))
     if not folder.holds_session() or experiment.swarm_size is None:
         return resolved
     return replace(resolved, member=Member(size=experiment.swarm_size, like=None))

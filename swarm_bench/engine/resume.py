@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Program, Setting, Task
+from swarm_bench.core.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, plan
 
@@ -59,15 +59,17 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Exper
     return grown
 
 
-def check_options(old: Experiment, new: Mapping[str, Setting]) -> None:
-    """Raises `UsageError` for what this call says otherwise of the agents than the session does:
-    before anything is asked or copied."""
+def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> None:
+    """Raises `UsageError` for what this call says otherwise of the agents than the session does, or
+    for fewer runs: before anything is asked or copied."""
     for name in (
         "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
     ):  # fmt: skip
-        if new[name].source == "command line" and name in old.settings:
-            _same(name, old.settings[name].value, new[name].value)
-    if "agents" in old.settings and not old.settings["agents"].value:
+        if new[name].source == "command line" and name in old:
+            _same(name, old[name].value, new[name].value)
+    if "runs" in old:
+        _check_runs(old["runs"].value, new["runs"].value)
+    if "agents" in old and not old["agents"].value:
         _same("agents", [], new["agents"].value)
 
 
@@ -96,19 +98,36 @@ def _check_same(old: Experiment, new: Experiment) -> None:
         _same(name, getattr(old, name), getattr(new, name))
     for name in _FIXED_LIMITS:
         _same(name, getattr(old.limits, name), getattr(new.limits, name))
-    _same("agent", old.agent.name, new.agent.name)
+    if new.agent.name != old.agent.name:
+        raise UsageError(
+            f"The agent was {old.agent.name!r} when the session began and is {new.agent.name!r} "
+            "now; restore it, or begin a new session"
+        )
     if new.repository.tree != old.repository.tree:
         same = new.repository.path == old.repository.path
         raise UsageError(
             f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
-            "the session began; restore its content, or begin a new session"
+            f"the session began; {_bring_back(old.repository)}, or begin a new session"
         )
-    if new.runs < old.runs:
-        raise UsageError(f"--runs {new.runs}: the session already has {old.runs} runs")
+    _check_runs(old.runs, new.runs)
     if new.answer_format != old.answer_format:
         raise UsageError(
             "The task file asks for another answer_format than when the session began; "
             "put the old one back, or begin a new session"
+        )
+
+
+def _bring_back(repository: Repository) -> str:
+    if repository.commit is None:
+        return "restore its content"
+    commit = f"check out {repository.commit[:12]} again"
+    return f"{commit}, with the same uncommitted changes" if repository.dirty else commit
+
+
+def _check_runs(old: int, new: int) -> None:
+    if new < old:
+        raise UsageError(
+            f"--runs {new}: the session has {old} runs already; give {old} or more, or omit it"
         )
 
 

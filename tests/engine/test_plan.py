@@ -184,8 +184,8 @@ def test_what_does_not_grow_is_told_as_it_was() -> None:
         ({"seed": 1}, "--seed was 0"),
         ({"index": "warm"}, "--index was 'cold'"),
         ({"limits": Limits(max_turns=9, timeout=10, index_timeout=100)}, "--max-turns was 5"),
-        ({"runs": 1}, "--runs 1: the session already has 2 runs"),
-        ({"agent": Program(name="b")}, "--agent was 'a'"),
+        ({"runs": 1}, "--runs 1: the session has 2 runs already; give 2 or more"),
+        ({"agent": Program(name="b")}, "The agent was 'a'"),
         (
             {"repository": Repository(path="/r", kind="folder", tree="u", files=1, bytes=1)},
             "is not as it was",
@@ -200,6 +200,18 @@ def test_what_a_session_cannot_change_is_refused(changes: dict[str, Any], words:
     old = experiment()
     with pytest.raises(UsageError, match=words):
         extend(old, experiment(**changes), ids(old))
+
+
+@pytest.mark.parametrize(
+    ("dirty", "words"),
+    [(False, "check out abc123456789 again, or"), (True, "with the same uncommitted changes, or")],
+)
+def test_the_commit_that_is_missing_is_named(dirty: bool, words: str) -> None:
+    then = Repository(path="/r", kind="git", tree="t", files=1, bytes=1, commit="abc1234567890")
+    old = experiment(repository=then.model_copy(update={"dirty": dirty}))
+    now = experiment(repository=then.model_copy(update={"tree": "u", "commit": "fed"}))
+    with pytest.raises(UsageError, match=words):
+        extend(old, now, ids(old))
 
 
 def test_a_task_keeps_its_question() -> None:

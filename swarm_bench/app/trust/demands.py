@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from swarm_bench.app.agents import YAML, adapter_variables
+from swarm_bench.app.anchoring import REPLAY
 from swarm_bench.app.trust.parts import (
     OF_OPTION,
-    REPLAY,
     Part,
     agent_file,
     of_mode,
@@ -84,14 +84,14 @@ def of_session(
     experiment: Experiment, resolved: Resolved, *, made_now: bool = False
 ) -> list[Demand]:
     """What a stored session asks for when it is continued with these options; `made_now`: when it
-    is, in a later call."""
+    is, in a later call, from whatever folder."""
     settings = resolved.settings
     names = [word.partition("=")[0] for word in settings.agent_env]
     nameless = settings.model_copy(update={"agent_env": names})
     taken = [name for name in _TAKEN_OVER if made_now or resolved.sources[name] == "session"]
     parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it
-        parts += of_stored(experiment)
+        parts += of_stored(experiment, anywhere=made_now)
     return [
         Demand(
             option=option,

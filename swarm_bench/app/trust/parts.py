@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.agents import YAML
+from swarm_bench.app.anchoring import REPLAY, anchored_agent
 from swarm_bench.benchmarks import suites
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Experiment, Mode
@@ -19,8 +20,6 @@ from swarm_bench.core.trust import digest_of, is_plain_model
 from swarm_bench.retrieval import modes
 from swarm_bench.retrieval.secret_words import without_secret_parts
 from swarm_bench.retrieval.started import command_lines
-
-REPLAY = "replay:"
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,13 @@ def agent_file(word: str) -> str | None:
 def _agent(word: str) -> Parts:
     own = agent_file(word)
     if own is not None:
-        content = _content(Path(own.removeprefix("command:"))) if own.endswith(YAML) else None
-        digest = digest_of("agent", word, content, str(Path.cwd()))
-        yield Part("agent", f"the agent {word}", digest)
+        yield Part("agent", f"the agent {word}", _agent_digest(anchored_agent(own)))
+
+
+def _agent_digest(own: str) -> str:
+    if own.endswith(YAML):
+        return digest_of("agent", own, _content(Path(own.removeprefix("command:"))))
+    return digest_of("agent", own, str(Path.cwd()))  # a class is looked for there
 
 
 def _arguments(words: Sequence[str]) -> Parts:
@@ -112,9 +115,13 @@ def of_suite(suite: suites.Suite) -> Part:
 
 
 def _repo(repo: Path) -> Parts:
+    if not repo.expanduser().resolve().is_relative_to(Path.cwd()):
+        yield _copy(repo)
+
+
+def _copy(repo: Path) -> Part:
     place = repo.expanduser().resolve()
-    if not place.is_relative_to(Path.cwd()):
-        yield Part("repo", f"agents in a copy of {place}", digest_of("repo", str(place)))
+    return Part("repo", f"agents in a copy of {place}", digest_of("repo", str(place)))
 
 
 def _resume(folder: str | None) -> Parts:
@@ -154,8 +161,9 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
 choices, and places for output."""
 
 
-def of_stored(experiment: Experiment) -> Iterator[tuple[str, Part]]:
-    """What a session holds itself, by its option: modes, tasks, and the repository."""
+def of_stored(experiment: Experiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:
+    """What a session holds itself, by its option: modes, tasks, and the repository; `anywhere`:
+    whatever the working folder is."""
     for mode in experiment.modes:
         if not _is_shipped(mode):
             yield "modes", of_mode(modes.with_secrets(mode))
@@ -163,7 +171,8 @@ def of_stored(experiment: Experiment) -> Iterator[tuple[str, Part]]:
         prompts = [task.prompt for task in experiment.tasks]
         digest = digest_of("tasks", prompts, experiment.answer_format)
         yield "tasks", Part("tasks", f"agents with {len(prompts)} tasks that it holds", digest)
-    for part in _repo(Path(experiment.repository.path)):
+    repo = Path(experiment.repository.path)
+    for part in [_copy(repo)] if anywhere else _repo(repo):
         yield "repo", part
 
 

@@ -3,7 +3,7 @@
 from swarm_bench.app.agents import find_agent, identify
 from swarm_bench.app.trust.demands import agent_is_free, may_load
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Program
+from swarm_bench.core.experiment import Experiment, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.settings import Resolved
@@ -35,9 +35,10 @@ def agent_of(resolved: Resolved) -> Agent:
     return find_agent(word) if may_load(resolved) else Withheld(word)
 
 
-def program_of(agent: Agent, resolved: Resolved) -> Program:
-    """The agent's program; without its version, which it would be started for, if it may not be."""
+def program_of(agent: Agent, resolved: Resolved, old: Experiment | None) -> Program:
+    """The agent's program. One that may not be started, as it would be for its version, is that of
+    the session which is continued, or has a name only."""
     settings = resolved.settings
     if agent_is_free(resolved):
         return identify(agent, settings.agent, settings.model)
-    return Program(name=settings.agent)
+    return old.agent if old else Program(name=settings.agent)

@@ -182,7 +182,7 @@ def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
     made = stored_session(load({"modes": ["mine"]}))
     known = {one.digest for one in of_session(made, load({"modes": ["mine"]}), made_now=True)}
     continued = load({}, session=made.settings)
-    assert {one.digest for one in of_session(made, continued)} == known
+    assert {one.digest for one in of_session(made, continued)} <= known
     changed = made.model_copy(update=change)
     continued = load({}, session=changed.settings)
     assert not {one.digest for one in of_session(changed, continued)} <= known
