@@ -14,10 +14,12 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.text_file import read_text
 
 FILE = Path(".env")
+LARGEST = 1024 * 1024
+"""Bytes: other programs keep certificates and whole documents there."""
 MOST_PLACES = 1_000
 """Times that `${NAME}` may stand in the file: the library finds those that never end in quadratic
 time."""
-LARGEST_FILLED = 1024 * 1024
+LARGEST_FILLED = LARGEST
 """Characters of all values together, once they are filled in."""
 
 
@@ -29,33 +31,38 @@ class DotEnv:
     """As they stand there: filled in, a key could carry the value of another variable along."""
     filled: Mapping[str, str] = field(default_factory=dict)
     """With other variables in the places of `${NAME}`, as most programs read the file."""
+    bare: frozenset[str] = frozenset()
+    """Names that stand there without a `=`, and are not set."""
 
     def without(self, prefix: str) -> "DotEnv":
         """Those that have a value, and a name that does not begin with `prefix`, in any case."""
-        written, filled = (
-            {
+
+        def others(variables: Mapping[str, str]) -> dict[str, str]:
+            return {
                 name: value
                 for name, value in variables.items()
                 if value and not name.upper().startswith(prefix)
             }
-            for variables in (self.written, self.filled)
-        )
-        return DotEnv(written=written, filled=filled)
+
+        return DotEnv(written=others(self.written), filled=others(self.filled))
 
 
 def read_dotenv() -> DotEnv:
     """Read the file; there are no variables without one. Raises `ConfigError`."""
-    if not FILE.is_file():  # a pipe would wait, or be empty for whoever needs it
+    is_dangling = FILE.is_symlink() and not FILE.exists()
+    # A pipe would wait, or be empty for whoever needs it; a folder may be a virtual environment.
+    if not FILE.is_file() and not is_dangling:
         return DotEnv()
-    text = read_text(FILE, "file")
+    text = read_text(FILE, "file", "remove it, or fix where it leads", largest=LARGEST)
     if text.count("${") > MOST_PLACES:
         raise ConfigError(f"{FILE} has more than {MOST_PLACES} of ${{NAME}}; write the values out")
-    written = {
-        name: value
-        for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items()
-        if value is not None
-    }
-    return DotEnv(written=written, filled=_filled(written))
+    variables = dotenv_values(stream=StringIO(text), interpolate=False)
+    written = {name: value for name, value in variables.items() if value is not None}
+    return DotEnv(
+        written=written,
+        filled=_filled(written),
+        bare=frozenset(variables.keys() - written.keys()),
+    )
 
 
 def check_plain(options: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """YAML that a person wrote, read so that a mistake can be named with its line."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,15 @@ class Located:
             line = node.start_mark.line + 1
         return line
 
+    def duplicate_keys(self) -> Iterator[tuple[int, str]]:
+        """The first key of each mapping that appears in it twice, with its line."""
+        nodes = [self.root] if self.root else []
+        while nodes:
+            node = nodes.pop()
+            if (again := _duplicate_key(node)) is not None:
+                yield again.start_mark.line + 1, again.value
+            nodes += _children(node)
+
 
 def read_located(path: Path, kind: str) -> Located:
     """The content of a YAML file; `kind` is what a person calls such a file.
@@ -57,13 +66,14 @@ def read_located(path: Path, kind: str) -> Located:
     return Located(content=content, root=root)
 
 
-def json_lines(text: str) -> Callable[[Sequence[int | str]], int]:
-    """Tells the line of a place in a JSON text, from 1; 0 where that cannot be told."""
+def located_json(text: str) -> Located | None:
+    """The lines of a JSON text, without its content; `None` where they cannot be told."""
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)  # JSON is YAML, but for a few spaces
+        # JSON is YAML, but for its tabs, which can only stand between its parts.
+        root = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
-        return lambda _place: 0
-    return Located(content=None, root=root).line
+        return None
+    return Located(content=None, root=root)
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:

@@ -1,7 +1,6 @@
 """Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -22,13 +21,11 @@ from swarm_bench.core import written
 from swarm_bench.core.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
-from swarm_bench.core.text_file import read_text
+from swarm_bench.core.toml_file import read_toml
 from swarm_bench.core.validation import words_of
 
 PREFIX = "SWARM_BENCH_"
 FILE = Path("swarm-bench.toml")
-LONGEST_LINE = 4_000
-"""Characters of a line of the settings file: the library reads a long key in quadratic time."""
 OF_ONE_CALL = frozenset(
     {
         "output",
@@ -183,7 +180,7 @@ def load(
             if name in Settings.model_fields and name not in OF_ONE_CALL
         },
         "environment": _environment(),
-        ".env": _dotenv(dotenv.written),
+        ".env": _dotenv(dotenv),
         "file": _file(config),
         "default": defaults or {},
     }
@@ -206,15 +203,18 @@ def _environment() -> dict[str, Any]:
     return _ours(os.environ)
 
 
-def _dotenv(variables: Mapping[str, str]) -> dict[str, Any]:
-    if TRUST in map(str.upper, variables):
+def _dotenv(dotenv: DotEnv) -> dict[str, Any]:
+    names = [*dotenv.written, *sorted(dotenv.bare)]
+    if TRUST in map(str.upper, names):
         raise ConfigError(
             f".env sets {TRUST}, and a file cannot vouch for itself; remove the line, and give "
             "--trust or set it in the environment"
         )
-    _refuse_unknown(".env", variables)
-    check_plain({name: value for name, value in variables.items() if _is_ours(name)})
-    return _ours(variables)
+    _refuse_unknown(".env", names)
+    if bare := next(filter(_is_ours, sorted(dotenv.bare)), None):
+        raise ConfigError(f".env has {bare} without a value; write {bare}=VALUE, or remove it")
+    check_plain({name: value for name, value in dotenv.written.items() if _is_ours(name)})
+    return _ours(dotenv.written)
 
 
 def _is_ours(name: str) -> bool:
@@ -250,17 +250,10 @@ def _file(config: Path | None) -> dict[str, Any]:
     if not path.is_file():
         if config is not None and not config.exists():
             raise ConfigError(f"The settings file {config} does not exist; fix --config")
-        if path.exists():
+        if os.path.lexists(path):
             raise ConfigError(f"The settings file {path} is not a file; fix --config, or remove it")
         return {}
-    text = read_text(path, "settings file")
-    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
-        limit = f"more than {LONGEST_LINE} characters"
-        raise ConfigError(f"The settings file {path} has a line of {limit}; shorten it")
-    try:
-        options = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a `ValueError`
-        raise ConfigError(f"The settings file {path} is not TOML: {error}; fix it") from error
+    options = read_toml(path, "settings file")
     found = {name.replace("-", "_"): value for name, value in options.items()}
     unknown = set(found) - _NAMES
     tables = [name for name in unknown if isinstance(found[name], dict)]

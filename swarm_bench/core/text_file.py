@@ -8,18 +8,20 @@ LARGEST = 256 * 1024
 """Bytes of a file that a person writes by hand; a larger one was named by mistake."""
 
 
-def read_text(path: Path, kind: str, advice: str = "check the path") -> str:
-    """The content of a file; `kind` is what a person calls it, and `advice` what to do when it is
-    not there. Links are followed. Raises `ConfigError`."""
+def read_text(
+    path: Path, kind: str, advice: str = "check the path", *, largest: int = LARGEST
+) -> str:
+    """The content of a file of at most `largest` bytes; `kind` is what a person calls it, and
+    `advice` what to do when it is not there. Links are followed. Raises `ConfigError`."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device would be read for ever
             raise ConfigError(
                 f"The {kind} {path} cannot be read: it is no plain file; check the path"
             )
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise ConfigError(f"The {kind} {path} is larger than {LARGEST // 1024} KiB; shorten it")
+            data = file.read(largest + 1)
+        if len(data) > largest:
+            raise ConfigError(f"The {kind} {path} is larger than {largest // 1024} KiB; shorten it")
         return data.decode("utf-8-sig")  # some editors begin with a mark
     except OSError as error:
         raise ConfigError(

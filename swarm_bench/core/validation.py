@@ -9,8 +9,12 @@ from pydantic_core import ErrorDetails
 
 Line = Callable[[Sequence[int | str]], int]
 """The line of a place in a file, from 1; 0 where that is not known."""
+Problem = tuple[int, str]
+"""The line of a problem in a file, 0 where it is not known, and a clause."""
 MOST = 5
 """Problems of a file that are said at once."""
+_MOST_LOCATED = 100
+"""Problems of a file whose lines are looked for; the others are only counted."""
 _WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not a key that is known here",
@@ -59,17 +63,26 @@ def words_of(error: ErrorDetails) -> str:
 
 
 def wrong_file(
-    path: object, error: ValidationError, model: type[BaseModel], line: Line | None = None
+    path: object,
+    error: ValidationError | None,
+    model: type[BaseModel],
+    line: Line | None = None,
+    others: Sequence[Problem] = (),
 ) -> str:
-    """All that is wrong in a file, by line, as one sentence; `model` is what it should have been.
+    """All that is wrong in a file, by line, as one sentence; `model` is what it should have been,
+    and `others` are problems that it does not know.
 
     An unknown key that looks like a known one is taken for that one.
     """
     known = sorted(_keys(model.model_json_schema()))
-    found = sorted((line(one["loc"]) if line else 0, _clause(one, known)) for one in error.errors())
-    said = [f"{path}:{number}: {clause}" if number else clause for number, clause in found[:MOST]]
-    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
-    return f"{'; '.join([*dict.fromkeys(said), *more])}; fix the file"
+    errors = error.errors(include_url=False) if error else []
+    located = errors[:_MOST_LOCATED]
+    problems = [(line(one["loc"]) if line else 0, _clause(one, known)) for one in located]
+    shown = sorted([*problems, *others])[:MOST]
+    clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
+    left = len(errors) + len(others) - len(shown)
+    more = [f"and {left} more"] if left else []
+    return f"{'; '.join([*dict.fromkeys(clauses), *more])}; fix the file"
 
 
 def _clause(error: ErrorDetails, known: Sequence[str]) -> str:

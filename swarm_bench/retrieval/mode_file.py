@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -9,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.located import json_lines
+from swarm_bench.core.located import located_json
 from swarm_bench.core.mode_parts import Preparation
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.text_file import read_text
@@ -210,26 +212,43 @@ class ModeFile(BaseModel):
         return self
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON. Raises `ValueError` when it has a key twice: only the last would count."""
-    keys = [key for key, _ in pairs]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise ValueError(f"the key {twice!r} stands there a second time")
-    return dict(pairs)
-
-
 def parse(path: Path) -> ModeFile:
     text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
+    duplicates = list[str]()
     try:
-        content = json.loads(text, object_pairs_hook=_without_doubles)
+        content = json.loads(text, object_pairs_hook=partial(_object, duplicates=duplicates))
         if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
             raise ConfigError(
                 f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
             )
         json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
-        return ModeFile.model_validate(content)
-    except ValidationError as error:
-        said = wrong_file(path, error, ModeFile, json_lines(text))
-        raise ConfigError(f"The mode file is wrong: {said}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
+    try:
+        found, problem = ModeFile.model_validate(content), None
+    except ValidationError as error:
+        found, problem = None, error
+    if found is None or duplicates:
+        raise ConfigError(_wrong(path, text, duplicates, problem)) from problem
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str, Any]:
+    """An object of JSON. Adds its keys that appear twice: only the last would count."""
+    seen = set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            duplicates.append(key)
+        seen.add(key)
+    return dict(pairs)
+
+
+def _wrong(path: Path, text: str, duplicates: Sequence[str], error: ValidationError | None) -> str:
+    """What is wrong in a file that is JSON: a sentence."""
+    located = located_json(text)
+    repeated: list[tuple[int, str]] = [(0, key) for key in duplicates]
+    if located and duplicates:
+        repeated = [*located.duplicate_keys()] or repeated
+    others = [(line, f"the key {key!r} appears twice; keep one of them") for line, key in repeated]
+    line = located.line if located else None
+    return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"

@@ -156,9 +156,13 @@ def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch)
         ("swarm-bench.toml", "agents = \n", "is not TOML"),
         (".env", "SWARM_BENCH_AGNETS=3\n", "sets SWARM_BENCH_AGNETS, which is no option"),
         (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8"),
-        (".env", "#" * (LARGEST + 1), ".env is larger than 256 KiB"),
+        (".env", "SWARM_BENCH_AGNETS\n", "sets SWARM_BENCH_AGNETS, which is no option"),
+        (".env", "SWARM_BENCH_RUNS\n", ".env has SWARM_BENCH_RUNS without a value; write"),
+        (".env", "SWARM_BENCH_TRUST\n", "vouch for itself"),
+        (".env", "#" * 1024 * 1025, ".env is larger than 1024 KiB"),
         ("swarm-bench.toml", "#" * (LARGEST + 1), "swarm-bench.toml is larger than 256 KiB"),
-        ("swarm-bench.toml", "a." * 100_000, "a line of more than 4000 characters"),
+        ("swarm-bench.toml", "x = {" + "a . 'b'. " * 20_000, "a key of more than 100 parts"),
+        ("swarm-bench.toml", "a." * 100_000, "a key of more than 100 parts"),
     ],
 )
 def test_a_wrong_file_is_named(name: str, content: str, sentence: str) -> None:
@@ -308,6 +312,27 @@ def test_what_grows_in_dotenv_is_refused_at_once(text: str) -> None:
     with pytest.raises(ConfigError, match=r"\.env .*; write"):
         load({})
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("name", ["swarm-bench.toml", ".env"])
+def test_a_link_that_leads_nowhere_is_not_passed_over(name: str) -> None:
+    Path(name).symlink_to("absent")
+    with pytest.raises(ConfigError, match=f"{name} (is not a file|cannot be read)"):
+        load({})
+
+
+def test_a_virtual_environment_may_be_called_dotenv() -> None:
+    Path(".env").mkdir()
+    assert load({}).settings.runs == 3
+
+
+def test_values_may_be_long() -> None:
+    words = ["--append-system-prompt", "a, b.c " * 1_000]
+    Path("swarm-bench.toml").write_text(f'agent-arg = {words}\nmodel = """\n{words[1]}"""\n')
+    Path(".env").write_text(f"DOCUMENT={'x' * LARGEST}\nSWARM_BENCH_RUNS=2\nOTHER\n")
+    resolved = load({})
+    assert resolved.settings.agent_arg == words
+    assert (resolved.settings.model, resolved.settings.runs) == (words[1], 2)
 
 
 def test_a_settings_file_that_is_a_folder_is_not_passed_over() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from swarm_bench.core.located import json_lines
+from swarm_bench.core.located import located_json
 from swarm_bench.core.validation import MOST, wrong_file
 
 
@@ -22,11 +22,12 @@ class File(BaseModel):
 def wrong(text: str) -> str:
     with pytest.raises(ValidationError) as caught:
         File.model_validate_json(text)
-    return wrong_file("x.json", caught.value, File, json_lines(text))
+    located = located_json(text)
+    return wrong_file("x.json", caught.value, File, located.line if located else None)
 
 
 def test_all_problems_are_said_in_the_order_of_their_lines() -> None:
-    text = '{\n  "parts": [\n    {"promt": "a",\n     "count": "many"}\n  ],\n  "ownpart": {}\n}'
+    text = '{\n\t"parts": [\n    {"promt": "a",\n     "count": "many"}\n  ],\n  "ownpart": {}\n}'
     assert wrong(text) == (
         "x.json:3: parts.0.prompt is missing; "
         "x.json:3: parts.0.promt is not a key that is known here, did you mean 'prompt'?; "

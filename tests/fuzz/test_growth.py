@@ -17,6 +17,7 @@ import pytest
 
 from swarm_bench.runtime.mcp_client import ServerFailed, connected
 from tests.fuzz.entries import ENTRIES, run
+from tests.fuzz.parts import joined
 
 FACTOR = 8
 SHORT = 4_000
@@ -80,6 +81,26 @@ def test_a_long_text_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
             # Another text each time: some readers remember what they have read.
             short = max(seconds(name, text(length + n), tmp_path) for n in range(TRIES))
             assert spent < MOST * short, data[:60]
+
+
+def test_many_variables_are_read_in_linear_time(tmp_path: Path) -> None:
+    def spent(variables: int) -> float:
+        lines = "".join(f"A{number}=a\n" for number in range(variables))
+        return seconds("settings", joined(b"", lines.encode()), tmp_path)
+
+    assert spent(FACTOR * 2_000) < MOST * max(spent(2_000), AT_ONCE / FACTOR)
+
+
+@pytest.mark.parametrize("value", ['"a"', "1"])
+def test_many_keys_are_read_in_linear_time(value: str, tmp_path: Path) -> None:
+    """Right ones, and ones each of which is wrong."""
+
+    def spent(keys: int) -> float:
+        env = ",".join(f'"{number}":{value}' for number in range(keys))
+        text = f'{{"mcpServers":{{"a":{{"command":"sh","env":{{{env}}}}}}}}}'
+        return seconds("mode-file", text.encode(), tmp_path)
+
+    assert spent(FACTOR * 1_000) < MOST * max(spent(1_000), AT_ONCE / FACTOR)
 
 
 def test_a_line_without_an_end_is_read_in_linear_time() -> None:

@@ -170,7 +170,14 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {"s": {"command": "~/run.sh"}}}, "~ is not filled in here; write .{HOME}"),
         ({"mcpServers": {"s": {"command": "sh", "env": {"A": 1}}}}, "a string; put it into quotes"),
         ({"mcpServers": {"": {"command": "sh"}}}, "has a server without a name"),
-        ('{"mcpServers": {}, "mcpServers": {}}', "'mcpServers' stands there a second time"),
+        (
+            '{"mcpServers": {},\n"mcpServers": {}}',
+            "mine.json:2: the key 'mcpServers' appears twice",
+        ),
+        (
+            '{"mcpServers": {"s":\n{"command": "sh", "args": 1,\n"env": {"": "", "": ""}}}}',
+            "json:2: mcpServers.s.args must be a list; .*json:3: the key '' appears twice; keep",
+        ),
         (own(prepare="make index"), r'must be a list of words, such as \["make", "index"\]'),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "either .command. or .tool."),
         *((own(keep=[path]), "must be a path below") for path in ("", "/x", "~/x", "a/../../x")),
