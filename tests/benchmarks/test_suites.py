@@ -63,7 +63,7 @@ def test_a_file_that_is_taken_for_a_name_is_told_from_one(
         ("", 1, "it must be a mapping"),
         ("tasks:\n  - {id: a, title: b, prompt: ' '}\n", 2, "tasks.0.prompt must not be empty"),
         ("tasks:\n  - {id: 1, title: b, prompt: c}\n", 2, "must be a string; put it into quotes"),
-        ("tasks:\n  - id: a\n    prompt: see: it\n", 3, "a text with ': ' in it needs quotes"),
+        ("tasks:\n  - id: a\n    prompt: see: it\n", 3, "quote a value that contains ': '"),
     ],
 )
 def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
