@@ -17,6 +17,7 @@ from swarm_bench.engine.plan import Trial
 from swarm_bench.models.rehearsal.start import Seen
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.untrusted import check
 
 
@@ -38,8 +39,9 @@ class Measured:
 
 
 def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
-    """What the adapter makes of what an agent left. An agent can put something else in the place of
-    its output: that is not opened. Raises whatever the adapter raises."""
+    """What the adapter makes of what an agent left, without the secrets of `exit`. An agent can put
+    something else in the place of its output: that is not opened. Raises whatever the adapter
+    raises."""
     try:
         check(exit.stdout)
         check(exit.stderr)
@@ -47,7 +49,7 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
         detail = f"Its output is not what it printed: {error}"
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
     try:
-        return agent.outcome(exit)
+        return cleaned(agent.outcome(exit), exit.secrets)
     except Refused as error:
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
 

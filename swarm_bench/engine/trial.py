@@ -32,6 +32,7 @@ from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.watch import Watch
 from swarm_bench.retrieval.modes import render_servers
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult, run
@@ -246,7 +247,7 @@ class TrialRun:
                 f"the rehearsal server could not answer {seen.errors} of {seen.requests} requests; "
                 "its rehearsal.log says why"
             )
-        return rehearsed(seen, servers)
+        return cleaned(rehearsed(seen, servers), kit.secrets)
 
     async def _outcome(self, returncode: int | None, stopped: StopReason | None) -> Outcome:
         """In a thread: reading what a hostile agent printed can take its time."""
@@ -277,7 +278,8 @@ class TrialRun:
 
     def _show(self, activity: Activity) -> None:
         trial = self.trial
-        event = TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=activity)
+        shown = cleaned(activity, self._kit.secrets)
+        event = TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=shown)
         self._kit.emit(event)
 
     def _workspace_seen(self) -> str:

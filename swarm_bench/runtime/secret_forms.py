@@ -26,7 +26,14 @@ def forms(secret: str) -> set[bytes]:
     plain = secret.encode(errors=BYTES)
     encoded = {part for before in range(3) for part in _base64(plain, before)}
     digits = plain.hex().encode()
-    return {*_json(secret), *_quoted(plain), *encoded, digits, digits.upper()}
+    return {
+        *_json(secret),
+        *_escaped(secret),
+        *_quoted(plain),
+        *encoded,
+        digits,
+        digits.upper(),
+    }
 
 
 def _json(secret: str) -> set[bytes]:
@@ -36,6 +43,14 @@ def _json(secret: str) -> set[bytes]:
             json.dumps(text, ensure_ascii=ascii)[1:-1] for text in texts for ascii in (False, True)
         }
     return {text.encode(errors=BYTES) for text in texts}
+
+
+def _escaped(secret: str) -> Iterator[bytes]:
+    """With an escape for every character, in JSON and in a text within a text."""
+    units = secret.encode("utf-16-be", "surrogatepass").hex("-", 2).split("-")
+    for escape in (rb"\u", rb"\\u"):
+        for digits in (units, [unit.upper() for unit in units]):
+            yield b"".join(escape + unit.encode() for unit in digits)
 
 
 def _quoted(plain: bytes) -> set[bytes]:

@@ -105,8 +105,8 @@ class _Lines:
 
 def without_secrets(data: bytes, secrets: Collection[str]) -> bytes:
     """The data with every secret replaced; of two that begin alike, the longer one goes whole."""
-    cleaner = Cleaner(secrets)
-    return cleaner.clean(data) + cleaner.rest()
+    forms = _compiled(frozenset(secrets) - {""})
+    return forms.replaced(data) if forms else data
 
 
 def clean_text(text: str, secrets: Collection[str]) -> str:
@@ -143,11 +143,7 @@ class Cleaner:
     def rest(self) -> bytes:
         """What was held back, now that nothing follows."""
         held, self._held = self._held, b""
-        done, end = bytearray(), 0
-        for start, stop in self._forms.matches(held) if self._forms else ():
-            done += held[end:start] + _REPLACED
-            end = stop
-        return bytes(done + held[end:])
+        return self._forms.replaced(held) if self._forms else held
 
 
 class _Forms:
@@ -162,6 +158,14 @@ class _Forms:
     def matches(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Begin and end of each; of two that begin alike the longer one, and none overlap."""
         return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
+
+    def replaced(self, text: bytes) -> bytes:
+        """The text, after which nothing follows, without any of them."""
+        done, end = bytearray(), 0
+        for start, stop in self.matches(text):
+            done += text[end:start] + _REPLACED
+            end = stop
+        return bytes(done + text[end:])
 
     def overlap(self, text: bytes) -> int:
         """Length of the longest end of `text` with which a longer form begins."""

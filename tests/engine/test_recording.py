@@ -1,6 +1,8 @@
 """What the record says beyond what the agent said."""
 
+import json
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import plan
 from swarm_bench.engine.recording import Measured, figures_of, make_record, outcome_of, rehearsed
 from swarm_bench.models.rehearsal.start import Seen
+from swarm_bench.runtime.cleaning import cleaned
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
 MEASURED = Measured(
@@ -145,3 +148,44 @@ def test_output_that_an_agent_replaced_is_unreadable_and_not_the_adapters_defect
     outcome = outcome_of(Claude(), exit)
     wanted = Cause.NO_OUTPUT if (kind, name) == ("endless", "stderr") else Cause.UNREADABLE_OUTPUT
     assert outcome.cause is wanted
+
+
+KEY = "sk-escaped-0123456789"
+SPELT = "".join(f"\\u{ord(one):04x}" if at % 2 else one for at, one in enumerate(KEY))
+"""As JSON may have it: no form of the key that its bytes are searched for."""
+
+
+def test_a_key_that_json_spells_in_its_own_way_is_in_no_outcome(tmp_path: Path) -> None:
+    tools = [f"mcp__x__a{SPELT}", f"mcp__x__b{SPELT}"]
+    calls = [{"type": "tool_use", "id": f"c{at}", "name": one} for at, one in enumerate(tools * 2)]
+    events = [
+        {"type": "system", "subtype": "init", "tools": tools, "model": SPELT}
+        | {"mcp_servers": [{"name": SPELT, "status": SPELT}]},
+        {"type": "assistant", "message": {"id": "m", "model": SPELT, "content": calls}},
+        {"type": "result", "subtype": "success", "is_error": False, "num_turns": 1}
+        | {"result": f"{SPELT} " + "word " * 200_000, "total_cost_usd": 1.0, "session_id": "s"},
+    ]
+    lines = "\n".join(json.dumps(one).replace(r"\\u", r"\u") for one in events)
+    (tmp_path / "out").write_text(f"{lines}\n")
+    (tmp_path / "err").write_text("")
+    exit = AgentExit(
+        returncode=0,
+        stopped=None,
+        stdout=tmp_path / "out",
+        stderr=tmp_path / "err",
+        secrets=(KEY, *(f"another-{number:04}" for number in range(200))),
+    )
+    assert KEY in repr(Claude().outcome(exit))
+    began = time.process_time()
+    found = outcome_of(Claude(), exit)
+    assert time.process_time() - began < 2
+    assert KEY not in repr(found)
+    assert (found.text or "").startswith("(not stored) word")
+    assert found.tool_calls == {"mcp__x__a(not stored)": 2, "mcp__x__b(not stored)": 2}
+    assert found.servers == {"(not stored)": "(not stored)"}
+    assert found.cause is Cause.FINISHED
+
+
+def test_figures_of_names_that_become_the_same_are_added() -> None:
+    names = {"a-key-1": 1, "a-key-2": 2, "b": 3}
+    assert cleaned(names, ("a-key-1", "a-key-2")) == {"(not stored)": 3, "b": 3}

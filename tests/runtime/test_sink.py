@@ -124,7 +124,10 @@ def encodings() -> list[bytes]:
     encoded += [base64.urlsafe_b64encode(login) for login in (plain, *logins)]
     encoded += [quote(one, safe="").encode() for one in encoded]
     lower = re.sub(rb"%..", lambda found: found[0].lower(), quote(plain, safe="").encode())
-    return [*encoded, plain.hex().encode(), plain.hex().upper().encode(), lower]
+    escaped = b"".join(rb"\u%04x" % character for character in plain)
+    twice = b"".join(rb"\\u%04X" % character for character in plain)
+    digits = plain.hex().encode()
+    return [*encoded, digits, digits.upper(), lower, escaped, twice]
 
 
 @pytest.mark.parametrize("written", encodings())
