@@ -1,7 +1,7 @@
 """Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
 repository, and a service is started once. What would fail in every trial is refused here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import anyio
 
@@ -15,6 +15,7 @@ from swarm_bench.retrieval.canopy_service import started_service, without_log
 from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import Greeting, Greetings
 from swarm_bench.retrieval.modes import check_filling, uses
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.workspace import Snapshot
 
 OMIT = "omit the mode from --modes"
@@ -69,7 +70,7 @@ def _problems(
             f"fix {mode.source}, or {OMIT}"
         )
     elif not failed:
-        yield from _unknown_tools(mode, answers)
+        yield from _unknown_tools(mode, answers, asking.secrets(mode))
 
 
 async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
@@ -92,7 +93,9 @@ def _no_start(asking: Asking, mode: Mode, greeting: Greeting) -> ConfigError:
     )
 
 
-def _unknown_tools(mode: Mode, greetings: Mapping[str, Greeting]) -> Iterator[ConfigError]:
+def _unknown_tools(
+    mode: Mode, greetings: Mapping[str, Greeting], secrets: Collection[str]
+) -> Iterator[ConfigError]:
     """Calls that none of the mode's servers offers, before they fail in every swarm."""
     named = {
         "prepare": mode.prepare.tool if mode.prepare else "",
@@ -100,7 +103,7 @@ def _unknown_tools(mode: Mode, greetings: Mapping[str, Greeting]) -> Iterator[Co
         "search": mode.search.tool if mode.search else "",
     }
     offered = sorted({tool.name for greeting in greetings.values() for tool in greeting.tools})
-    for key, tool in named.items():
+    for key, tool in cleaned(named, secrets).items():  # as those that are offered
         if tool and tool not in offered:
             yield ConfigError(
                 f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "

@@ -20,6 +20,7 @@ from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
 from swarm_bench.retrieval.modes import check_filling, render_servers, uses
 from swarm_bench.retrieval.own_service import new_key, sends_key, service_command
 from swarm_bench.retrieval.service_exercise import FILES, make_repository
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.homes import Homes
@@ -175,8 +176,7 @@ async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Greeting]]:
     """The servers of modes that are alike, greeted in `workspace`, which is prepared first if they
-    need it; one that fails says so in its greeting. Their problems and programs are without
-    secrets. Raises `IndexFailed` and `ConfigError`."""
+    need it; one that fails says so in its greeting. What they say is without secrets. Raises `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
     for one in modes:
         check_filling(one, asking.variables)
@@ -202,7 +202,7 @@ async def greet_modes(
             change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
         finally:
             await tear_down(site)
-    unexpected = change.without(mode.may_create)[:MOST_PATHS]
+    unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], hidden)
     found = {name: replace(one, unexpected=unexpected) for name, one in found.items()}
     return {one.name: found for one in modes}
 

@@ -13,6 +13,7 @@ from swarm_bench.core.experiment import Mode
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.preparing import Site, call, prepare, tear_down
 from swarm_bench.engine.surroundings import Surroundings
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.inventory import (
     Changes,
@@ -67,7 +68,7 @@ class Groundwork:
         change = self._changes
         unexpected = change.without(self._mode.may_create) if change else ()
         indexed = self.prepares or bool(self._mode.services)
-        return {
+        figures = {
             "index_bytes": change.bytes + self._home_bytes if change and indexed else None,
             "index_copied": self._copied,
             "warm_up_seconds": self._warm_up_seconds,
@@ -77,6 +78,7 @@ class Groundwork:
             "instructions_changed": self._instructions_changed,
             "teardown_failure": self._teardown_failure,
         }
+        return cleaned(figures, self._kit.secrets)
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[None]:

@@ -20,6 +20,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.packages import package_version
+from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ async def greet(
 
     `written` are the same servers with the user's variables left as they are written. Returns the
     greetings by mode and server; a server that takes longer than `seconds` has a problem. `secrets`
-    are in no problem and in the name of no program.
+    are in nothing that a server says.
     """
     configs = {_key(one): one for servers in modes.values() for one in servers.values()}
     answers: dict[str, Greeting] = {}
@@ -135,8 +136,8 @@ async def _greeting(
                 name=name or "",
                 title=title,
                 version=version,
-                instructions=one.instructions,
-                tools=one.tools,
+                instructions=clean_text(one.instructions, secrets),
+                tools=cleaned(one.tools, secrets),
                 seconds=one.seconds,
             )
     except ServerFailed as error:

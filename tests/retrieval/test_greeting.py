@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.core.experiment import Mode
+from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.records import Treatment
+from swarm_bench.core.status import Cause
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.backends import find_program
 from swarm_bench.retrieval.greeting import LONGEST_NAME, Greeting, Servers, greet
+from swarm_bench.retrieval.purposes import purposes
+from swarm_bench.retrieval.treatment import treatment
 
 pytestmark = pytest.mark.anyio
 
@@ -124,3 +130,22 @@ async def test_what_is_filled_in_or_said_is_in_no_name(tmp_path: Path) -> None:
     assert (unsaid.name, unsaid.version, unsaid.path) == ("${PROGRAM}", None, "${PROGRAM}")
     assert (far.name, far.path) == ("http://127.0.0.1:1/mcp", None)
     assert key not in repr([(one.problem, one.program) for one in found["m"].values()])
+
+
+async def test_no_key_is_in_what_a_tool_is_called_or_asks_for(tmp_path: Path) -> None:
+    key = "sesame-12345"
+    server_ = server(name="x")
+    script = server_["args"][1].replace('"one"', f'"search_{key}"').replace("Ä", f"Ask {key}.")
+    script = script.replace(
+        '{"type": "object"}', f'{{"type": "object", "properties": {{"{key}": {{}}}}}}'
+    )
+    config = {**server_, "args": ["-c", script.replace("Ask me.", key), server_["args"][2]]}
+    modes = {"m": {"it": config}}
+    found = await greet(modes, written=modes, cwd=tmp_path, env=ENV, secrets=(key,))
+    assert found["m"]["it"].tools[0].name == "search_(not stored)"
+    assert found["m"]["it"].tools[0].schema["properties"] == {"(not stored)": {}}
+    assert key not in repr(found)
+    mode = Mode(name="m", source="m.json", servers=modes["m"])
+    told = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__it__search_(not stored)": 1})
+    label, evidence = treatment(mode.servers, told, purposes(mode, found))
+    assert (label, evidence.unclear) == (Treatment.USED, ())

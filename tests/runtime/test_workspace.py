@@ -159,6 +159,8 @@ async def test_a_hostile_agent_does_not_reach_the_original(repo: Path, tmp_path:
         "git push -f '{snapshot}' HEAD:other && "
         "git --git-dir='{snapshot}' symbolic-ref HEAD refs/heads/other && "
         "git --git-dir='{snapshot}' update-ref -d refs/heads/main",
+        "own=$(git --git-dir='{snapshot}' rev-parse main); for number in $(seq 3000); do "
+        "echo $own refs/heads/main/$number; done > '{snapshot}/packed-refs'",
     ],
 )
 async def test_what_an_agent_pushed_reaches_no_later_clone(

@@ -147,18 +147,19 @@ async def _answer(site: Site, question: Question) -> _Asked:
                 if found is None:
                     continue
                 tool, arguments = found
+                shown = clean_text(tool, site.secrets)
                 started = anyio.current_time()
                 with anyio.move_on_after(question.answer_seconds):
                     answer = await server.call(tool, arguments)
                     seconds = anyio.current_time() - started
                     return _Asked(
                         workspace=str(site.workspace),
-                        tool=tool,
+                        tool=shown,
                         text=answer.text,
                         is_error=answer.is_error,
                         seconds=seconds,
                     )
-                raise _Skipped(f"{tool} did not answer within {question.answer_seconds:g} s")
+                raise _Skipped(f"{shown} did not answer within {question.answer_seconds:g} s")
         except ServerFailed as error:
             raise HarnessError(f"the server {name!r} could not be asked: {error}") from error
     raise _Skipped("no tool of it is known to search; name one in its file, as swarmBench.search")
