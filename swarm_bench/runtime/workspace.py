@@ -136,12 +136,13 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
     if "HEAD" not in files or not all(stat.S_ISREG(entry.kind) for entry in files.values()):
         raise _changed(snapshot)  # git would wait for a pipe
     listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
-    if (refs := listed.decode("utf-8", "replace").split("\n")[:-1]) == [own]:
+    if listed.decode("utf-8", "replace").split("\n")[:-1] == [own]:
         if await anyio.to_thread.run_sync(_sizes, target / "objects") != snapshot.sizes:
             raise _changed(snapshot)
         return
-    for ref in refs:
-        await git("update-ref", "-d", ref.partition(" ")[2], cwd=target)
+    for place in (target / "packed-refs", target / "refs"):
+        await anyio.to_thread.run_sync(remove, place)
+    (target / "refs").mkdir()  # without it git sees no repository
     await git("update-ref", f"refs/heads/{BRANCH}", str(snapshot.commit), cwd=target)
     await _pack(target)
     raise HarnessError(
