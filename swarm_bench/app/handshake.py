@@ -176,7 +176,8 @@ async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Greeting]]:
     """The servers of modes that are alike, greeted in `workspace`, which is prepared first if they
-    need it; one that fails says so in its greeting. What they say is without secrets. Raises `IndexFailed` and `ConfigError`."""
+    need it; one that fails says so in its greeting. What they say is without secrets. Raises
+    `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
     for one in modes:
         check_filling(one, asking.variables)

@@ -134,18 +134,17 @@ async def test_what_is_filled_in_or_said_is_in_no_name(tmp_path: Path) -> None:
 
 async def test_no_key_is_in_what_a_tool_is_called_or_asks_for(tmp_path: Path) -> None:
     key = "sesame-12345"
-    server_ = server(name="x")
-    script = server_["args"][1].replace('"one"', f'"search_{key}"').replace("Ä", f"Ask {key}.")
-    script = script.replace(
-        '{"type": "object"}', f'{{"type": "object", "properties": {{"{key}": {{}}}}}}'
-    )
-    config = {**server_, "args": ["-c", script.replace("Ask me.", key), server_["args"][2]]}
+    config = server(name="x")
+    script = config["args"][1].replace('"one"', f'"search_{key}"').replace("Ä", f"Ask {key}.")
+    schema = json.dumps({"type": "object", "properties": {key: {}, "query": {}}})
+    script = script.replace('{"type": "object"}', schema).replace("Ask me.", key)
+    config["args"][1] = script
     modes = {"m": {"it": config}}
     found = await greet(modes, written=modes, cwd=tmp_path, env=ENV, secrets=(key,))
     assert found["m"]["it"].tools[0].name == "search_(not stored)"
-    assert found["m"]["it"].tools[0].schema["properties"] == {"(not stored)": {}}
+    assert [*found["m"]["it"].tools[0].schema["properties"]] == ["(not stored)", "query"]
     assert key not in repr(found)
     mode = Mode(name="m", source="m.json", servers=modes["m"])
-    told = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__it__search_(not stored)": 1})
-    label, evidence = treatment(mode.servers, told, purposes(mode, found))
+    called = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__it__search_(not stored)": 1})
+    label, evidence = treatment(mode.servers, called, purposes(mode, found))
     assert (label, evidence.unclear) == (Treatment.USED, ())
