@@ -21,11 +21,10 @@ from swarm_bench.core import written
 from swarm_bench.core.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.experiment import NOT_STORED, ControlKind, Experiment, Setting
-from swarm_bench.core.toml_file import read_toml
-from swarm_bench.core.validation import words_of
+from swarm_bench.core.settings_file import SettingsFile, read_settings
+from swarm_bench.core.validation import plainly, words_of
 
 PREFIX = "SWARM_BENCH_"
-FILE = Path("swarm-bench.toml")
 OF_ONE_CALL = frozenset(
     {
         "output",
@@ -171,7 +170,7 @@ def load(
     `session` holds the options of a session that is continued: they come right after the command
     line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that is wrong.
     """
-    dotenv = read_dotenv()
+    dotenv, file = read_dotenv(), read_settings(config)
     layers: dict[Source, Mapping[str, Any]] = {
         "command line": given,
         "session": {
@@ -181,7 +180,7 @@ def load(
         },
         "environment": _environment(),
         ".env": _dotenv(dotenv),
-        "file": _file(config),
+        "file": _fields({name: file.options[name] for name in file.options if name in _NAMES}),
         "default": defaults or {},
     }
     values: dict[str, Any] = {}
@@ -192,7 +191,9 @@ def load(
     try:
         settings = Settings(**values)
     except ValidationError as error:
-        raise _sentence(error, sources) from error
+        raise _sentence(error, sources, file) from error
+    if problems := file.problems(_NAMES):
+        raise ConfigError("; ".join(problems))
     return Resolved(
         settings=settings, sources=sources, config=config, dotenv=dotenv.without(PREFIX)
     )
@@ -242,52 +243,27 @@ def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
         if _is_ours(name) and option not in _NAMES and name.upper() not in MARKS:
             close = get_close_matches(option, sorted(_NAMES), n=1)
             advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"
+            if option == "mode":
+                advice += " calibrate takes its one mode from that"
             raise ConfigError(f"{place} sets {name.upper()}, which is no option; {advice}")
 
 
-def _file(config: Path | None) -> dict[str, Any]:
-    path = config or FILE
-    if not path.is_file():
-        if config is not None and not config.exists():
-            raise ConfigError(f"The settings file {config} does not exist; fix --config")
-        if os.path.lexists(path):
-            raise ConfigError(f"The settings file {path} is not a file; fix --config, or remove it")
-        return {}
-    options = read_toml(path, "settings file")
-    found = {name.replace("-", "_"): value for name, value in options.items()}
-    unknown = set(found) - _NAMES
-    tables = [name for name in unknown if isinstance(found[name], dict)]
-    if tables:
-        raise ConfigError(
-            f"The settings file {path} has the table [{tables[0]}]; write the options without one: "
-            "they are the same for every command"
-        )
-    if unknown:
-        known = sorted(name.replace("_", "-") for name in _NAMES)
-        written = [name for name in options if name.replace("-", "_") in unknown]
-        meant = (get_close_matches(name, known, n=1) for name in written)
-        shown = (
-            f"{name} (did you mean {close[0]}?)" if close else name
-            for name, close in zip(written, meant, strict=True)
-        )
-        raise ConfigError(
-            f"The settings file {path} sets {', '.join(shown)}, which is no option; "
-            "see 'swarm-bench compare --help'"
-        )
-    return _fields(found)
+def _sentence(
+    error: ValidationError, sources: Mapping[str, Source], file: SettingsFile
+) -> UsageError:
+    """All options that are wrong, and all that the file has besides."""
+    clauses = (_clause(one, sources, file) for one in error.errors())
+    return UsageError("; ".join(dict.fromkeys([*file.problems(_NAMES), *clauses])))
 
 
-def _sentence(error: ValidationError, sources: Mapping[str, Source]) -> UsageError:
-    """All options that are wrong."""
-    return UsageError("; ".join(dict.fromkeys(_clause(one, sources) for one in error.errors())))
-
-
-def _clause(error: ErrorDetails, sources: Mapping[str, Source]) -> str:
+def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFile) -> str:
     name = str(error["loc"][0])
     option = "--" + name.replace("_", "-").replace("resume", "continue")
-    place = sources.get(name, "default")
+    place: str = sources.get(name, "default")
+    if place == "file":
+        place = file.place("continue" if name == "resume" else name)
     where = "" if place == "command line" else f" (from {place})"
     given = error["input"]
     if name == "agent_env" and isinstance(given, list):
         given = [_without_value(str(word)) for word in given]
-    return f"{option} {given!r}{where}: it {words_of(error)}"
+    return f"{option} {plainly(given)}{where}: it {words_of(error)}"

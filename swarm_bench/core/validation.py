@@ -11,7 +11,7 @@ Line = Callable[[Sequence[int | str]], int]
 """The line of a place in a file, from 1; 0 where that is not known."""
 Problem = tuple[int, str]
 """The line of a problem in a file, 0 where it is not known, and a clause."""
-MOST = 5
+MOST = 10
 """Problems of a file that are said at once."""
 _MOST_LOCATED = 100
 """Problems of a file whose lines are looked for; the others are only counted."""
@@ -35,6 +35,11 @@ _WORDS = {
 }
 
 
+def plainly(value: object) -> str:
+    """A value as a person writes it: a whole number without decimals."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+
+
 def place_of(error: ErrorDetails) -> str:
     """Where it is, as `tasks.0.prompt`."""
     return ".".join(str(part) for part in error["loc"]) or "it"
@@ -45,11 +50,11 @@ def words_of(error: ErrorDetails) -> str:
     context: dict[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "greater_than_equal":
-            return f"must be at least {context['ge']}"
+            return f"must be at least {plainly(context['ge'])}"
         case "less_than_equal":
-            return f"must be at most {context['le']}"
+            return f"must be at most {plainly(context['le'])}"
         case "greater_than":
-            return f"must be more than {context['gt']}"
+            return f"must be more than {plainly(context['gt'])}"
         case "literal_error":
             return f"must be {context['expected']}"
         case "string_pattern_mismatch":
@@ -76,22 +81,34 @@ def wrong_file(
     """
     known = sorted(_keys(model.model_json_schema()))
     errors = error.errors(include_url=False) if error else []
-    located = errors[:_MOST_LOCATED]
+    located = _without_misspelt(errors[:_MOST_LOCATED], known)
     problems = [(line(one["loc"]) if line else 0, _clause(one, known)) for one in located]
     shown = sorted([*problems, *others])[:MOST]
     clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
-    left = len(errors) + len(others) - len(shown)
+    left = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
     more = [f"and {left} more"] if left else []
     return f"{'; '.join([*dict.fromkeys(clauses), *more])}; fix the file"
 
 
+def _without_misspelt(errors: list[ErrorDetails], known: Sequence[str]) -> list[ErrorDetails]:
+    """Without the missing keys that stand there under a name that looks like theirs."""
+    unknown = [one["loc"] for one in errors if one["type"] == "extra_forbidden"]
+    there = {(*loc[:-1], meant) for loc in unknown if (meant := _meant(loc[-1], known))}
+    return [one for one in errors if one["type"] != "missing" or one["loc"] not in there]
+
+
 def _clause(error: ErrorDetails, known: Sequence[str]) -> str:
     clause = f"{place_of(error)} {words_of(error)}"
-    if error["type"] == "extra_forbidden" and isinstance(key := error["loc"][-1], str):
-        same = [name for name in known if name.lower() == key.lower()]
-        meant = [*same, *get_close_matches(key, known, n=1)]
-        return f"{clause}, did you mean {meant[0]!r}?" if meant and key not in same else clause
-    return clause
+    meant = _meant(error["loc"][-1], known) if error["type"] == "extra_forbidden" else None
+    return f"{clause}, did you mean {meant!r}?" if meant else clause
+
+
+def _meant(key: int | str, known: Sequence[str]) -> str | None:
+    """The known key that an unknown one looks like; `None` for one that stands in a wrong place."""
+    if not isinstance(key, str) or key in known:
+        return None
+    same = [name for name in known if name.lower() == key.lower()]
+    return next(iter([*same, *get_close_matches(key, known, n=1)]), None)
 
 
 def _keys(schema: Any) -> set[str]:

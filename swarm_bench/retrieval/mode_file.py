@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -21,6 +22,8 @@ from swarm_bench.retrieval.variables import QUERY, placeholders_in
 _HTTP = ("http", "streamable-http", "streamableHttp")
 Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
 """Program and arguments."""
+_MOST_KEYS = 100
+"""Keys of a server that are compared with the known ones."""
 _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
 """What agents write as `_` when a server's name becomes part of the name of a tool."""
 
@@ -37,7 +40,8 @@ def _is_address(url: str) -> bool:
 
 
 class Server(BaseModel):
-    """One MCP server. Agents have keys of their own here, so unknown ones are passed on."""
+    """One MCP server. Agents have keys of their own here, so unknown ones are passed on, but for
+    those that are misspelt."""
 
     model_config = ConfigDict(extra="allow")
     command: str | None = None
@@ -49,6 +53,11 @@ class Server(BaseModel):
 
     @model_validator(mode="after")
     def _says_how_to_reach_it(self) -> "Server":
+        known = [*Server.model_fields, "cwd"]
+        for key in [*(self.model_extra or {})][:_MOST_KEYS]:
+            close = [] if key in known else get_close_matches(key.lower(), known, n=1, cutoff=0.8)
+            if close:
+                raise ValueError(f"has the key {key!r}; did you mean {close[0]!r}?")
         if (self.command is None) == (self.url is None):
             raise ValueError("needs either 'command' or 'url'")
         if self.url is not None and not _is_address(self.url):

@@ -46,10 +46,12 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
     seen: dict[str, Mode] = {}
     for mode in modes:
         other = seen.setdefault(mode.name, mode)
+        if other is not mode and other.source == mode.source:
+            raise ConfigError(f"The mode {mode.name!r} is named twice; name it once")
         if other is not mode:
             raise ConfigError(
                 f"Two modes are called {mode.name!r} ({other.source} and {mode.source}); "
-                "name each mode once, and rename one of two files"
+                "rename one of the two files"
             )
     return tuple(modes)
 

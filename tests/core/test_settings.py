@@ -152,7 +152,11 @@ def test_a_value_that_cannot_be_names_its_place(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("swarm-bench.toml", "agnets = 3\n", r"sets agnets \(did you mean agents\?\), which is no"),
+        (
+            "swarm-bench.toml",
+            "agnets = 3\n",
+            r"^swarm-bench.toml:1: agnets is no option; did you mean",
+        ),
         ("swarm-bench.toml", "agents = \n", "is not TOML"),
         (".env", "SWARM_BENCH_AGNETS=3\n", "sets SWARM_BENCH_AGNETS, which is no option"),
         (".env", "SWARM_BENCH_REPO=\xff\n", ".env is not UTF-8"),
@@ -350,5 +354,33 @@ def test_all_options_that_are_wrong_are_said_at_once() -> None:
     assert str(failed.value) == (
         "--agents '0': it must be at least 1; --agents 'two': it must be a whole number; "
         "--runs 'many': it must be a whole number; --min-connected '90%': it must be a number; "
-        "--seed 'x' (from file): it must be a whole number"
+        "--seed 'x' (from swarm-bench.toml:1): it must be a whole number"
     )
+
+
+def test_all_problems_of_a_settings_file_are_said_at_once_with_their_lines() -> None:
+    Path("swarm-bench.toml").write_text(
+        "# mine\nagnets = 3\ntrust = true\nmax-turns = 0\ntimeout = -3\nnowhere = 1\n"
+        "[compare]\nruns = 1\n"
+    )
+    with pytest.raises(UsageError) as failed:
+        load({})
+    file = "swarm-bench.toml"
+    assert (
+        str(failed.value).split(f"; {file}")[0]
+        == f"{file}:2: agnets is no option; did you mean agents?"
+    )
+    for clause in (
+        f"{file}:3: a file cannot vouch for itself; ",
+        f"{file}:6: nowhere is no option; see ",
+        f"{file}:7: the table [compare] is not known; ",
+        f"--max-turns 0 (from {file}:4): it must be at least 1",
+        f"--timeout -3 (from {file}:5): it must be more than 0",
+    ):
+        assert clause in str(failed.value)
+
+
+def test_the_mode_of_calibrate_has_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARM_BENCH_MODE", "canopy")
+    with pytest.raises(ConfigError, match=r"SWARM_BENCH_MODES\? calibrate takes its one mode"):
+        load({})

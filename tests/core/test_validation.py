@@ -29,7 +29,6 @@ def wrong(text: str) -> str:
 def test_all_problems_are_said_in_the_order_of_their_lines() -> None:
     text = '{\n\t"parts": [\n    {"promt": "a",\n     "count": "many"}\n  ],\n  "ownpart": {}\n}'
     assert wrong(text) == (
-        "x.json:3: parts.0.prompt is missing; "
         "x.json:3: parts.0.promt is not a key that is known here, did you mean 'prompt'?; "
         "x.json:4: parts.0.count must be a whole number; "
         "x.json:6: ownpart is not a key that is known here, did you mean 'ownPart'?; fix the file"

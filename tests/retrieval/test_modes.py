@@ -133,6 +133,8 @@ def test_two_modes_of_one_name_are_refused(tmp_path: Path) -> None:
     path = mode_file(tmp_path, SERVER, "baseline.json")
     with pytest.raises(ConfigError, match="Two modes are called 'baseline'"):
         find_modes(["baseline", str(path)])
+    with pytest.raises(ConfigError, match="'baseline' is named twice; name it once"):
+        find_modes(["baseline", "baseline"])
 
 
 def test_an_unknown_mode_is_named_with_a_hint() -> None:
@@ -161,6 +163,10 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         (
             {"mcpServers": {"a b": {"command": "sh"}, "a.b": {"command": "sh"}}},
             "'a b' and 'a.b', which agents cannot tell apart",
+        ),
+        *(
+            ({"mcpServers": {"s": {"command": "sh", key: []}}}, f"'{key}'; did you mean")
+            for key in ("arg", "envs", "Header", "typ", "cwdd")
         ),
         ({"servers": {}}, "call it 'mcpServers'"),
         *(

@@ -16,7 +16,8 @@ from swarm_bench.app.trust.parts import (
 )
 from swarm_bench.benchmarks import suites
 from swarm_bench.core.experiment import Experiment, Mode
-from swarm_bench.core.settings import FILE, Resolved
+from swarm_bench.core.settings import Resolved
+from swarm_bench.core.settings_file import FILE
 from swarm_bench.core.shipped import MODES, SUITES
 from swarm_bench.core.trust import Demand, digest_of, left_over
 from swarm_bench.engine.folder import SessionFolder

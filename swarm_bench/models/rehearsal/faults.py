@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.models.rehearsal.api import ErrorKind, Stop
 
 SLOW_SECONDS = 5.0
@@ -98,8 +98,7 @@ class Fault:
         """Reads `NAME`, `NAME:N` or `NAME:N-M`. Raises `UsageError`."""
         name, has_numbers, numbers = spec.partition(":")
         if name not in FAULTS:
-            known = ", ".join(sorted(FAULTS))
-            raise UsageError(f"There is no fault called {name!r}; give one of {known}")
+            raise UnknownName("fault", name, sorted(FAULTS))
         if not has_numbers:
             return cls(name=name)
         first, is_range, last = numbers.partition("-")

@@ -26,8 +26,10 @@ def test_of_several_faults_the_first_that_fits_is_played() -> None:
 
 
 def test_an_unknown_fault_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no fault called 'flood'; give one of broken-stream, "):
+    with pytest.raises(UsageError, match=r"no fault called 'flood'; known: broken-stream, "):
         parse_faults(["rate-limit", "flood:2"])
+    with pytest.raises(UsageError, match="no fault called 'refsal'; did you mean 'refusal'"):
+        parse_faults(["refsal"])
 
 
 @pytest.mark.parametrize("numbers", ["", "0", "x", "2-", "-2", "3-2", "1-2-3", "٣", "1.5", "+1"])
