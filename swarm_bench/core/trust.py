@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from swarm_bench.core.errors import UsageError
@@ -23,19 +23,32 @@ class Demand:
     word: str
     """What is asked for: one of several modes, an agent."""
     what: str
-    """For a person: what would be started, without values of variables."""
+    """For a person: what would be started, without keys."""
     origin: str
     """The file or the session that asks for it."""
     digest: str
     """Of all that decides what is started."""
     session: str | None = None
     """Id of the session that asks; `None` for a file of the working folder."""
+    has_changed: bool = False
+    """Whether it was trusted when it was something else."""
+
+    @property
+    def subject(self) -> str:
+        """The hash of what asks, whatever it asks for; remembered beside the digest."""
+        return digest_of("subject", self.session, self.option, self.word)
 
     @property
     def sentence(self) -> str:
         """`the agent x:A (swarm-bench.toml)`."""
         what = self.what if len(self.what) <= SHOWN_LETTERS else f"{self.what[:SHOWN_LETTERS]} …"
-        return f"{what} ({self.origin})"
+        return replace(self, what=what).in_full
+
+    @property
+    def in_full(self) -> str:
+        """The same for who is to judge it: nothing is cut off."""
+        changed = ", which has changed since you trusted it" if self.has_changed else ""
+        return f"{self.what} ({self.origin}){changed}"
 
 
 def digest_of(*parts: Any) -> str:
@@ -61,5 +74,14 @@ def refusal(demands: Sequence[Demand]) -> UsageError:
 
 
 def left_over(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
-    """What is asked for and not approved."""
-    return [demand for demand in demands if demand.digest not in approved]
+    """What is asked for and not approved. `approved` holds digests, and subjects."""
+    return [
+        replace(demand, has_changed=demand.subject in approved)
+        for demand in demands
+        if demand.digest not in approved
+    ]
+
+
+def marks(demands: Iterable[Demand]) -> frozenset[str]:
+    """What is remembered of demands that were approved."""
+    return frozenset(mark for one in demands for mark in (one.digest, one.subject))

@@ -19,7 +19,7 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.settings import TRUST, Resolved
-from swarm_bench.core.trust import Demand, left_over, refusal
+from swarm_bench.core.trust import Demand, left_over, marks, refusal
 from swarm_bench.core.written import yes_or_no
 from swarm_bench.runtime.trusted import TrustFile
 
@@ -37,7 +37,7 @@ def approve(
         known = resolved.approved | _known(asked)
         pending = left_over(asked, known)
         if pending and _is_approved(pending, trust, ask if refuse else None):
-            known |= {demand.digest for demand in pending}
+            known |= marks(pending)
         elif pending and refuse:
             raise refusal(pending)
         resolved = replace(resolved, approved=known)
@@ -94,7 +94,7 @@ def _known(asked: Sequence[Demand]) -> frozenset[str]:
 
 def _remember(asked: Sequence[Demand]) -> None:
     for key, of_key in groupby(sorted(asked, key=_key), _key):
-        TrustFile().remember(key, [demand.digest for demand in of_key])
+        TrustFile().remember(key, marks(of_key))
 
 
 def _key(demand: Demand) -> str:

@@ -22,6 +22,7 @@ from swarm_bench.core.shipped import MODES, SUITES
 from swarm_bench.core.trust import Demand, digest_of, left_over
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import series_sessions
+from swarm_bench.retrieval.secret_words import without_secret_parts
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "inherit_settings", "model")
 """Options that a continued session takes over as they are; its modes and tasks it holds itself."""
@@ -114,7 +115,7 @@ def of_variables(resolved: Resolved) -> list[Demand]:
         Demand(
             option=name,
             word=name,
-            what=f"the variable {name} for the agents",
+            what=f"the variable {without_secret_parts([f'{name}={value}'])[0]} for the agents",
             origin=".env",
             digest=digest_of("variable", name, value, resolved.settings.agent),
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 from swarm_bench.app.agents import YAML
 from swarm_bench.app.anchoring import REPLAY, anchored_agent
+from swarm_bench.app.trust.agent_lines import agent_lines
 from swarm_bench.benchmarks import suites
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Experiment, Mode
@@ -28,7 +29,7 @@ class Part:
 
     word: str
     what: str
-    """For a person, without values of variables."""
+    """For a person, without keys."""
     digest: str
 
 
@@ -46,13 +47,13 @@ def agent_file(word: str) -> str | None:
 def _agent(word: str) -> Parts:
     own = agent_file(word)
     if own is not None:
-        yield Part("agent", f"the agent {word}", _agent_digest(anchored_agent(own)))
-
-
-def _agent_digest(own: str) -> str:
-    if own.endswith(YAML):
-        return digest_of("agent", own, _content(Path(own.removeprefix("command:"))))
-    return digest_of("agent", own, str(Path.cwd()))  # a class is looked for there
+        own = anchored_agent(own)
+        if own.endswith(YAML):
+            path = Path(own.removeprefix("command:"))
+            lines = "; ".join(agent_lines(path)) or "nothing that could be started"
+            yield Part("agent", f"the agent {word}: {lines}", digest_of("agent", own, _hash(path)))
+        else:  # a class is looked for in the working folder
+            yield Part("agent", f"the agent {word}", digest_of("agent", own, str(Path.cwd())))
 
 
 def _arguments(words: Sequence[str]) -> Parts:
@@ -63,8 +64,8 @@ def _arguments(words: Sequence[str]) -> Parts:
 
 def _variables(words: Sequence[str]) -> Parts:
     if words:
-        names = ", ".join(word.partition("=")[0] for word in words)
-        yield Part("agent_env", f"the agents' variables {names}", digest_of("variables", words))
+        what = f"the agents' variables {shlex.join(without_secret_parts(words))}"
+        yield Part("agent_env", what, digest_of("variables", words))
 
 
 def _inherit(wanted: bool) -> Parts:
@@ -198,10 +199,10 @@ def _shipped_words() -> tuple[frozenset[str], frozenset[str]]:
     return prompts, frozenset(suite.answer_format for suite in ours)
 
 
-def _content(path: Path) -> str | None:
+def _hash(path: Path) -> str | None:
     """The hash of a file; `None` for what is none, or cannot be an agent's."""
     try:
-        text = read_text(path.expanduser(), "agent file")
+        text = read_text(path, "agent file")
         return hashlib.sha256(text.encode()).hexdigest()
     except SwarmBenchError:
         return None

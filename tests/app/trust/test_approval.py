@@ -93,6 +93,16 @@ def test_trust_is_remembered_where_the_process_says(
         approve(load({}))
 
 
+def test_what_changed_since_it_was_trusted_says_so(folder: Path) -> None:
+    assert not any(one.has_changed for one in unapproved(load({})))
+    trusted()
+    write_mode(folder, "rm")
+    with pytest.raises(UsageError) as refused:
+        approve(load({}))
+    assert "(swarm-bench.toml), which has changed since you trusted it" in str(refused.value)
+    assert "agent.yaml" not in str(refused.value)
+
+
 def test_the_environment_vouches_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWARM_BENCH_TRUST", "1")
     approve(load({}))
@@ -122,7 +132,7 @@ def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     assert "touch torn, after each swarm\n" in of_mode
     assert "seed = 4 (command line)" in text
     assert "runs = 1 (settings file)" in text
-    assert "the agent agent.yaml (swarm-bench.toml)" in text
+    assert "the agent agent.yaml: sh -c 'touch ran'" in text
     assert SECRET not in text
 
 

@@ -169,6 +169,30 @@ def test_another_line_and_another_content_of_its_file_ask_again(
     assert digests(load({})).isdisjoint(before)
 
 
+def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(folder: Path) -> None:
+    (folder / "swarm-bench.toml").write_text(
+        f'agent = "agent.yaml"\nmodes = ["mine"]\nagent-env = ["FOO=bar", "MY_KEY={KEY}", "TERM"]\n'
+    )
+    (folder / "agent.yaml").write_text(
+        "command: [sh, -c, 'touch ran', [--model, '{{ model }}']]\n"
+        f"environment: {{LD_PRELOAD: ./x.so, API_KEY: {KEY}}}\n"
+        "version: {command: [touch, asked]}\n"
+    )
+    server = {"command": "sh", "env": {"LD_PRELOAD": "./y.so", "MY_TOKEN": KEY}}
+    (folder / "mcp_configs" / "mine.json").write_text(json.dumps({"mcpServers": {"x": server}}))
+    (folder / ".env").write_text("HTTPS_PROXY=http://me:pw@proxy/\n")
+    asked = {one.option: one.in_full for one in demands(load({}))}
+    assert "sh -c 'touch ran' --model '{{ model }}' (with LD_PRELOAD=./x.so" in asked["agent"]
+    assert "touch asked, for its version" in asked["agent"]
+    assert "FOO=bar 'MY_KEY=(not stored)' TERM" in asked["agent_env"]
+    assert "sh (with LD_PRELOAD=./y.so, MY_TOKEN)" in asked["modes"]
+    assert KEY not in str(asked)
+    (folder / "swarm-bench.toml").unlink()
+    (one,) = demands(load({"agent": "claude"}))
+    assert "HTTPS_PROXY=http://" in one.sentence
+    assert "pw" not in one.sentence
+
+
 @pytest.mark.parametrize(
     "change",
     [
