@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.app.agents import environment
-from swarm_bench.app.doctor.searching import check_search, make_question
+from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.handshake import Asking, greet_alone
 from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
@@ -51,15 +51,22 @@ async def check_tools(
             yield check
             if not mode.servers or check.state is State.PROBLEM:
                 continue
-            try:
-                question = question or await make_question(settings, work)
-            except SwarmBenchError as error:
-                found = f"not asked: {error}"
+            question = question or await _question(settings, work)
+            if isinstance(question, SwarmBenchError):
+                found = f"not asked: {question}"
                 yield Check(about=f"search {mode.name}", state=State.WARNING, found=found)
             else:
                 yield await check_search(asking, mode, question)
         if any(mode.services for mode in modes):
             yield await _check_service(asking)
+
+
+async def _question(settings: Settings, work: Path) -> Question | SwarmBenchError:
+    """What all tools are asked, or why nothing can be asked, which is found out once."""
+    try:
+        return await make_question(settings, work)
+    except SwarmBenchError as error:
+        return error
 
 
 def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:

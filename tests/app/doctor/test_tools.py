@@ -1,6 +1,7 @@
 """What doctor says of modes and of the service: real servers, and the embedded canopy."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,3 +98,30 @@ async def test_what_a_server_says_is_said_without_secrets(
     assert found["mode telltale"].state is state
     assert "(not stored)" in found["mode telltale"].found
     assert "sesame" not in repr(found)
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A checkout without the content of its only file."""
+    root = tmp_path / "damaged"
+    root.mkdir()
+    (root / "a.py").write_text("x = 1\n")
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-qm", "first")):
+        subprocess.run(["git", "-C", root, *words], check=True)
+    named = subprocess.run(
+        ["git", "-C", root, "rev-parse", ":a.py"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    (root / ".git" / "objects" / named[:2] / named[2:]).unlink()
+    return root
+
+
+@pytest.mark.anyio
+async def test_a_repository_that_cannot_be_copied_is_the_reason_for_every_tool(
+    tmp_path: Path, damaged: Path
+) -> None:
+    more = {"args": ["-c", TELLTALE, "x", "lives"], "env": {"KEY": "x"}}
+    one, other = (mode(tmp_path, name, TELLTALE, **more) for name in ("one", "other"))
+    found = await checks(one, other, repo=str(damaged))
+    assert found["search one"].found == found["search other"].found
+    assert "git fetch failed" in found["search one"].found
