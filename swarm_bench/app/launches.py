@@ -23,7 +23,7 @@ def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
         variables=sorted(_variables(ready, resolved, launch)) if launch else (),
         programs=_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
-        withheld=[demand.sentence for demand in unapproved(resolved)],
+        withheld=[demand.in_full for demand in unapproved(resolved)],
         paid=ready.recorded is None and is_paid(ready.agent, resolved.settings),
     )
 

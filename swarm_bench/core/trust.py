@@ -41,7 +41,9 @@ class Demand:
     @property
     def sentence(self) -> str:
         """`the agent x:A (swarm-bench.toml)`."""
-        what = self.what if len(self.what) <= SHOWN_LETTERS else f"{self.what[:SHOWN_LETTERS]} …"
+        half = SHOWN_LETTERS // 2
+        cut = len(self.what) > SHOWN_LETTERS  # the end says as much as the begin
+        what = f"{self.what[:half]} … {self.what[-half:]}" if cut else self.what
         return replace(self, what=what).in_full
 
     @property

@@ -24,7 +24,7 @@ from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import series_sessions
 from swarm_bench.retrieval.secret_words import without_secret_parts
 
-_TAKEN_OVER = ("agent", "agent_arg", "agent_env", "inherit_settings", "model")
+_TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")
 """Options that a continued session takes over as they are; its modes and tasks it holds itself."""
 _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 """How the names of keys end."""

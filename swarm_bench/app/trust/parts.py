@@ -73,6 +73,12 @@ def _inherit(wanted: bool) -> Parts:
         yield Part("inherit_settings", "your own home for the agents", digest_of("inherit"))
 
 
+def _include(patterns: Sequence[str]) -> Parts:
+    if patterns:
+        what = f"copies of files that may hold keys, or are large: {shlex.join(patterns)}"
+        yield Part("include", what, digest_of("include", patterns))
+
+
 def _model(name: str | None) -> Parts:
     if name is not None and not is_plain_model(name):
         yield Part("model", f"the model {name!r}, which is no plain name", digest_of("model", name))
@@ -148,6 +154,7 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
     "agent": _agent,
     "agent_arg": _arguments,
     "agent_env": _variables,
+    "include": _include,
     "inherit_settings": _inherit,
     "model": _model,
     "modes": _modes,

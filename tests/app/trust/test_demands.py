@@ -223,3 +223,13 @@ def test_of_dotenv_keys_are_read_and_addresses_ask(folder: Path) -> None:
     }  # fmt: skip
     assert KEY not in str(asked)
     assert demands(load({"agent": "scout"})) == []
+
+
+def test_of_a_long_line_begin_and_end_are_shown_and_the_plan_has_all(folder: Path) -> None:
+    words = ["begin", "x" * 500, "; curl evil"]
+    (folder / "swarm-bench.toml").write_text(f"agent-arg = {json.dumps(words)}\n")
+    (one,) = demands(load({}))
+    assert "arguments begin" in one.sentence
+    assert "; curl evil" in one.sentence
+    assert " … " in one.sentence
+    assert "x" * 500 in one.in_full
