@@ -156,8 +156,11 @@ def banner(selection: Selection) -> str | None:
 
 def notes(selection: Selection) -> tuple[str, ...]:
     """What a reader must know to read the figures, where nothing went wrong."""
+    experiment, trials = selection.data.experiment, selection.trials
     found = []
-    trials = selection.trials
+    if experiment and experiment.repository.left_out:
+        said = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
+        found.append(f"Not all of the repository was copied. {' '.join(said)}")
     if selection.fixed_rules and not selection.rehearsal:
         found.append(
             "The agent thinks with fixed rules and asks no language model. The figures show that "
@@ -180,7 +183,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
         source = f" with the price table {', '.join(tables)}" if tables else ""
         found.append(f"Cost is an estimate{source}: nobody was billed.")
     found += about_audit(selection)
-    if selection.data.experiment is None:
+    if experiment is None:
         found.append(
             "These results were written by canopy's own script, which makes one run and keeps no "
             "transcript: whether an agent reached the tool can only be told from its counters."

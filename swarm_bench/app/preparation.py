@@ -169,6 +169,11 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
             "--require-retrieval asks for a tool, and none of the modes gives a tool; "
             "add one with --modes"
         )
+    if settings.require_verdict and len(chosen.modes) == 1:
+        raise UsageError(
+            "--require-verdict asks for a verdict, and with one mode nothing is compared; give two "
+            "modes, or omit it"
+        )
     if settings.index == "warm":
         check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
     check(chosen.agent, chosen.modes, settings, resolved.environment)

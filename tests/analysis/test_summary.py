@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -259,3 +260,13 @@ def test_the_head_says_how_agents_shared_and_when_the_index_was_built(
 def test_without_a_tool_there_is_no_index(trial: Trial, session: Session) -> None:
     facts = [fact.label for line in summarise(session(trial())).head for fact in line]
     assert "Index" not in facts
+
+
+def test_what_was_not_copied_is_a_note(trial: Trial, session: Session) -> None:
+    data = session(trial())
+    assert data.experiment is not None
+    left_out = ("the content of 1 submodule is left out (lib)", "2 files are left out (a, b)")
+    repository = data.experiment.repository.model_copy(update={"left_out": left_out})
+    changed = data.experiment.model_copy(update={"repository": repository})
+    (note,) = summarise(replace(data, experiment=changed)).notes[:1]
+    assert "The content of 1 submodule is left out (lib). 2 files are left out (a, b)." in note

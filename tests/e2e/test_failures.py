@@ -158,7 +158,9 @@ def test_an_agent_sees_no_key_and_no_variable_of_canopy(bench: Bench) -> None:
 
 def test_a_contaminated_baseline_is_called_so(bench: Bench) -> None:
     leak = [{"init": {"tools": ["mcp__canopy__canopy_query"], "servers": {"canopy": "connected"}}}]
-    done = play(bench, [{"steps": [*leak, GOOD]}], "--require-verdict")
+    (bench.folder / "plain.json").write_text('{"mcpServers": {}}')
+    modes = "baseline,./plain.json"
+    done = play(bench, [{"steps": [*leak, GOOD]}], "--require-verdict", modes=modes)
     assert (done.code, "and --require-verdict asks for it" in done.err) == (4, True)
     assert bench.records("out")[0]["retrieval"] == "contaminated"
     assert "contaminated" in done.out.partition("## Warnings")[2].partition("##")[0]
