@@ -42,6 +42,55 @@ def changed(treated: Treated) -> Iterator[Concern]:
         )
 
 
+def changed_beside(treated: Treated) -> Iterator[Concern]:
+    """Find lines on the mode's swarms and overhead whose checksum is of another content, or is
+    missing where all lines have one."""
+    audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
+    bare = audit.bare_beside if experiment and experiment.sealed_beside else {}
+    for found, what, meaning in (
+        (audit.edited_beside, "changed since", "somebody or something wrote them anew"),
+        (bare, "without a checksum", "every line there should have one"),
+    ):
+        for (file, mode), number in found.items():
+            if mode == treated.mode:
+                some = f"{amount(number, 'line')} of {file} {what}"
+                yield Concern(qualification=some, warning=f"{mode}: {some}: {meaning}.")
+
+
+def unrecorded(treated: Treated) -> Iterator[Concern]:
+    """Find trials of whose swarm `retrieval.jsonl` says nothing: that session was killed, or the
+    line is lost."""
+    if treated.selection.data.experiment is None:
+        return
+    known = {(swarm.run, agent) for swarm in treated.swarms for agent in swarm.agents}
+    so = [trial for trial in treated.measured if (trial.run, trial.agent) not in known]
+    if so:
+        some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
+        yield Concern(
+            qualification=f"no record of the swarms of {some}",
+            warning=f"{treated.mode}: retrieval.jsonl has no line on the swarms of {some} "
+            f"{places(so, treated.selection)}: the session was killed before it was written, or it "
+            "was taken away. Indexing and counters of them are missing.",
+        )
+
+
+def set_aside(selection: Selection) -> Iterator[str]:
+    """The clause for every mode: which agent did it, and what else it changed, is not known."""
+    if selection.data.planted:
+        yield "files of the session were replaced while it ran"
+
+
+def about_set_aside(selection: Selection) -> Iterator[str]:
+    """Name what was put in the place of the session's files."""
+    found = selection.data.planted
+    if found:
+        shown = ", ".join([*found[:5], *(["…"] if len(found) > 5 else [])])
+        yield (
+            "Something was put in the place of files of this session while it ran, probably by an "
+            f"agent, and was set aside: {shown}."
+        )
+
+
 def _is_sealed(selection: Selection, audit: Audit) -> bool:
     """Whether lines have checksums here, by their own word or by that of the experiment."""
     experiment = selection.data.experiment

@@ -145,6 +145,11 @@ _TRIAL = (
     ("references", "count", "Mentions of files as canopy's script counts them: see below."),
     ("references_distinct", "count", "Different mentions of files, existing or not."),
     ("references_existing", "count", "Those of them that name a file of the workspace."),
+    (
+        "answer_digest",
+        "digest",
+        "Of the answer's text (SHA-256, the first 16 digits): equal for equal answers.",
+    ),
     ("headings", "count", "Lines that are headings, outside of code fences."),
     ("bullets", "count", "Lines that begin a bullet (- or *), outside of code fences."),
     ("fences", "count", "Code fences."),

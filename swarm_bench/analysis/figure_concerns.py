@@ -47,6 +47,19 @@ def single_lines(treated: Treated) -> Iterator[Concern]:
     )
 
 
+def same_text(treated: Treated) -> Iterator[Concern]:
+    """Find a mode in which different tasks got one and the same answer."""
+    answered = [trial for trial in treated.compared if trial.answer_digest is not None]
+    tasks = {trial.task_key for trial in answered}
+    if len(tasks) > 1 and len({trial.answer_digest for trial in answered}) == 1:
+        what = f"every answer was the same text ({amount(len(answered), 'answer')} to "
+        what += f"{len(tasks)} different tasks)"
+        yield Concern(
+            qualification=what,
+            warning=f"{treated.mode}: {what}: it cannot be an answer to all of them.",
+        )
+
+
 def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     return [trial for trial in trials if trial.result_lines is not None and trial.result_lines <= 1]
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from swarm_bench.analysis.audit_concerns import set_aside
 from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
@@ -142,6 +143,7 @@ def _treatment(treated: Treated) -> str:
 
 def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     treated = Treated(selection, mode)
+    yield from set_aside(selection)
     yield from _left_out(treated)
     yield from _unfinished(treated)
     if selection.is_placebo(mode):

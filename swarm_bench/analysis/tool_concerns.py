@@ -4,7 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.answer_concerns import hollow_answers
-from swarm_bench.analysis.audit_concerns import changed, contradicted_by_streams
+from swarm_bench.analysis.audit_concerns import (
+    changed,
+    changed_beside,
+    contradicted_by_streams,
+    unrecorded,
+)
 from swarm_bench.analysis.clone_concerns import (
     brought,
     instructions_changed,
@@ -14,7 +19,7 @@ from swarm_bench.analysis.clone_concerns import (
 from swarm_bench.analysis.concerns import Concern, Kind
 from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
-from swarm_bench.analysis.figure_concerns import missing_figures, single_lines
+from swarm_bench.analysis.figure_concerns import missing_figures, same_text, single_lines
 from swarm_bench.analysis.outside_concerns import reached_outside
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.treated import Treated
@@ -198,6 +203,8 @@ def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
 
 KINDS: tuple[Kind, ...] = (
     changed,
+    changed_beside,
+    unrecorded,
     contradicted_by_streams,
     contaminated,
     reached_outside,
@@ -205,6 +212,7 @@ KINDS: tuple[Kind, ...] = (
     not_exercised,
     missing_figures,
     single_lines,
+    same_text,
     labels,
     unclear,
     hollow_answers,

@@ -32,6 +32,9 @@ def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
         *warned(selection, audit_concerns.changed),
+        *warned(selection, audit_concerns.changed_beside),
+        *audit_concerns.about_set_aside(selection),
+        *warned(selection, audit_concerns.unrecorded),
         *warned(selection, audit_concerns.contradicted_by_streams),
         *warned(selection, tool_concerns.contaminated),
         *warned(selection, outside_concerns.reached_outside),
@@ -43,6 +46,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_not_run(selection),
         *warned(selection, figure_concerns.missing_figures),
         *warned(selection, figure_concerns.single_lines),
+        *warned(selection, figure_concerns.same_text),
         *warned(selection, clone_concerns.brought),
         *warned(selection, clone_concerns.littered),
         *warned(selection, clone_concerns.instructions_changed),

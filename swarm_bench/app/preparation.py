@@ -229,6 +229,7 @@ async def _experiment(
         session=session,
         created_at=datetime.now(UTC),
         sealed=True,
+        sealed_beside=True,
         benchmark=benchmark,
         repository=repository,
         modes=chosen.modes,

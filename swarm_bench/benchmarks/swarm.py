@@ -2,6 +2,7 @@
 
 from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.ports import Scorer
+from swarm_bench.scoring.digest import Digest
 from swarm_bench.scoring.length import Length
 from swarm_bench.scoring.references import References
 from swarm_bench.scoring.structure import Structure
@@ -15,4 +16,4 @@ def prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
 
 def scorers() -> tuple[Scorer, ...]:
     """Every scorer of this benchmark."""
-    return (Length(), References(), Structure())
+    return (Length(), Digest(), References(), Structure())

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 Key = tuple[str | None, int]
 """Id and attempt of a trial."""
+Beside = tuple[str, str]
+"""A file of lines that are not of trials, and the mode that its lines are about."""
 FIGURES_OF_SCRIPT = (
     "duration_ms",
     "duration_s",
@@ -41,6 +43,10 @@ class Audit:
     """Those of them that were changed since."""
     bare: frozenset[Key] = frozenset()
     """Lines without a checksum."""
+    edited_beside: Mapping[Beside, int] = field(default_factory=dict)
+    """How many lines on swarms and on overhead were changed since."""
+    bare_beside: Mapping[Beside, int] = field(default_factory=dict)
+    """How many of them have no checksum."""
     differing: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     """Keys of the figures that the streams give otherwise, by trial; those without any are left
     out."""

@@ -150,6 +150,8 @@ class Experiment(Stored):
     created_at: datetime
     sealed: bool = False
     """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
+    sealed_beside: bool = False
+    """Whether the lines on swarms and on overhead have one too."""
     benchmark: Literal["swarm", "ab", "calibrate"]
     repository: Repository
     modes: tuple[Mode, ...]

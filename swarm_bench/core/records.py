@@ -132,6 +132,8 @@ class TrialRecord(Stored):
     references_distinct: int | None = None
     references_existing: int | None = None
     """Distinct mentions that name a file of the snapshot."""
+    answer_digest: str | None = None
+    """Equal for equal answers."""
     headings: int | None = None
     bullets: int | None = None
     fences: int | None = None
@@ -230,5 +232,7 @@ class SessionData:
     head: Mapping[str, str] = field(default_factory=dict)
     """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
     audit: Audit | None = None
+    planted: tuple[str, ...] = ()
+    """Names of what was put in the place of the session's files, and was set aside."""
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, invalid bytes."""

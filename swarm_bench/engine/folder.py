@@ -163,11 +163,12 @@ class SessionFolder:
             write_whole(self._metrics, amended)
 
     def append_swarm(self, record: SwarmRecord) -> None:
-        append_line(self._retrieval, record.model_dump_json())
+        append_line(self._retrieval, sealed(record.model_dump_json()))
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
         """Store the overhead of all modes, a line each."""
-        write_whole(self._overhead, "".join(line.model_dump_json() + "\n" for line in lines))
+        stored = (sealed(line.model_dump_json()) + b"\n" for line in lines)
+        write_whole(self._overhead, b"".join(stored))
 
     def set_aside_reruns(self) -> list[TrialRecord]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
@@ -244,12 +245,12 @@ class SessionFolder:
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
-            audit=audit_of(trials),
+            audit=audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead}),
+            planted=_planted(self.path),
             warnings=(
                 *torn_lines(self._metrics, trials),
                 *torn_lines(self._retrieval, swarms),
                 *torn_lines(self._overhead, overhead),
-                *_planted(self.path),
             ),
         )
 
@@ -267,11 +268,4 @@ class SessionFolder:
 def _planted(session: Path) -> tuple[str, ...]:
     levels = (f"{PLANTED}-*", f"*/{PLANTED}-*", f"*/*/{PLANTED}-*")
     names = sorted(path.name for one in levels for path in session.glob(one))
-    found = [name for name in names if _SET_ASIDE.fullmatch(name)]  # as we name them
-    if not found:
-        return ()
-    shown = ", ".join([*found[:5], *(["…"] if len(found) > 5 else [])])
-    return (
-        "something was put in the place of files of this session while it ran, probably by an "
-        f"agent, and was set aside: {shown}",
-    )
+    return tuple(name for name in names if _SET_ASIDE.fullmatch(name))  # as we name them

@@ -1,13 +1,15 @@
 """Lines of a session's files: what can be read, and whether they are as they were written."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from swarm_bench.core.audit import Audit
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.records import SwarmRecord, TrialRecord
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
@@ -32,13 +34,25 @@ def torn_lines(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) ->
     return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
 
 
-def audit_of(lines: Sequence[tuple[int, bytes, TrialRecord | None]]) -> Audit:
-    """What the checksums say of the lines that can be read."""
-    whole = [(record.key, is_whole(line)) for _, line, record in lines if record is not None]
+def audit_of(
+    trials: Sequence[tuple[int, bytes, TrialRecord | None]],
+    beside: Mapping[str, Sequence[tuple[int, bytes, SwarmRecord | Overhead | None]]],
+) -> Audit:
+    """What the checksums say of the lines that can be read: those of trials, and others by the name
+    of their file."""
+    whole = [(record.key, is_whole(line)) for _, line, record in trials if record is not None]
+    others = [
+        ((file, record.mode), is_whole(line))
+        for file, lines in beside.items()
+        for _, line, record in lines
+        if record is not None
+    ]
     return Audit(
         sealed=sum(state is not None for _, state in whole),
         edited=frozenset(key for key, state in whole if state is False),
         bare=frozenset(key for key, state in whole if state is None),
+        edited_beside=Counter(key for key, state in others if state is False),
+        bare_beside=Counter(key for key, state in others if state is None),
     )
 
 

@@ -33,6 +33,8 @@ def audited(**audit: Any) -> SessionData:
 
 CASES: dict[str, Callable[[], SessionData]] = {
     "changed": lambda: audited(edited=frozenset({("x", 1)})),
+    "changed_beside": lambda: audited(edited_beside={("retrieval.jsonl", "canopy"): 1}),
+    "unrecorded": lambda: canopy(make_swarm("canopy", agents=[2])),
     "contradicted_by_streams": lambda: audited(differing={("x", 1): ("total_tokens",)}),
     "contaminated": lambda: canopy(make_trial("canopy", agent=2, retrieval="contaminated")),
     "reached_outside": lambda: canopy(evidence={"outside": ["It started codegraph."]}),
@@ -42,6 +44,9 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
     "missing_figures": lambda: canopy(make_trial("canopy", agent=2, cost=None)),
     "single_lines": lambda: canopy(result_lines=1),
+    "same_text": lambda: canopy(
+        make_trial("canopy", agent=2, task="b", answer_digest="d"), answer_digest="d"
+    ),
     "labels": lambda: canopy(retrieval="unused"),
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
     "hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
@@ -78,6 +83,24 @@ def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
     assert standing.mode.startswith("canopy")
     assert standing.no_verdict or standing.qualifications
     assert found.headline.qualified
+
+
+def test_equal_answers_to_one_task_are_none_to_different_ones() -> None:
+    again = make_trial("canopy", agent=2, run=2, answer_digest="d")
+    other = make_trial("canopy", agent=2, task="b", answer_digest="e")
+    for more in (again, other):
+        found = summarise(canopy(more, answer_digest="d"))
+        assert not any("same text" in one for one in found.warnings)
+
+
+def test_what_was_set_aside_qualifies_every_mode() -> None:
+    """Also those that give no tool: nobody knows what else was changed."""
+    data = replace(make_session(make_trial(), make_trial("told")), planted=("planted-1-x",))
+    found = summarise(data)
+    said = [(one.mode, one.qualifications) for one in found.headline.standings]
+    clause = ("files of the session were replaced while it ran",)
+    assert said == [("baseline", clause), ("told", clause)]
+    assert any("was set aside: planted-1-x." in one for one in found.warnings)
 
 
 @pytest.mark.parametrize(

