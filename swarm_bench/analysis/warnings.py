@@ -100,10 +100,11 @@ def _causes(selection: Selection) -> Iterator[str]:
                 by_cause[trial.cause].append(trial)
         for cause, ended in by_cause.items():
             consequence = CONSEQUENCES[cause]
+            ends = consequence.of(len(ended))
             detail = next((trial.detail for trial in ended if trial.detail), None)
             yield (
-                f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} {consequence.meaning}"
-                f" {places(ended, selection)}; {_EFFECT[consequence.status]}."
+                f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} "
+                f"{ends} {places(ended, selection)}; {_EFFECT[consequence.status]}."
                 + (f" The first says: {detail}" if detail else "")
             )
 

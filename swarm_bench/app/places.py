@@ -88,13 +88,13 @@ def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     """
     base = (root or Path(tempfile.gettempdir())).expanduser().resolve()
     if not base.is_dir():
-        raise UsageError(f"{base} is no folder; make it, or choose another workspace_root")
+        raise UsageError(f"{base} is no folder; make it, or choose another workspace-root")
     with store_errors(base):
         left = sweep(base, SHORT).problems
         work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():
-            raise UsageError(f"{work} belongs to somebody else; choose another workspace_root")
+            raise UsageError(f"{work} belongs to somebody else; choose another workspace-root")
         mark(work)
     for problem in left:
         warn(problem)

@@ -56,7 +56,9 @@ class Result:
             )
         if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
             causes = Counter(trial.cause for trial in self.report.trials if trial.cause)
-            ends = [f"{number} {CONSEQUENCES[cause].meaning}" for cause, number in causes.items()]
+            ends = [
+                f"{number} {CONSEQUENCES[cause].of(number)}" for cause, number in causes.items()
+            ]
             raise HarnessError(
                 f"No agent gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
                 "and what an agent printed beside it"

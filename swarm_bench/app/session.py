@@ -19,6 +19,7 @@ from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
+from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks import swarm as swarm_benchmark
 from swarm_bench.core import settings as options
@@ -121,6 +122,8 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
                         interrupted, stopped = False, error
                 report, summary = write_summary(folder)
             except StoreError as error:
+                if not folder.holds_session():
+                    raise StoreError(f"{error}; then repeat the command") from error
                 command = to_continue(benchmark, folder.path, resolved.settings.service_url)
                 raise StoreError(f"{error}; then go on with: {command}") from error
             kept = ready.work / KEPT
@@ -175,12 +178,13 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         launches = launches_of(ready, resolved)
         shown = storable(ready.experiment)
         warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
+        crowded = () if ready.recorded else sharing(ready.experiment)
         return Planned(
             experiment=shown,
             rows=rows,
             longest=longest,
             launches=launches,
-            authentication_warning=warning,
+            warnings=(*((warning,) if warning else ()), *crowded),
         )
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.experiment import Experiment
 
@@ -13,12 +14,16 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
     if emit is None:
         return
-    sentences = list(experiment.repository.left_out)
-    processors, agents = os.cpu_count() or 1, experiment.at_once
-    if experiment.agent.name == OWN and agents > processors:
-        sentences.append(
-            f"{agents} agents of our own share {processors} processors, so their times "
-            f"include waiting for each other; --concurrency {processors} avoids that"
-        )
-    for sentence in sentences:
+    for sentence in (*experiment.repository.left_out, *sharing(experiment)):
         emit(Trouble(message=sentence))
+
+
+def sharing(experiment: Experiment) -> list[str]:
+    """A sentence when agents of ours wait for each other."""
+    processors, agents = os.cpu_count() or 1, experiment.at_once
+    if experiment.agent.name != OWN or agents <= processors:
+        return []
+    return [
+        f"{agents} agents of our own share {amount(processors, 'processor')}, so their times "
+        f"include waiting for each other; --concurrency {processors} avoids that"
+    ]

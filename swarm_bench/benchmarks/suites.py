@@ -97,7 +97,8 @@ def _listing(path: Path) -> Listing:
         suite = read_suite(path)
     except ConfigError as error:
         return Listing(name=path.stem, about="", source=str(path), problem=str(error))
-    about = f"{len(suite.tasks)} tasks. {suite.description}"
+    noun = "task" if len(suite.tasks) == 1 else "tasks"
+    about = f"{len(suite.tasks)} {noun}. {suite.description}"
     return Listing(name=suite.name, about=about, source=suite.source)
 
 

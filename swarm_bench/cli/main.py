@@ -8,12 +8,21 @@ from swarm_bench.core import interruption
 
 def main() -> None:
     """Run a command; turn whatever leaves it into one sentence and its exit code."""
+    _open_closed_streams()
     # Until a session listens itself: what was begun is put away, as after Ctrl-C.
     interruption.listen()
     try:
         _run()
     except KeyboardInterrupt:  # before there is anything that could say more
         sys.exit(interruption.INTERRUPTED)
+
+
+def _open_closed_streams() -> None:
+    """Lead what a caller closed, as in `>&-`, to nowhere: the next file would get its number."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
 
 
 def _run() -> None:

@@ -53,6 +53,10 @@ class Consequence:
     meaning: str
     """A clause that reads on after "n trials"."""
 
+    def of(self, trials: int) -> str:
+        """The clause for so many of them."""
+        return self.meaning.replace("were ", "was ", 1) if trials == 1 else self.meaning
+
 
 CONSEQUENCES: dict[Cause, Consequence] = {
     Cause.FINISHED: Consequence(status=Status.COMPLETED, rerun=False, meaning="gave an answer"),

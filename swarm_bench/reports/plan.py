@@ -26,8 +26,8 @@ class Planned:
     longest: float
     """An upper bound of the time that what is left takes, in seconds."""
     launches: Launches
-    authentication_warning: str | None
-    """Why the agents may not be able to authenticate, as a sentence."""
+    warnings: tuple[str, ...]
+    """What may go wrong, as sentences: how the agents authenticate, and what they share."""
 
     @property
     def left(self) -> int:
@@ -47,7 +47,7 @@ def render_plan(planned: Planned) -> str:
         *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model_label}",
-        *_authentication(planned),
+        *(f"Warning:    {plain(sentence)}" for sentence in planned.warnings),
         *_options(experiment),
         *command_lines(planned.launches),
         f"Trials:     {left} to run, {len(rows) - left} done",
@@ -89,11 +89,6 @@ def cost(planned: Planned, trials: int) -> str:
 def _cost(planned: Planned) -> list[str]:
     words = cost(planned, planned.left)
     return [f"Cost:       {words}"] if words else []
-
-
-def _authentication(planned: Planned) -> list[str]:
-    warning = planned.authentication_warning
-    return [f"Warning:    {plain(warning)}"] if warning else []
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,6 +19,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "GIT_NO_LAZY_FETCH": "1",
     "LC_ALL": "C",
 }
+LITTLE_ROOM = 100_000_000
+"""Bytes. With fewer, a failure is put down to the disk: git removes what it could not finish."""
 SAFE = (
     # A checkout's own configuration can name programs that git would run for us.
     "core.fsmonitor=false",
@@ -48,10 +51,19 @@ async def git(
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-        raise HarnessError(
-            f"git {arguments[0]} failed in {cwd}: {words}; see that there is room and permission"
-        )
+        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {words}; {_advice(cwd)}")
     return done.stdout
+
+
+def _advice(folder: Path) -> str:
+    with suppress(OSError):
+        free = shutil.disk_usage(folder).free
+        if free < LITTLE_ROOM:
+            megabytes = f"{free / 1e6:.1f}"
+            return (
+                f"only {megabytes} MB are free there; make room, or choose another workspace-root"
+            )
+    return "see that there is room and permission"
 
 
 async def try_git(

@@ -172,7 +172,7 @@ def _locked_mark(folder: Path) -> FileIO:
         if time.monotonic() > end:
             raise UsageError(
                 f"{folder} is in use by another swarm-bench; wait for it to end, or choose another "
-                "workspace_root"
+                "workspace-root"
             )
         time.sleep(_PAUSE)
 

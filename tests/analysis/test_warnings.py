@@ -31,7 +31,7 @@ def test_every_cause_is_counted_and_said(
     consequence = CONSEQUENCES[cause]
     bad = failed("baseline", cause, consequence.status, agent=2, detail="Because of this.")
     found = "\n".join(warnings(session(trial(agent=1), bad)))
-    assert f"baseline: 1 of 2 trials {consequence.meaning} (agent 2); " in found
+    assert f"baseline: 1 of 2 trials {consequence.of(1)} (agent 2); " in found
     assert "Because of this." in found
     assert ("--continue" in found) is consequence.rerun
 
@@ -183,7 +183,7 @@ def test_a_trial_that_the_provider_cut_off_is_not_said_to_have_ignored_its_tool(
 ) -> None:
     limited = failed("canopy", "rate-limited", "provider-limited", retrieval="unused")
     said = warnings(session(limited))
-    assert any("were turned away by the provider's rate limit" in one for one in said)
+    assert any("was turned away by the provider's rate limit" in one for one in said)
     assert not any("never called" in one for one in said)
 
 

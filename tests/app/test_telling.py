@@ -2,7 +2,7 @@
 
 import os
 
-from swarm_bench.app.telling import tell
+from swarm_bench.app.telling import sharing, tell
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.experiment import Program
 from tests.engine.test_plan import experiment
@@ -13,6 +13,7 @@ def told(agent: str, concurrency: int) -> list[str]:
     repository = made.repository.model_copy(update={"left_out": ("1 file is left out",)})
     heard: list[Event] = []
     tell(made.model_copy(update={"repository": repository}), heard.append)
+    assert sharing(made) == [event.message for event in heard[1:] if isinstance(event, Trouble)]
     return [event.message for event in heard if isinstance(event, Trouble)]
 
 

@@ -26,3 +26,10 @@ def test_a_reader_who_has_seen_enough_changes_no_exit_code() -> None:
         words = [sys.executable, "-m", "swarm_bench", "tasks"]
         done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
+def test_what_the_caller_closed_changes_nothing(closed: str) -> None:
+    words = f"exec {sys.executable} -m swarm_bench tasks {closed}"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -154,6 +154,7 @@ def test_a_disk_that_is_full(bench: Bench) -> None:
     )
     assert done.returncode == 3, done.stderr
     assert "could not be written: File too large" in done.stderr
+    assert done.stderr.endswith("; then repeat the command\n")  # there is no session to go on with
     assert "Traceback" not in done.stderr
 
 
@@ -186,3 +187,4 @@ def test_a_disk_that_is_full_when_the_servers_are_asked(bench: Bench) -> None:
     done = bench.call(*words, "--quiet", inside=inside)
     assert done.code == 3, done.err
     assert (done.err.count("\n"), "git clone failed in" in done.err) == (1, True), done.err
+    assert " MB are free there; make room, or choose another workspace-root" in done.err

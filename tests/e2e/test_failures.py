@@ -80,8 +80,8 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
         cause = Cause(record["cause"])
         assert record["status"] == CONSEQUENCES[cause].status
         assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
-        assert f"of 8 trials {CONSEQUENCES[cause].meaning}" in warnings
-        assert CONSEQUENCES[cause].meaning in done.err.partition(said)[2]
+        assert f"of 8 trials {CONSEQUENCES[cause].of(1)}" in warnings
+        assert CONSEQUENCES[cause].of(1) in done.err.partition(said)[2]
         assert (bench.folder / "out" / "baseline" / f"agent-{record['agent']}.md").exists()
     assert processes_of(bench.experiment("out")["session"]) == []
 

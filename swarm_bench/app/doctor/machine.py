@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import psutil
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.runtime.content import commit_of, walked
@@ -96,7 +97,8 @@ def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
 def check_descriptors(agents: int) -> Check:
     """Whether so many agents at once can have their pipes and files."""
     limit, needed = descriptor_limit(), needed_descriptors(agents)
-    found = f"{limit} open files; {agents} agents at once need about {needed}"
+    verb = "needs" if agents == 1 else "need"
+    found = f"{limit} open files; {amount(agents, 'agent')} at once {verb} about {needed}"
     if needed <= limit:
         return Check(about="open files", state=State.OK, found=found)
     advice = "raise the hard limit (ulimit -Hn), or let fewer run at once with --concurrency"

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.app.agents import environment
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.handshake import Asking, greet_alone
@@ -129,7 +130,7 @@ def _of_greetings(
 def _server(greeting: Greeting) -> str:
     return (
         f"{greeting.server} ({greeting.program.label}) answered in {greeting.seconds:.1f} s "
-        f"with {len(greeting.tools)} tools"
+        f"with {amount(len(greeting.tools), 'tool')}"
     )
 
 
