@@ -160,7 +160,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     found = []
     if experiment and experiment.repository.left_out:
         said = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
-        found.append(f"Not all of the repository was copied. {' '.join(said)}")
+        found.append(f"Of the repository: {' '.join(said)}")
     if selection.fixed_rules and not selection.rehearsal:
         found.append(
             "The agent thinks with fixed rules and asks no language model. The figures show that "

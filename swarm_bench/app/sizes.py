@@ -6,6 +6,7 @@ from swarm_bench.app.prepared import Benchmark
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.engine.resume import bring_back
 
 AT_ONCE = 4
 """Agents that run at the same time when nobody says how many."""
@@ -72,15 +73,16 @@ def check_alike(new: Experiment, resolved: Resolved) -> None:
     like = resolved.member.like if resolved.member else None
     if like is None:
         return
-    for what, now, then in (
-        (f"the content of {new.repository.path}", new.repository.tree, like.repository.tree),
-        ("the tasks", _tasks(new), _tasks(like)),
-        ("the modes", _modes(new), _modes(like)),
+    repository, advice = like.repository, bring_back(like.repository)
+    for what, how, now, then in (
+        (f"the content of {repository.path}", advice, new.repository.tree, repository.tree),
+        ("the tasks", "restore them", _tasks(new), _tasks(like)),
+        ("the modes", "restore them", _modes(new), _modes(like)),
     ):
         if now != then:
             raise UsageError(
                 f"Since the series began, {what} changed, and sizes that measure different things "
-                "cannot be compared; restore it, or begin a new series"
+                f"cannot be compared; {how}, or begin a new series"
             )
 
 

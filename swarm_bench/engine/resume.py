@@ -107,7 +107,7 @@ def _check_same(old: Experiment, new: Experiment) -> None:
         same = new.repository.path == old.repository.path
         raise UsageError(
             f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
-            f"the session began; {_bring_back(old.repository)}, or begin a new session"
+            f"the session began; {bring_back(old.repository)}, or begin a new session"
         )
     _check_runs(old.runs, new.runs)
     if new.answer_format != old.answer_format:
@@ -117,7 +117,8 @@ def _check_same(old: Experiment, new: Experiment) -> None:
         )
 
 
-def _bring_back(repository: Repository) -> str:
+def bring_back(repository: Repository) -> str:
+    """What to do for the repository to be as it was."""
     if repository.commit is None:
         return "restore its content"
     commit = f"check out {repository.commit[:12]} again"

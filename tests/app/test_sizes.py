@@ -1,15 +1,17 @@
 """How many agents a session has, and of how many tasks, from what was asked for."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from swarm_bench.app.prepared import Benchmark
-from swarm_bench.app.sizes import check_trials, sizes
+from swarm_bench.app.sizes import check_alike, check_trials, sizes
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Setting
-from swarm_bench.core.settings import load
+from swarm_bench.core.experiment import Repository, Setting
+from swarm_bench.core.settings import Member, load
+from tests.engine.test_plan import experiment
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +62,11 @@ def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
         check_trials(load({"runs": 200, "agents": 1000}), "swarm", 1, 5)
     with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
         check_trials(load({"runs": 200}), "swarm", 10, 100)
+
+
+def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
+    commit = Repository(path="/r", kind="git", tree="t", files=1, bytes=1, commit="abc1234567890")
+    member = Member(size=1, like=experiment(repository=commit))
+    now = experiment(repository=commit.model_copy(update={"tree": "u", "commit": "fed"}))
+    with pytest.raises(UsageError, match="check out abc123456789 again, or begin a new series"):
+        check_alike(now, replace(load({}), member=member))
