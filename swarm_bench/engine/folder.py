@@ -166,9 +166,14 @@ class SessionFolder:
         append_line(self._retrieval, sealed(record.model_dump_json()))
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
-        """Store the overhead of all modes, a line each."""
-        stored = (sealed(line.model_dump_json()) + b"\n" for line in lines)
-        write_whole(self._overhead, b"".join(stored))
+        """Store the overhead of all modes, a line each. One that says what it said before stays
+        as it is: a changed one gets no new checksum."""
+        make_room(self._overhead)
+        before = read_lines(self._overhead, Overhead)
+        there = {one.model_dump_json(): line for _, line, one in before if one is not None}
+        texts = [line.model_dump_json() for line in lines]
+        stored = [there.get(text) or sealed(text) for text in texts]
+        write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
 
     def set_aside_reruns(self) -> list[TrialRecord]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.

@@ -33,11 +33,11 @@ def one_of(folder: SessionFolder) -> SessionFolder:
 
 
 def _members(series: Path) -> list[Path]:
-    """The folders of the sessions that a series has so far."""
+    """The folders of the sessions that a series has so far; a link leads to no session of it."""
     return [
         file.parent
         for file in series.glob(f"agents-*/{EXPERIMENT}")
-        if file.parent.name.removeprefix("agents-").isdecimal()
+        if file.parent.name.removeprefix("agents-").isdecimal() and not file.parent.is_symlink()
     ]
 
 

@@ -10,6 +10,7 @@ from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
+from swarm_bench.engine.series import series_sessions
 from swarm_bench.runtime.files import write_whole
 from tests.engine.test_plan import experiment
 
@@ -153,6 +154,14 @@ def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
     moved = folder.path / "run-1" / "canopy" / "agent-1.json"
     assert moved.exists() == (planted != "canopy")
     assert folder.read().planted == (f"planted-1-{place.name}",)
+
+
+def test_a_series_has_no_session_behind_a_link(tmp_path: Path) -> None:
+    """Of a series from elsewhere that would be a session of one's own."""
+    folder_with(tmp_path / "mine")
+    folder_with(tmp_path / "series" / "agents-1")
+    (tmp_path / "series" / "agents-2").symlink_to(tmp_path / "mine")
+    assert list(series_sessions(tmp_path / "series")) == [1]
 
 
 def test_lines_are_amended_in_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:

@@ -95,6 +95,9 @@ def test_lines_on_swarms_and_overhead_are_sealed_too(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes().replace(old, b"0"))
     assert (audit := folder.read().audit) is not None
     assert audit.edited_beside == {(RETRIEVAL, "canopy"): 1, (OVERHEAD, "canopy"): 1}
+    folder.write_overhead(folder.read().overhead)  # as --continue does
+    assert (audit := folder.read().audit) is not None
+    assert audit.edited_beside[OVERHEAD, "canopy"] == 1
     (tmp_path / RETRIEVAL).write_text(make_swarm("canopy").model_dump_json())
     assert (audit := folder.read().audit) is not None
     assert audit.bare_beside == {(RETRIEVAL, "canopy"): 1}
