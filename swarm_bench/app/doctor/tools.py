@@ -1,14 +1,16 @@
 """Whether the tools of the modes work: in a repository of ten files servers are greeted and a
-service does once what it is for; in a clone of the user's own, each tool is asked one question."""
+service does once what it is for; in a clone of the user's own, each tool is asked one question, and
+servers are greeted that are files of it."""
 
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.agents import environment
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
-from swarm_bench.app.handshake import Asking, greet_alone
+from swarm_bench.app.handshake import Asking, greet_alone, greet_modes
 from swarm_bench.app.places import work_folder
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
@@ -21,7 +23,9 @@ from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.workspace import clone
 
+_BELOW_WORKSPACE = re.compile(r"\{\{\s*workspace\s*\}\}/")
 SLOW_SECONDS = 5.0
 """A server that takes longer is a good part of a short trial's time."""
 
@@ -46,18 +50,8 @@ async def check_tools(
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, found=str(error))
             return
-        question = None
-        for mode in modes:
-            check = await _check_mode(asking, mode)
+        async for check in _check_modes(asking, settings, modes):
             yield check
-            if not mode.servers or check.state is State.PROBLEM:
-                continue
-            question = question or await _question(settings, work)
-            if isinstance(question, SwarmBenchError):
-                found = f"not asked: {question}"
-                yield Check(about=f"search {mode.name}", state=State.WARNING, found=found)
-            else:
-                yield await check_search(asking, mode, question)
         if any(mode.services for mode in modes):
             yield await _check_service(asking)
 
@@ -86,13 +80,52 @@ def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
     )
 
 
-async def _check_mode(asking: Asking, mode: Mode) -> Check:
+async def _check_modes(
+    asking: Asking, settings: Settings, modes: Sequence[Mode]
+) -> AsyncIterator[Check]:
+    """What is said of each mode, and of its search. The repository is copied once it is needed."""
+    question: Question | SwarmBenchError | None = None
+    for mode in modes:
+        if _runs_file_of_repository(mode):
+            question = question or await _question(settings, asking.homes.work)
+        check = await _check_mode(asking, mode, question)
+        yield check
+        if not mode.servers or check.state is State.PROBLEM:
+            continue
+        question = question or await _question(settings, asking.homes.work)
+        if isinstance(question, SwarmBenchError):
+            found = f"not asked: {question}"
+            yield Check(about=f"search {mode.name}", state=State.WARNING, found=found)
+        else:
+            yield await check_search(asking, mode, question)
+
+
+def _runs_file_of_repository(mode: Mode) -> bool:
+    """Whether a server is started with a path in the clone, such as {{ workspace }}/server.py."""
+    return any(
+        _BELOW_WORKSPACE.search(word)
+        for config in mode.servers.values()
+        for word in (str(config.get("command", "")), *map(str, config.get("args", ())))
+    )
+
+
+async def _check_mode(
+    asking: Asking, mode: Mode, question: Question | SwarmBenchError | None
+) -> Check:
     about = f"mode {mode.name}"
     if not mode.servers:
         return Check(about=about, state=State.OK, found="gives no tool")
+    clones = _runs_file_of_repository(mode)
+    if clones and isinstance(question, SwarmBenchError):
+        found = f"not started, as it runs a file of the repository: {question}"
+        return Check(about=about, state=State.WARNING, found=found)
     with temporary(asking.homes.work) as folder:
         try:
-            greetings = await greet_alone(asking, mode, folder / "small")
+            if clones and isinstance(question, Question):
+                async with clone(question.snapshot, folder / "clone", keep=None) as workspace:
+                    greetings = (await greet_modes(asking, [mode], workspace))[mode.name]
+            else:
+                greetings = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, found=str(error))
     return _of_greetings(asking, mode, greetings, about)

@@ -125,3 +125,26 @@ async def test_a_repository_that_cannot_be_copied_is_the_reason_for_every_tool(
     found = await checks(one, other, repo=str(damaged))
     assert found["search one"].found == found["search other"].found
     assert "git fetch failed" in found["search one"].found
+
+
+@pytest.fixture
+def holding_server(tmp_path: Path) -> Path:
+    """A repository that holds an MCP server."""
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "server.py").write_text(SERVER.format(tools=True))
+    words = "git init -q && git add -A && git -c user.name=me -c user.email=a@b commit -qm one"
+    subprocess.run(["sh", "-c", words], cwd=repo, check=True)
+    return repo
+
+
+@pytest.mark.anyio
+async def test_a_server_that_lies_in_the_repository_is_greeted_in_a_clone(
+    tmp_path: Path, holding_server: Path
+) -> None:
+    own = mode(tmp_path, "own", "", args=["{{ workspace }}/server.py"])
+    found = await checks(own, repo=str(holding_server))
+    assert "with 1 tool;" in found["mode own"].found
+    lost = (await checks(own, repo=str(tmp_path / "absent")))["mode own"]
+    assert lost.state is State.WARNING
+    assert lost.found.startswith("not started, as it runs a file of the repository: ")
