@@ -80,7 +80,7 @@ def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
 
 def place_and_state(repository: Repository) -> str:
     """Which repository, and which state of it."""
-    size = f"{repository.files} files"
+    size = "1 file" if repository.files == 1 else f"{repository.files} files"
     if repository.commit is None:
         return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
     changes = " with uncommitted changes" if repository.dirty else ""
@@ -89,7 +89,7 @@ def place_and_state(repository: Repository) -> str:
 
 def _agents(experiment: Experiment) -> str:
     if experiment.benchmark == "ab":
-        return f"1 at a time, {len(experiment.tasks)} tasks"
+        return f"1 at a time, {amount(len(experiment.tasks), 'task')}"
     said = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:
         said.append(f"in swarms of {experiment.swarm_size}")

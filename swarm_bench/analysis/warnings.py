@@ -144,7 +144,9 @@ def _mixed(selection: Selection) -> Iterator[str]:
         found = Counter(getattr(trial, key) for trial in selection.trials)
         found.pop(None, None)
         if len(found) > 1:
-            listed = ", ".join(f"{name} ({number} trials)" for name, number in found.items())
+            listed = ", ".join(
+                f"{name} ({amount(number, 'trial')})" for name, number in found.items()
+            )
             yield f"The trials differ in their {what}: {listed}."
 
 

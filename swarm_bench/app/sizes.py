@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.app.prepared import Benchmark
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment
@@ -32,7 +33,7 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
     at_once, every = settings.concurrency, settings.all_tasks or not settings.agents
     if at_once is not None and at_once > most and not every:
         raise UsageError(
-            f"--concurrency {at_once} is more than the {most} agents of a swarm; "
+            f"--concurrency {at_once} is more than the {amount(most, 'agent')} of a swarm; "
             f"give at most {most}"
         )
     if resolved.member is not None:

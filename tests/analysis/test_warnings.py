@@ -120,7 +120,7 @@ def test_a_failed_swarm_is_said_unless_a_later_attempt_made_it_good(
 
 def test_differing_models_are_said(trial: Trial, session: Session) -> None:
     found = warnings(session(trial(model="m1"), trial(agent=2, model="m2")))
-    assert found == ["The trials differ in their models: m1 (1 trials), m2 (1 trials)."]
+    assert found == ["The trials differ in their models: m1 (1 trial), m2 (1 trial)."]
 
 
 def test_what_was_met_while_reading_is_passed_on(trial: Trial, session: Session) -> None:
