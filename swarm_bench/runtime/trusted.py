@@ -54,6 +54,8 @@ class TrustFile:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():
                 content = self._read()
+                if not content:  # a home folder may be the repository; its content stays the same
+                    write_whole(self._folder / ".gitignore", "*\n")
                 content[key] = sorted({*content.pop(key, ()), *digests})
                 write_whole(self.path, json.dumps(dict(list(content.items())[-MOST_KEYS:])))
 

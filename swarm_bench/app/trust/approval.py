@@ -67,7 +67,7 @@ def remember_session(
         if not (continued and left_over(of_sessions(resolved), _known(made))):
             _remember(made)
     except ConfigError as error:
-        emit(Trouble(message=f"{error}; --continue will ask whether to trust this session"))
+        emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))
 
 
 def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> bool:
