@@ -32,16 +32,8 @@ def test_those_who_remember_at_once_lose_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert TrustFile(tmp_path).known("k") == {str(number) for number in range(20)}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".gitignore",
-        "trust.json",
-        "trust.lock",
-    ]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".gitignore",
-        "trust.json",
-        "trust.lock",
-    ]
+    names = [".gitignore", "trust.json", "trust.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def planted(file: Path, other: Path) -> None:
