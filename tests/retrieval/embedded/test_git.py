@@ -24,6 +24,17 @@ def test_a_git_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Monkey
     assert ask_git(tmp_path, "status", seconds=0.2) is None
 
 
+def test_git_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "git"
+    program.write_text("#!/bin/sh\nenv\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("CANOPY_API_KEY", "sesame")
+    said = ask_git(tmp_path, "status") or ""
+    assert "GIT_NO_LAZY_FETCH=1" in said
+    assert "sesame" not in said
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> str:
     """One that leaves a file `ran` beside itself."""
