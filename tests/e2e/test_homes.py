@@ -53,7 +53,7 @@ def home_of(start: dict[str, Any]) -> str:
 
 def left_in(user: dict[str, str]) -> list[Path]:
     """What a session left in the places of the user, but for what we remember of trust."""
-    ours = ("trust.json", "trust.lock")
+    ours = ("trust.json", "trust.lock", ".gitignore")
     found = (path for place in user.values() for path in Path(place).rglob("*"))
     return [path for path in found if path.is_file() and path.name not in ours]
 
