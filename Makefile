@@ -8,11 +8,11 @@ READY := .venv/.ready
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
 
-test: $(READY)  ## run the tests, but for those that install the package or run for a minute
-	$(BIN)/pytest -n 2 --dist worksteal
+test: $(READY)  ## run the tests, but for nine that take half a minute each
+	$(BIN)/pytest -n 3 --dist worksteal
 
 test-all: $(READY)  ## run all tests, as CI does
-	$(BIN)/pytest -n 2 --dist worksteal -m "not programs"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not programs"
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs

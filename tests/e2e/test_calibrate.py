@@ -30,6 +30,7 @@ def noise(folder: Path) -> dict[str, Noise]:
     return {row.metric.key: row for row in (*found.rows, *spent)}
 
 
+@pytest.mark.long
 def test_scout_is_deterministic_in_all_but_time(bench: Bench) -> None:
     repo = str(bench.repo)
     done = bench.call(

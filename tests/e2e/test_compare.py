@@ -182,6 +182,7 @@ def wait_for_completed(bench: Bench, number: int) -> None:
 ARGUMENTS = ("--modes", "baseline", "canopy-service", "--agents", "1", "--runs", "2")
 
 
+@pytest.mark.long
 def test_a_session_that_was_interrupted_and_then_killed_can_be_continued(bench: Bench) -> None:
     whole = bench.call("compare", "--repo", str(bench.repo), *ARGUMENTS, "--output", "undisturbed")
     assert whole.code == 0, whole.err

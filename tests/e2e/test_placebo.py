@@ -74,6 +74,7 @@ def answered(bench: Bench, run: int, mode: str) -> set[str]:
     return {name for name in [*PAINTS, "shop/auth.py"] if any(name in text for text in texts)}
 
 
+@pytest.mark.long
 def test_a_placebo_runs_beside_its_mode_and_the_same_one_when_continued(painted: Bench) -> None:
     arm = "canopy-service-placebo"
     words = ("--modes", "baseline", "canopy-service", "--controls", "placebo", "--agents", "1")

@@ -58,6 +58,7 @@ def replay(bench: Bench, agent: str = "replay:received", *arguments: str) -> Don
     return bench.call("compare", "--agent", agent, "--output", "rep", *arguments)
 
 
+@pytest.mark.long
 def test_a_replay_gives_the_records_of_the_original(bench: Bench) -> None:
     own = bench.folder / "mcp_configs" / "mine.json"
     own.parent.mkdir()
