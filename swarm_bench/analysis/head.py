@@ -66,21 +66,21 @@ def _index(experiment: Experiment) -> str:
 
 
 def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
-    said = selection.data.head
+    head = selection.data.head
     return [
-        [("Repository", said.get("repository", "not recorded"))],
+        [("Repository", head.get("repository", "not recorded"))],
         [
-            ("Agents", said.get("agents", "not recorded")),
-            ("Max turns", said.get("max_turns", "not recorded")),
-            ("Model", said.get("model", "not recorded")),
+            ("Agents", head.get("agents", "not recorded")),
+            ("Max turns", head.get("max_turns", "not recorded")),
+            ("Model", head.get("model", "not recorded")),
         ],
-        [("Date", said.get("date", "not recorded"))],
+        [("Date", head.get("date", "not recorded"))],
     ]
 
 
 def place_and_state(repository: Repository) -> str:
     """Which repository, and which state of it."""
-    size = "1 file" if repository.files == 1 else f"{repository.files} files"
+    size = amount(repository.files, "file")
     if repository.commit is None:
         return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
     changes = " with uncommitted changes" if repository.dirty else ""
@@ -90,14 +90,14 @@ def place_and_state(repository: Repository) -> str:
 def _agents(experiment: Experiment) -> str:
     if experiment.benchmark == "ab":
         return f"1 at a time, {amount(len(experiment.tasks), 'task')}"
-    said = [str(experiment.trials_per_mode)]
+    parts = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:
-        said.append(f"in swarms of {experiment.swarm_size}")
+        parts.append(f"in swarms of {experiment.swarm_size}")
     if experiment.at_once < experiment.trials_per_mode:
-        said.append(f"at most {experiment.at_once} at a time")
+        parts.append(f"at most {experiment.at_once} at a time")
     if experiment.all_tasks:
-        said[0] += " (every task)"
-    return ", ".join(said)
+        parts[0] += " (every task)"
+    return ", ".join(parts)
 
 
 def _tasks(experiment: Experiment) -> str:
@@ -138,20 +138,20 @@ def _order(order: tuple[tuple[str, ...], ...]) -> str:
 def banner(selection: Selection) -> str | None:
     """What a reader must know before anything else."""
     replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
-    said = []
+    sentences = []
     if replayed:
-        said.append(
+        sentences.append(
             f"Replay: what the agents printed comes from the recording of session "
             f"{', '.join(replayed)}; their times, their memory and the tool's counters too."
         )
     if selection.rehearsal:
-        said.append(
+        sentences.append(
             "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
             "program with the real tools; fixed rules behind a loopback server answered in the "
             "place of the model. Read here what is connected, offered and called, and what it adds "
             "to every request; times, tokens, turns, cost and answers say nothing about a model."
         )
-    return " ".join(said) or None
+    return " ".join(sentences) or None
 
 
 def notes(selection: Selection) -> tuple[str, ...]:
@@ -159,8 +159,8 @@ def notes(selection: Selection) -> tuple[str, ...]:
     experiment, trials = selection.data.experiment, selection.trials
     found = []
     if experiment and experiment.repository.left_out:
-        said = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
-        found.append(f"Of the repository: {' '.join(said)}")
+        omissions = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
+        found.append(f"Of the repository: {' '.join(omissions)}")
     if selection.fixed_rules and not selection.rehearsal:
         found.append(
             "The agent thinks with fixed rules and asks no language model. The figures show that "

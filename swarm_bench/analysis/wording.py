@@ -21,8 +21,9 @@ def listed(words: Collection[str]) -> str:
 
 
 def amount(count: float, noun: str) -> str:
-    """`1 trial`, `2 trials`."""
-    return f"{count:g} {noun}" if count == 1 else f"{count:g} {noun}s"
+    """`1 trial`, `2,000 trials`."""
+    number = f"{count:,}" if isinstance(count, int) else f"{count:g}"
+    return f"{number} {noun}{'' if count == 1 else 's'}"
 
 
 def in_a_row(titles: Sequence[str]) -> str:

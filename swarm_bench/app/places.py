@@ -88,7 +88,7 @@ def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     """
     base = (root or Path(tempfile.gettempdir())).expanduser().resolve()
     if not base.is_dir():
-        raise UsageError(f"{base} is no folder; make it, or choose another workspace-root")
+        raise UsageError(f"{base} is not a folder; create it, or choose another workspace-root")
     with store_errors(base):
         left = sweep(base, SHORT).problems
         work = base / f"{PREFIX}{name}"

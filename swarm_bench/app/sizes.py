@@ -6,13 +6,12 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.prepared import Benchmark
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.experiment_checks import MAX_TRIALS
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.resume import bring_back
 
 AT_ONCE = 4
 """Agents that run at the same time when nobody says how many."""
-MOST_TRIALS = 100_000
-"""Of a session: each is a process, a folder, and a line that the summary reads."""
 
 
 def largest(settings: Settings) -> int:
@@ -61,10 +60,10 @@ def check_trials(resolved: Resolved, benchmark: Benchmark, modes: int, tasks: in
     """Raises `UsageError` for more trials than a session can have."""
     found = sizes(resolved, benchmark, tasks)
     trials = (tasks if found["all_tasks"] else found["agents"]) * modes * resolved.settings.runs
-    if trials > MOST_TRIALS:
+    if trials > MAX_TRIALS:
         advice = "ask fewer tasks or lower" if found["all_tasks"] else "lower --agents or"
         raise UsageError(
-            f"That is {trials:,} trials, and a session has at most {MOST_TRIALS:,}; {advice} --runs"
+            f"That is {trials:,} trials, and a session has at most {MAX_TRIALS:,}; {advice} --runs"
         )
 
 

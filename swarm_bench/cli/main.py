@@ -18,7 +18,10 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Lead what a caller closed, as in `>&-`, to nowhere: the next file would get its number."""
+    """Open on the null device what a caller closed, as in `>&-`.
+
+    The next file that is opened would get its number.
+    """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             number = os.open(os.devnull, os.O_RDWR)

@@ -19,9 +19,9 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.watch import watching
 
-    said = {name: value for name, value in given.items() if value is not None}
-    config, trust = said.pop("config", None), said.pop("trust", False)
-    resolved = session.resolve(said, benchmark, config)
+    options = {name: value for name, value in given.items() if value is not None}
+    config, trust = options.pop("config", None), options.pop("trust", False)
+    resolved = session.resolve(options, benchmark, config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     several = series.is_series(resolved, benchmark)
     if resolved.settings.plan:

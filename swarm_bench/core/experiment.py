@@ -8,7 +8,7 @@ import re
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import AliasChoices, Field
 
 from swarm_bench.core.mode_parts import Preparation as Preparation
 from swarm_bench.core.mode_parts import Purpose as Purpose
@@ -199,14 +199,6 @@ class Experiment(Stored):
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
-
-    @model_validator(mode="after")
-    def _orders_its_modes(self) -> "Experiment":
-        known = {mode.name for mode in self.modes}
-        for name in (name for run in self.order for name in run):
-            if name not in known:
-                raise ValueError(f"has the mode {name!r} in its order, and no such mode")
-        return self
 
     @property
     def rehearsal(self) -> bool:

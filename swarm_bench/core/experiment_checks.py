@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from swarm_bench.core.experiment import MODE_NAME, Experiment, Limits, Mode
 
 MAX_TRIALS = 100_000
+"""Of a session: each is a process, a folder, and a line that the summary reads."""
 PROBES = frozenset({"feedback", "service"})
 SESSION = re.compile(r"[\w.-]{1,64}")
 
@@ -14,7 +15,7 @@ SESSION = re.compile(r"[\w.-]{1,64}")
 def check_stored(experiment: Experiment) -> None:
     """Raises `ValueError` for what no session of ours can be; its words follow the file's name."""
     if not SESSION.fullmatch(experiment.session):
-        raise ValueError("has an id that is none")
+        raise ValueError("has an id that cannot name a folder")
     _check_modes(experiment.modes)
     _check_plan(experiment)
 
@@ -40,7 +41,7 @@ def _check_plan(experiment: Experiment) -> None:
     if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
         raise ValueError("has no agents or no runs")
     if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
-        raise ValueError(f"has more than {MAX_TRIALS} agents")
+        raise ValueError(f"has more than {MAX_TRIALS:,} trials")
     if not 0 < experiment.limits.output_bytes <= _largest_output():
         raise ValueError("has an output limit that is larger than any")
 

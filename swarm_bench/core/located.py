@@ -57,9 +57,9 @@ def read_located(path: Path, kind: str) -> Located:
         _check(path, root)
         content = yaml.safe_load(text)
     except UNREADABLE as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        problem = str(getattr(error, "problem", None) or error).partition("\n")[0]
+        marked = error if isinstance(error, yaml.MarkedYAMLError) else None
+        line = f":{marked.problem_mark.line + 1}" if marked and marked.problem_mark else ""
+        problem = str((marked and marked.problem) or error).partition("\n")[0]
         if problem.startswith("mapping values"):
             problem = "quote a value that contains ': ', and indent all keys of a mapping equally"
         raise ConfigError(f"{path}{line}: not YAML: {problem}; fix the file") from error

@@ -16,7 +16,7 @@ def read_text(
     try:
         if path.exists() and not path.is_file():  # a pipe or a device would be read for ever
             raise ConfigError(
-                f"The {kind} {path} cannot be read: it is no plain file; check the path"
+                f"The {kind} {path} cannot be read: it is not a regular file; check the path"
             )
         with path.open("rb") as file:
             data = file.read(largest + 1)

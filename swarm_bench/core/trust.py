@@ -42,7 +42,7 @@ class Demand:
     def sentence(self) -> str:
         """`the agent x:A (swarm-bench.toml)`."""
         half = SHOWN_LETTERS // 2
-        cut = len(self.what) > SHOWN_LETTERS  # the end says as much as the begin
+        cut = len(self.what) > SHOWN_LETTERS  # the end says as much as the start
         what = f"{self.what[:half]} … {self.what[-half:]}" if cut else self.what
         return replace(self, what=what).in_full
 

@@ -67,9 +67,9 @@ class Filling:
 
     def _check_closed(self, rest: str) -> None:
         """`rest` is a text without all that can be filled in. Raises `ConfigError`."""
-        if begin := _UNCLOSED.search(rest):
+        if opening := _UNCLOSED.search(rest):
             raise ConfigError(
-                f"The mode file {self.file} has {begin[0]} without its end; close it, and give a "
+                f"The mode file {self.file} has {opening[0]} without its end; close it, and give a "
                 f"default of at most {_LONGEST_DEFAULT} characters"
             )
 

@@ -78,7 +78,7 @@ async def commit_of(repo: Path) -> str | None:
     if head.returncode != 0 and (repo / ".git").exists():
         found = await try_git("rev-parse", "--git-dir", cwd=repo)
         if found.returncode != 0:
-            raise UsageError(f"{repo / '.git'} is no repository that git can read; repair it")
+            raise UsageError(f"{repo / '.git'} is not a repository that git can read; repair it")
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
     known = head.returncode == 0 and inside.returncode == 0
@@ -99,8 +99,8 @@ async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
     )
     files = await _noticed(repo, own)
     if files is None:
-        said = "whether there are uncommitted changes is not known; --dirty takes them along"
-        return (said, *await _submodules(repo))
+        unknown = "whether there are uncommitted changes is not known; --dirty takes them along"
+        return (unknown, *await _submodules(repo))
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     changes |= set(await _listed(repo, "--others", "--exclude-standard"))
@@ -180,8 +180,10 @@ def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
     taken = _chosen(repo, names, include, lambda _name: False)
     if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
         raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
-    said = [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
-    return Taken(names=taken.names, left_out=(*said, *taken.left_out))
+    unreadable = (
+        [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
+    )
+    return Taken(names=taken.names, left_out=(*unreadable, *taken.left_out))
 
 
 def _too_much(repo: Path, amount: str) -> UsageError:
@@ -219,7 +221,7 @@ def _chosen(
             large.append(name)
         else:
             taken.append(name)
-    left_out = (
+    omissions = (
         (keys, "file that may hold keys", "; --include PATTERN takes what it matches"),
         (
             large,
@@ -228,12 +230,12 @@ def _chosen(
         ),
         (closed, "unreadable file", ""),
     )
-    said = (
+    sentences = (
         f"{_amount(found, what)} left out ({_names(found)}){how}"
-        for found, what, how in left_out
+        for found, what, how in omissions
         if found
     )
-    return Taken(names=taken, left_out=tuple(said))
+    return Taken(names=taken, left_out=tuple(sentences))
 
 
 def holds_keys(name: str, *, committed: bool) -> bool:

@@ -91,7 +91,7 @@ class StdioServer:
         with replies:
             try:
                 while True:
-                    await self._hear(await lines.receive_until(b"\n", LONGEST_MESSAGE), replies)
+                    await self._deliver(await lines.receive_until(b"\n", LONGEST_MESSAGE), replies)
             except anyio.DelimiterNotFound:
                 self._is_too_long = True
             except _ENDED:
@@ -103,7 +103,7 @@ class StdioServer:
             while True:
                 await process.stdout.receive()
 
-    async def _hear(
+    async def _deliver(
         self, line: bytes, replies: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         try:

@@ -156,7 +156,7 @@ class _Forms:
         self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
 
     def matches(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Begin and end of each; of two that begin alike the longer one, and none overlap."""
+        """Start and end of each; of two that begin alike the longer one, and none overlap."""
         return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
 
     def replaced(self, text: bytes) -> bytes:

@@ -102,7 +102,7 @@ def folder(path: Path, *, make: bool = False) -> Iterator[int]:
             yield last
     except NotADirectoryError as error:
         raise Refused(
-            f"{path} is no folder, or behind a link; remove the link, or name where it leads"
+            f"{path} is not a folder, or is behind a link; remove the link, or name where it leads"
         ) from error
 
 

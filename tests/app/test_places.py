@@ -51,7 +51,10 @@ def test_a_folder_behind_a_link_can_be_the_root(tmp_path: Path) -> None:
 
 def test_a_root_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
-    with pytest.raises(UsageError, match="is no folder; make it"), work_folder(absent, "x", print):
+    with (
+        pytest.raises(UsageError, match="is not a folder; create it"),
+        work_folder(absent, "x", print),
+    ):
         pass
     assert not absent.exists()
 

@@ -44,7 +44,7 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
     ("changes", "words"),
     [
         ({"runs": "x"}, "version: runs must be a whole number; restore it, or begin anew"),
-        ({"modes": []}, "version: it has the mode '.*' in its order, and no such mode"),
+        ({"modes": []}, "experiment.json needs modes, with different names"),
     ],
 )
 def test_an_experiment_that_cannot_be_says_why(
@@ -110,7 +110,7 @@ def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_pa
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"session": "x/../../y"}, "has an id that is none"),
+        ({"session": "x/../../y"}, "has an id that cannot name a folder"),
         ({"modes": ["../evil"], "order": [["../evil"]] * 2}, "whose name cannot name a folder"),
         ({"modes": ["/evil"], "order": [["/evil"]] * 2}, "whose name cannot name a folder"),
         ({"order": [["canopy"]]}, "an order that does not fit"),

@@ -1,4 +1,4 @@
-"""Who is let in to the service: whoever has its key, or asks it by its own name where no key is
+"""Who may use the service: whoever has its key, or asks it by its own name where no key is
 needed, and is no web page.
 
 A page that a browser shows can send requests to this machine, and can give its own name this

@@ -138,9 +138,9 @@ def test_pipes_are_not_waited_for(folder: Path) -> None:
         'modes = ["pipe"]\ntasks = "pipe"\nagent = "pipe.yaml"\n'
     )
     assert {one.option for one in demands(load({}))} == {"agent"}
-    with pytest.raises(ConfigError, match="no plain file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         find_suite("pipe")
-    with pytest.raises(ConfigError, match="no plain file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         find_modes(["pipe"])
 
 
