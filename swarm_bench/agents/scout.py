@@ -9,9 +9,10 @@ from swarm_bench.agents._patience import patience
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.models.catalogue import DEFAULT, MODELS
 
 PROGRAM = "swarm_bench.agents.scout_program"
+MODEL = "rules"
+"""The only one that it has: fixed rules in the place of a model."""
 
 
 class Scout:
@@ -20,7 +21,7 @@ class Scout:
     name = "scout"
 
     def launch(self, request: AgentRequest) -> Launch:
-        model = request.model or DEFAULT
+        model = request.model or MODEL
         options = ["--output-format", "stream-json", "--verbose", "--strict-mcp-config"]
         options += ["--max-turns", str(request.max_turns), "--model", model]
         options += ["--mcp-config", str(request.mcp_config), "--seed", str(request.seed)]
@@ -50,9 +51,9 @@ class Scout:
                 "scout needs no rehearsal, since it asks no model; omit --model, or name a "
                 "program with --agent, such as claude"
             )
-        if (model or DEFAULT) not in MODELS:
+        if model not in (None, MODEL):
             raise UsageError(
                 f"There is no model of scout called {model!r}: it has fixed rules; omit --model, "
                 "or name a program that has models with --agent, such as claude"
             )
-        return Program(name=self.name, version=version("swarm-bench"), model=DEFAULT)
+        return Program(name=self.name, version=version("swarm-bench"), model=MODEL)

@@ -10,9 +10,8 @@ from swarm_bench.app.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.experiment import Mode, Program
-from swarm_bench.retrieval.backends import is_embedded
+from swarm_bench.retrieval.backends import embedded_label, is_embedded
 from swarm_bench.retrieval.canopy_service import started_service, without_log
-from swarm_bench.retrieval.embedded.settings import title
 from swarm_bench.retrieval.greeting import Greeting, Greetings
 from swarm_bench.retrieval.modes import check_filling, uses
 from swarm_bench.runtime.cleaning import cleaned
@@ -132,5 +131,5 @@ def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
     service = asking.programs["canopy-service"]
     if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
         return client
-    name = title() if is_embedded(service) else str(service)
+    name = embedded_label() if is_embedded(service) else str(service)
     return Program(name=f"{client.label} with {name}", path=client.path)

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.rules.reading import BUDGET
 from swarm_bench.models.rules.terms import Term
 
+RESULTS = 10
+"""Asked of one search, whoever makes it."""
 FILE = (
     *("file_path", "filePath", "absolute_path", "path", "target_file", "file"),
     *("relative_path", "filename"),
@@ -174,7 +175,7 @@ def search_arguments(
     asked |= {each: True for each in switches if kind(tool, each) == "boolean"}
     limit = argument(tool, _RESULTS)
     if limit and kind(tool, limit) in ("integer", "number"):
-        asked[limit] = BUDGET.results * (len(terms) if takes_expression(tool) else 1)
+        asked[limit] = RESULTS * (len(terms) if takes_expression(tool) else 1)
     return placed(tool, asked, workspace)
 
 
@@ -188,7 +189,7 @@ def placed(tool: ToolSpec, given: Mapping[str, object], workspace: str | None) -
             place = "." if name.startswith("relative") else workspace or "."
             arguments[name] = [place] if kind(tool, name) == "array" else place
         elif name in LIMITS and kind(tool, name) in ("integer", "number"):
-            arguments[name] = BUDGET.results
+            arguments[name] = RESULTS
         elif name in _GLOBS and kind(tool, name) == "string":
             arguments[name] = "**/*"
         elif _has_default(tool, name):

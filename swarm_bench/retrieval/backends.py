@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from swarm_bench.core.errors import ConfigError
@@ -50,6 +51,11 @@ def find_program(name: str, override: str | None) -> Path:
     if not embedded.exists():
         raise ConfigError(f"{embedded} is missing; install swarm-bench again")
     return embedded
+
+
+def embedded_label() -> str:
+    """How the stand-in names itself, so that nobody takes its figures for canopy's."""
+    return f"swarm-bench embedded canopy {version('swarm-bench')}"
 
 
 def is_embedded(program: Path) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.app.asking import Asking, back_ends
 from swarm_bench.core.experiment import Program
-from swarm_bench.retrieval.embedded.settings import title
+from swarm_bench.retrieval.backends import embedded_label
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.retrieval.modes import find_modes
 from swarm_bench.runtime.homes import Homes
@@ -18,10 +18,10 @@ REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
 @pytest.mark.parametrize(
     ("mcp", "service", "url", "label"),
     [
-        (EMBEDDED, EMBEDDED, None, title()),
+        (EMBEDDED, EMBEDDED, None, embedded_label()),
         (REAL, REAL, None, "canopy-mcp 0.4.0 with /opt/canopy-service"),
-        (REAL, EMBEDDED, None, f"canopy-mcp 0.4.0 with {title()}"),
-        (EMBEDDED, REAL, None, f"{title()} with /opt/canopy-service"),
+        (REAL, EMBEDDED, None, f"canopy-mcp 0.4.0 with {embedded_label()}"),
+        (EMBEDDED, REAL, None, f"{embedded_label()} with /opt/canopy-service"),
         (REAL, EMBEDDED, "http://[::1]:9", "canopy-mcp 0.4.0 with the service at --service-url"),
     ],
 )
@@ -35,7 +35,11 @@ def test_a_stand_in_that_takes_part_is_named(
         service_url=url,
         homes=Homes(work=Path()),
     )
-    said = Program(name=title()) if mcp is EMBEDDED else Program(name="canopy-mcp", version="0.4.0")
+    said = (
+        Program(name=embedded_label())
+        if mcp is EMBEDDED
+        else Program(name="canopy-mcp", version="0.4.0")
+    )
     greeting = Greeting(server="canopy", program=said)
     found = back_ends(
         asking, find_modes(["canopy-service"]), {"canopy-service": {"canopy": greeting}}

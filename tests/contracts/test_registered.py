@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.agents.scout import MODEL
+from swarm_bench.agents.scout_program.models import DEFAULT, MODELS
 from swarm_bench.benchmarks import swarm
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.records import TrialRecord
-from swarm_bench.models.catalogue import MODELS
 from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
 
 AGENTS = [
@@ -27,6 +28,10 @@ def test_agents(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scorer", swarm.scorers(), ids=lambda scorer: type(scorer).__name__)
 def test_scorers(scorer: Scorer) -> None:
     check_scorer(scorer, TrialRecord.model_fields)
+
+
+def test_the_adapter_knows_the_models_of_its_program() -> None:
+    assert list(MODELS) == [MODEL] == [DEFAULT]
 
 
 @pytest.mark.parametrize("name", MODELS)

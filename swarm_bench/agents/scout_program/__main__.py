@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from swarm_bench.agents.scout_program.events import Printer
 from swarm_bench.agents.scout_program.loop import Loop, RunTool, about
+from swarm_bench.agents.scout_program.models import MODELS
 from swarm_bench.agents.scout_program.options import Options, parse
 from swarm_bench.agents.scout_program.tools import SPECS, OwnTools
 from swarm_bench.core.ports import ToolCall, ToolSpec
-from swarm_bench.models.catalogue import MODELS
 from swarm_bench.models.rules import foreign
 
 if TYPE_CHECKING:

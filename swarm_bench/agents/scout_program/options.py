@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from swarm_bench.models.catalogue import DEFAULT, MODELS
+from swarm_bench.agents.scout_program.models import DEFAULT, MODELS
 
 Format = Literal["text", "json", "stream-json"]
 

@@ -2,22 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolSpec
-
-Stop = Literal["end", "tools", "refusal", "length"]
-ErrorKind = Literal[
-    "rate_limit",
-    "server_error",
-    "overloaded",
-    "unauthorized",
-    "context_overflow",
-    "bad_request",
-    "too_large",
-    "not_found",
-]
+from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 
 
 @dataclass(frozen=True, kw_only=True)

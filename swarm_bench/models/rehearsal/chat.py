@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.models.rehearsal.openai_errors import error_body
 
 _FINISH: Mapping[Stop, str] = {

@@ -2,9 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from swarm_bench.core.errors import UnknownName, UsageError
-from swarm_bench.models.rehearsal.api import ErrorKind, Stop
+
+Stop = Literal["end", "tools", "refusal", "length"]
+"""Why an answer ended."""
+ErrorKind = Literal[
+    "rate_limit",
+    "server_error",
+    "overloaded",
+    "unauthorized",
+    "context_overflow",
+    "bad_request",
+    "too_large",
+    "not_found",
+]
 
 SLOW_SECONDS = 5.0
 """Silence before the first byte of a slow answer."""

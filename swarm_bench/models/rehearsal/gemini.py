@@ -8,7 +8,8 @@ from pydantic.alias_generators import to_camel
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.models.rehearsal.gemini_contents import Content, messages_of
 
 _FINISH: Mapping[Stop, str] = {

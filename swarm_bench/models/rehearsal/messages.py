@@ -6,7 +6,8 @@ from typing import Any
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal import wire
-from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 
 BILLING = "x-anthropic-billing-header:"
 """Begins a system block of Claude Code's that is about the request and no part of the prompt: it

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.models.rehearsal.api import ErrorKind
+from swarm_bench.models.rehearsal.faults import ErrorKind
 
 
 @dataclass(frozen=True, kw_only=True)

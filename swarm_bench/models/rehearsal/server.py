@@ -19,10 +19,10 @@ from starlette.routing import Route
 
 from swarm_bench.core.ports import Message
 from swarm_bench.models import tokens
-from swarm_bench.models.rehearsal.api import Api, Asked, ErrorKind, Reply
+from swarm_bench.models.rehearsal.api import Api, Asked, Reply
 from swarm_bench.models.rehearsal.chat import Chat
 from swarm_bench.models.rehearsal.delivery import EVENTS, Delivery
-from swarm_bench.models.rehearsal.faults import FAULTS, Change, Failure, Fault
+from swarm_bench.models.rehearsal.faults import FAULTS, Change, ErrorKind, Failure, Fault
 from swarm_bench.models.rehearsal.gemini import Gemini
 from swarm_bench.models.rehearsal.messages import Messages
 from swarm_bench.models.rehearsal.responses import Responses

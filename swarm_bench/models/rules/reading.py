@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from swarm_bench.models.rules import patterns
 from swarm_bench.models.rules.evidence import Seen
 from swarm_bench.models.rules.terms import Term
+from swarm_bench.models.tool_roles import RESULTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,7 @@ class Budget:
 
     requests: int = 6
     """Requests that call tools."""
-    results: int = 10
+    results: int = RESULTS
     """Results asked of one search."""
     files: int = 6
     lines: int = 360

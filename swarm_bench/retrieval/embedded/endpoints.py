@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from swarm_bench.retrieval.backends import embedded_label
 from swarm_bench.retrieval.embedded.budget import choose
 from swarm_bench.retrieval.embedded.canopy import Canopy
 from swarm_bench.retrieval.embedded.errors import StaleGeneration, ToolError
@@ -22,7 +23,6 @@ from swarm_bench.retrieval.embedded.requests import (
     ReindexBody,
 )
 from swarm_bench.retrieval.embedded.results import Found, Json, query_result
-from swarm_bench.retrieval.embedded.settings import title
 
 
 class Endpoints:
@@ -93,7 +93,11 @@ class Endpoints:
             }
 
     def status(self) -> Json:
-        return {"service": "canopy-service", "implementation": title(), "repos": self.repos()}
+        return {
+            "service": "canopy-service",
+            "implementation": embedded_label(),
+            "repos": self.repos(),
+        }
 
     def read_metrics(self) -> Json:
         feedback: dict[str, Json] = {}

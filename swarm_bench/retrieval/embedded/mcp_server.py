@@ -19,11 +19,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from swarm_bench.retrieval.backends import embedded_label
 from swarm_bench.retrieval.embedded.calls import Answer, Tools
 from swarm_bench.retrieval.embedded.diagnostics import start_diagnostics
 from swarm_bench.retrieval.embedded.errors import InvalidParameters, ToolError
 from swarm_bench.retrieval.embedded.parameters import Arguments
-from swarm_bench.retrieval.embedded.settings import CANOPY_VERSION, REQUEST_BYTES, title
+from swarm_bench.retrieval.embedded.settings import CANOPY_VERSION, REQUEST_BYTES
 from swarm_bench.retrieval.embedded.tools import TOOLS
 
 PROTOCOL_VERSION = "2024-11-05"
@@ -104,7 +105,7 @@ class Server:
                     "serverInfo": {
                         "name": "canopy-mcp",
                         "version": CANOPY_VERSION,
-                        "title": title(),
+                        "title": embedded_label(),
                     },
                 }
             case "ping":
@@ -199,7 +200,7 @@ def _options() -> argparse.Namespace:
         description="Embedded stand-in for canopy-mcp: an MCP server on stdin and stdout.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=title())
+    parser.add_argument("--version", action="version", version=embedded_label())
     environment = os.environ.get
     for name, default, text in (
         ("--root", environment("CANOPY_ROOT"), "repository to serve when a call has no path"),

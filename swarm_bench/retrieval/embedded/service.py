@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from swarm_bench.retrieval.backends import embedded_label
 from swarm_bench.retrieval.embedded.connections import TimedProtocol
 from swarm_bench.retrieval.embedded.diagnostics import start_diagnostics
 from swarm_bench.retrieval.embedded.endpoints import Endpoints
@@ -33,7 +34,7 @@ from swarm_bench.retrieval.embedded.requests import (
     QueryBody,
     ReindexBody,
 )
-from swarm_bench.retrieval.embedded.settings import REQUEST_BYTES, title
+from swarm_bench.retrieval.embedded.settings import REQUEST_BYTES
 
 STOP_SECONDS = 2
 OPEN_ROUTES = ("/status", "/metrics")
@@ -129,7 +130,7 @@ def _options() -> argparse.Namespace:
         prog="swarm-bench-canopy-service",
         description="Embedded stand-in for canopy-service: one index for many agents, over HTTP.",
     )
-    parser.add_argument("--version", action="version", version=title())
+    parser.add_argument("--version", action="version", version=embedded_label())
     parser.add_argument("--port", type=_port, default=3000, help="default 3000; 0 takes a free one")
     parser.add_argument("--bind", default="127.0.0.1", help="address, default 127.0.0.1")
     parser.add_argument(

@@ -3,8 +3,6 @@
 Sizes are bytes, times are seconds.
 """
 
-import importlib.metadata
-
 CANOPY_VERSION = "0.4.0"
 """The canopy whose protocols are spoken here."""
 
@@ -64,8 +62,3 @@ REQUEST_BYTES = 2_000_000
 
 BYTES_PER_TOKEN = 4
 """Tokens are estimated, as canopy does when it has no tokeniser: its tables need a download."""
-
-
-def title() -> str:
-    """How the stand-in names itself, so that nobody takes its figures for canopy's."""
-    return f"swarm-bench embedded canopy {importlib.metadata.version('swarm-bench')}"

@@ -8,8 +8,9 @@ import pytest
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
 from swarm_bench.models.rehearsal.chat import Chat
+from swarm_bench.models.rehearsal.faults import Stop
 
 API = Chat()
 USAGE = Usage(input=0, cache_read=100, cache_create=20, output=7)

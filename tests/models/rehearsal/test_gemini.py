@@ -8,7 +8,8 @@ import pytest
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.rehearsal.api import Asked, ErrorKind, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.models.rehearsal.gemini import Gemini
 
 RPC = "type.googleapis.com/google.rpc"

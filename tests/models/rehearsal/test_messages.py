@@ -7,7 +7,8 @@ import pytest
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.rehearsal.api import Asked, Reply, Stop
+from swarm_bench.models.rehearsal.api import Asked, Reply
+from swarm_bench.models.rehearsal.faults import Stop
 from swarm_bench.models.rehearsal.messages import BILLING, Messages
 
 ASK: dict[str, Any] = {"role": "user", "content": "Where is it?"}
