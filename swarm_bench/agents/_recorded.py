@@ -74,11 +74,11 @@ def read_recording(folder: Path) -> Recorded:
 def _head(path: Path) -> Recording:
     content = _content(path)
     try:
-        if _Format.model_validate_json(content).format != FORMAT:
+        if _Format.from_json(content).format != FORMAT:
             raise UsageError(
                 f"{path} was recorded by another version of swarm-bench; update this one"
             )
-        return Recording.model_validate_json(content)
+        return Recording.from_json(content)
     except ValidationError as error:
         raise ConfigError(
             f"{path} is no recording: {first_clause(error)}; ask for it again"
@@ -92,7 +92,7 @@ def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             try:
-                found.append(kind.model_validate_json(line))
+                found.append(kind.from_json(line))
             except ValidationError:
                 torn.append(str(number))
     if not torn:

@@ -52,7 +52,7 @@ def _record(text: str) -> tuple[TrialRecord | None, bool]:
 def _parsed(text: str) -> TrialRecord:
     """Raises `ValueError`, which pydantic's error is too."""
     try:
-        record = TrialRecord.model_validate(json.loads(text))
+        record = TrialRecord.model_validate(json.loads(text), extra="ignore")
     except (ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if not _FOLDER.fullmatch(record.mode):

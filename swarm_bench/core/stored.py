@@ -1,19 +1,10 @@
 """The base of all that we write to disk and read back."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
-
-
-class Stored(BaseModel):
-    """Base of what we write to disk and read back."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _can_be_written(cls, values: Any) -> Any:
-        return _encodable(values)
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
 
 def _encodable(value: Any) -> Any:
@@ -26,3 +17,32 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_encodable(item) for item in value)
     return value
+
+
+class Stored(BaseModel):
+    """Base of what we write to disk and read back. What is built in code has no unknown keys; what
+    is read may have some: a newer version wrote it, or somebody else."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def from_json(cls, content: str | bytes) -> Self:
+        """Read what was stored; unknown keys are left out at every depth. Raises
+        `ValidationError`."""
+        return cls.model_validate_json(content, extra="ignore")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy it with other values. Raises `TypeError` for a key that it does not have."""
+        unknown = sorted(set(update or ()) - set(type(self).model_fields))
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
+        return super().model_copy(update=update, deep=deep)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """JSON has whole characters only; what comes from code is made so."""
+        schema = handler(source)
+        whole = core_schema.no_info_before_validator_function(_encodable, schema)
+        return core_schema.json_or_python_schema(schema, whole)

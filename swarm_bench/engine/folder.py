@@ -104,7 +104,7 @@ class SessionFolder:
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""
         try:
-            experiment = Experiment.model_validate_json(read(self._experiment))
+            experiment = Experiment.from_json(read(self._experiment))
         except Refused:
             raise
         except OSError as error:

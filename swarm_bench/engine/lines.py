@@ -58,6 +58,6 @@ def audit_of(
 
 def _parse(line: bytes, kind: type[Line]) -> Line | None:
     try:
-        return kind.model_validate_json(line)
+        return kind.from_json(line)
     except ValidationError:
         return None

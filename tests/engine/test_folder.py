@@ -217,7 +217,7 @@ def test_a_session_that_runs_makes_room_for_its_lines(tmp_path: Path) -> None:
     metrics = folder.path / "metrics.jsonl"
     metrics.rename(folder.path / "elsewhere")
     (metrics / "x").mkdir(parents=True)
-    folder.append_trial(TrialRecord.model_validate_json(line("b")))
+    folder.append_trial(TrialRecord.from_json(line("b")))
     assert [record.trial for record in folder.read().trials] == ["b"]
     assert (folder.path / "planted-1-metrics.jsonl" / "x").is_dir()
 

@@ -150,7 +150,7 @@ def test_what_tools_are_for_stays_as_it_was() -> None:
     }
     grown = with_back_ends(old, {}, now)
     assert grown.tool_purposes == {**old.tool_purposes, "mine": now["mine"]}
-    read = Experiment.model_validate_json(grown.model_dump_json())
+    read = Experiment.from_json(grown.model_dump_json())
     assert read.tool_purposes == grown.tool_purposes
 
 

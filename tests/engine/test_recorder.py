@@ -76,9 +76,9 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
     printed = Printed(stdout=tmp_path / "out", stderr=tmp_path / "err", left={"a.md": b"left"})
     recorder.keep(trial, printed)
 
-    head = Recording.model_validate_json((tmp_path / "recording/recording.json").read_bytes())
+    head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
     assert (head.adapter, head.files) == ("scout", ("a.py", "b.py"))
-    kept = RecordedTrial.model_validate_json((tmp_path / "recording/trials.jsonl").read_bytes())
+    kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
     assert kept == trial.model_copy(update={"stdout_bytes": 8, "left": {"a.md": 4}})
     assert (kept.stopped, kept.turn_limit, kept.rehearsal_requests) == ("turn-limit", 5, 3)
     assert (kept.started_at, kept.program_version) == (started, "1.2")
@@ -95,7 +95,7 @@ def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
     recorder.begin(experiment(), frozenset())
     nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
     recorder.keep(line(None, None, cause="workspace-failed"), nowhere)
-    kept = RecordedTrial.model_validate_json((tmp_path / "recording/trials.jsonl").read_bytes())
+    kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
     assert (kept.ran, kept.cause, kept.sizes) == (False, Cause.WORKSPACE_FAILED, {})
     assert list((tmp_path / "recording/streams").iterdir()) == []
 
@@ -106,7 +106,7 @@ def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
         recorder = Recorder(tmp_path / "recording", "scout")
         recorder.begin(experiment(runs=attempt), frozenset())
         recorder.keep(line(None, None, cause="not-started", attempt=attempt), nowhere)
-    head = Recording.model_validate_json((tmp_path / "recording/recording.json").read_bytes())
+    head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
     assert head.experiment.runs == 2
     assert len((tmp_path / "recording/trials.jsonl").read_bytes().splitlines()) == 2
 
@@ -143,4 +143,4 @@ def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path:
     recorder.keep(line(Launch(argv=("a",)), ProcessResult(returncode=0, stopped=None)), printed)
     assert list((tmp_path / "recording" / "streams").iterdir()) == []
     kept = (tmp_path / "recording" / "trials.jsonl").read_text("utf-8")
-    assert RecordedTrial.model_validate_json(kept).sizes == {"stdout": 0, "stderr": 0}
+    assert RecordedTrial.from_json(kept).sizes == {"stdout": 0, "stderr": 0}

@@ -50,7 +50,7 @@ def mode_file(data: bytes, folder: Path) -> None:
     path.write_bytes(data)
     with suppress(SwarmBenchError):
         mode = without_secrets(read_mode(path))
-        assert Mode.model_validate_json(mode.model_dump_json()) == mode
+        assert Mode.from_json(mode.model_dump_json()) == mode
 
 
 def agent_file(data: bytes, folder: Path) -> None:

@@ -72,7 +72,7 @@ def reader(make: Callable[[], Agent]) -> Callable[[bytes, Path], None]:
 
 def check(outcome: Outcome) -> None:
     """Its record is small, says what was cut, and comes back as it was written."""
-    experiment = Experiment.model_validate_json(_EXPERIMENT.read_bytes())
+    experiment = Experiment.from_json(_EXPERIMENT.read_bytes())
     trial = plan(experiment)[0].swarms[0].trials[0]
     context = ScoreContext(
         text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
@@ -83,7 +83,7 @@ def check(outcome: Outcome) -> None:
     record = make_record(experiment, trial, outcome, _measured(), scores, outside)
     line = sealed(record.model_dump_json())
     assert is_whole(line)
-    assert TrialRecord.model_validate_json(line) == record
+    assert TrialRecord.from_json(line) == record
     render_page(record, outcome.text).encode()
     _check_names(outcome, record)
 

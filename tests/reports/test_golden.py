@@ -24,13 +24,13 @@ def read_session(folder: Path) -> SessionData:
         file = folder / name
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
-    experiment = Experiment.model_validate_json((folder / "experiment.json").read_bytes())
+    experiment = Experiment.from_json((folder / "experiment.json").read_bytes())
     per_mode = experiment.runs * experiment.agents
     return SessionData(
         experiment=experiment,
-        trials=tuple(map(TrialRecord.model_validate_json, lines("metrics.jsonl"))),
-        swarms=tuple(map(SwarmRecord.model_validate_json, lines("retrieval.jsonl"))),
-        overhead=tuple(map(Overhead.model_validate_json, lines("overhead.jsonl"))),
+        trials=tuple(map(TrialRecord.from_json, lines("metrics.jsonl"))),
+        swarms=tuple(map(SwarmRecord.from_json, lines("retrieval.jsonl"))),
+        overhead=tuple(map(Overhead.from_json, lines("overhead.jsonl"))),
         planned={mode.name: per_mode for mode in experiment.modes},
     )
 

@@ -100,7 +100,7 @@ def stored_session(resolved: Resolved) -> Experiment:
             "repository": Repository(path=repo, kind="folder", tree="t", files=1, bytes=1),
         }
     )
-    return Experiment.model_validate_json(made.model_dump_json())
+    return Experiment.from_json(made.model_dump_json())
 
 
 @pytest.mark.parametrize("line", ['continue = "session"', 'continue = ""'])

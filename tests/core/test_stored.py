@@ -1,0 +1,69 @@
+"""What we build has no unknown keys; what we read may have some."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+import swarm_bench.core
+from swarm_bench.core.experiment import Task
+from swarm_bench.core.records import Evidence, TrialRecord
+from swarm_bench.core.stored import Stored
+
+NEWER = (
+    b'{"mode":"canopy","agent":1,"task":"t","from_2030":1,'
+    b'"tool_answers":{"x":{"answers":2,"from_2030":{"deep":[1]}}},'
+    b'"evidence":{"offered":3,"from_2030":null}}'
+)
+"""A line of a newer version, with keys that nobody knows yet at every depth."""
+
+
+def kinds(base: type[Stored] = Stored) -> Iterator[type[Stored]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def test_a_line_of_a_newer_version_can_be_read() -> None:
+    record = TrialRecord.from_json(NEWER)
+    assert record.evidence == Evidence(offered=3)
+    assert record.tool_answers is not None
+    assert record.tool_answers["x"].answers == 2
+
+
+def test_a_key_that_is_misspelt_in_code_is_an_error() -> None:
+    with pytest.raises(ValidationError, match="referenzes"):
+        TrialRecord(mode="m", agent=1, task="t", referenzes=1)  # type: ignore[call-arg]
+    with pytest.raises(ValidationError, match=r"evidence\.foreing"):
+        TrialRecord.model_validate(
+            {"mode": "m", "agent": 1, "task": "t", "evidence": {"foreing": ()}}
+        )
+
+
+def test_a_copy_gets_no_key_that_there_is_not() -> None:
+    task = Task(id="t", title="t", prompt="p")
+    assert task.model_copy(update={"title": "u"}).title == "u"
+    with pytest.raises(TypeError, match="Task has no titel"):
+        task.model_copy(update={"titel": "u"})
+
+
+def test_every_stored_type_forbids_them() -> None:
+    for module in pkgutil.walk_packages(swarm_bench.core.__path__, "swarm_bench.core."):
+        importlib.import_module(module.name)
+    assert len(list(kinds())) > 15
+    assert [kind for kind in kinds() if kind.model_config.get("extra") != "forbid"] == []
+
+
+def test_half_a_character_is_stored_as_a_question_mark_at_every_depth() -> None:
+    record = TrialRecord(
+        mode="m",
+        agent=1,
+        task="a\ud800",
+        tool_calls={"\udcff": 1},
+        evidence=Evidence(why=("\udc00",)),
+    )
+    again = TrialRecord.from_json(record.model_dump_json())
+    assert again == record
+    assert (again.task, again.tool_calls) == ("a?", {"?": 1})
