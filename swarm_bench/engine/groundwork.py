@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ from swarm_bench.runtime.untrusted import read
 
 MOST_PATHS = 20
 """Unexpected paths that are stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What the groundwork adds to the record of its swarm, under the keys that it has there."""
+
+    index_bytes: int | None
+    index_copied: bool | None
+    warm_up_seconds: float | None
+    brought: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    unexpected_count: int | None
+    instructions_changed: tuple[str, ...]
+    teardown_failure: str | None
 
 
 class Groundwork:
@@ -63,21 +78,21 @@ class Groundwork:
         return (*change.appeared, *change.changed) if change and self.prepares else ()
 
     @property
-    def figures(self) -> dict[str, Any]:
-        """What of it belongs into the record of the swarm."""
+    def figures(self) -> Ground:
+        """What the record of the swarm gets from it."""
         change = self._changes
         unexpected = change.without(self._mode.may_create) if change else ()
         indexed = self.prepares or bool(self._mode.services)
-        figures = {
-            "index_bytes": change.bytes + self._home_bytes if change and indexed else None,
-            "index_copied": self._copied,
-            "warm_up_seconds": self._warm_up_seconds,
-            "brought": folders_like(self._before or (), self._mode.may_create)[:MOST_PATHS],
-            "unexpected": unexpected[:MOST_PATHS],
-            "unexpected_count": len(unexpected) if change else None,
-            "instructions_changed": self._instructions_changed,
-            "teardown_failure": self._teardown_failure,
-        }
+        figures = Ground(
+            index_bytes=change.bytes + self._home_bytes if change and indexed else None,
+            index_copied=self._copied,
+            warm_up_seconds=self._warm_up_seconds,
+            brought=folders_like(self._before or (), self._mode.may_create)[:MOST_PATHS],
+            unexpected=unexpected[:MOST_PATHS],
+            unexpected_count=len(unexpected) if change else None,
+            instructions_changed=self._instructions_changed,
+            teardown_failure=self._teardown_failure,
+        )
         return cleaned(figures, self._kit.secrets)
 
     @asynccontextmanager

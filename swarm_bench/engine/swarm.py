@@ -5,8 +5,6 @@ The same coroutine runs a swarm wherever it runs: plain data in, records out.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Swarm
 from swarm_bench.engine.proof import prove
+from swarm_bench.engine.story import Story
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.canopy_service import Service, running_service, started_service
@@ -41,21 +40,6 @@ LAST_READING_SECONDS = 10
 """How long the counters of a broken-off swarm may take to be read."""
 
 
-@dataclass(kw_only=True)
-class _Story:
-    """What becomes known of a swarm while it runs; ends as a `SwarmRecord`."""
-
-    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    workspace_seconds: float | None = None
-    service_seconds: float | None = None
-    index_seconds: float | None = None
-    backend: str | None = None
-    before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
-    after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
-    lost: str | None = None
-    failure: str | None = None
-
-
 class SwarmRun:
     """Runs the trials of one swarm that are still to be run."""
 
@@ -69,9 +53,10 @@ class SwarmRun:
         self._mode = kit.experiment.mode(swarm.mode)
         backend = kit.experiment.retrieval.get(swarm.mode)
         tried = [attempts.get(trial.id, 0) for trial in swarm.trials]
-        self._attempt = max(tried, default=0) + 1
         self._runs: list[TrialRun] = []
-        self._story = _Story(backend=backend.label if backend else None)
+        self._story = Story(
+            attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
+        )
         self._monitor = TreeMonitor()
         self._service: Service | None = None
         self._home: Mapping[str, str] = {}
@@ -127,7 +112,7 @@ class SwarmRun:
 
     def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
-        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}-{self._attempt}"
+        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}-{self._story.attempt}"
         target = keep if kit.keep_workspaces else None
         return clone(kit.snapshot, kit.workspace, keep=target)
 
@@ -271,26 +256,12 @@ class SwarmRun:
         self._kit.emit(StepStarted(run=self._swarm.run, mode=self._mode.name, step=step))
 
     def _record(self) -> SwarmRecord:
-        story, swarm = self._story, self._swarm
-        return SwarmRecord(
+        return self._story.record(
             session=self._kit.experiment.session,
-            swarm=swarm.id,
-            mode=swarm.mode,
-            run=swarm.run,
-            attempt=self._attempt,
+            swarm=self._swarm,
             agents=tuple(run.trial.agent for run in self._runs if run.began or run.recorded),
-            started_at=story.started_at,
-            ended_at=datetime.now(UTC),
-            workspace_seconds=story.workspace_seconds,
-            service_seconds=story.service_seconds,
-            index_seconds=story.index_seconds,
-            backend=story.backend,
-            before=dict(story.before),
-            after=dict(story.after),
-            difference=counters.differences(story.before, story.after),
-            service_healthy=(story.lost is None) if self._service else None,
-            failure=story.failure,
-            **self._ground.figures,
+            served=self._service is not None,
+            ground=self._ground.figures,
         )
 
 

@@ -65,7 +65,7 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
         (kit.workspace / "index").write_bytes(b"abc")
         (place / "more").write_bytes(b"x" * 500)
         await ground.look()
-    assert ground.figures["index_bytes"] == counted
+    assert ground.figures.index_bytes == counted
 
 
 async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
@@ -75,4 +75,4 @@ async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
     ground = Groundwork(kit, MODE, "tag", lambda: around)
     async with ground.around():
         await ground.look()
-    assert ground.figures["index_bytes"] == 0
+    assert ground.figures.index_bytes == 0
