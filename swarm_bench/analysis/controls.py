@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from swarm_bench.analysis.ratios import ratio
-from swarm_bench.analysis.selection import Selection, compares
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.experiment import ControlKind
 from swarm_bench.core.report import Controls, Headline, Metric, Split, SplitRow
 
@@ -84,10 +84,7 @@ def _of_kind(
 
 
 def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
-    sides = [
-        [trial for trial in selection.of(name) if compares(trial)]
-        for name in (selection.modes[0], control, mode)
-    ]
+    sides = [selection.arm(name).compared for name in (selection.modes[0], control, mode)]
     without, controlled, equipped = sides
     return Split(
         mode=mode,

@@ -11,7 +11,7 @@ from swarm_bench.analysis.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.ratios import ratios
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.tool_concerns import KINDS
-from swarm_bench.analysis.treated import Treated
+from swarm_bench.analysis.treated import Treated, is_connected
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.report import Column, Headline, Standing
@@ -36,10 +36,16 @@ def headline(selection: Selection) -> Headline:
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
         ratios=ratios(selection, columns, of_headline(selection)) if columns else None,
-        all_used=bool(tools) and all(treated.compared == treated.used for treated in tools),
+        all_used=bool(tools) and all(map(_all_used, tools)),
         agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
         uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),
     )
+
+
+def _all_used(treated: Treated) -> bool:
+    """Whether those that are compared are those that used the tool."""
+    used = sum(trial.retrieval is Treatment.USED for trial in treated.compared)
+    return used == len(treated.compared) == len(treated.used)
 
 
 def _proved(treated: Treated) -> bool:
@@ -137,7 +143,7 @@ def _treatment(treated: Treated) -> str:
     trials = len(treated.counted)
     if not trials or not treated.known:
         return ""
-    connected = sum(trial in treated.connected for trial in treated.counted)
+    connected = sum(is_connected(trial) is True for trial in treated.counted)
     return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
 
 
@@ -217,7 +223,7 @@ def _unanswered(treated: Treated) -> list[TrialRecord]:
 
 def _unknown_use(treated: Treated) -> Iterator[str]:
     trials = amount(len(treated.counted), "trial")
-    what = "used" if all(trial in treated.connected for trial in treated.unknown) else "connected"
+    what = "used" if all(map(is_connected, treated.unknown)) else "connected"
     if treated.counted and len(treated.unknown) == len(treated.counted):
         yield f"whether the tool was {what} cannot be told"
     elif treated.unknown:

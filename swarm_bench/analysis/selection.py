@@ -1,29 +1,57 @@
 """Sorts a session's records: which mode and run each belongs to, and which of them count."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from swarm_bench.core.experiment import ControlKind, Mode
 from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Status
+
+Trials = tuple[TrialRecord, ...]
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
     """One mode in one run."""
 
+    mode: str
     run: int
-    trials: tuple[TrialRecord, ...]
+    trials: Trials
     """Those that count."""
     absent: int
     """Trials that were planned and do not count, or have not been run."""
     swarms: tuple[SwarmRecord, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """The trials of one mode, sorted by what they are good for."""
+
+    all: Trials = ()
+
+    @cached_property
+    def measured(self) -> Trials:
+        """Those that the harness and the provider let run to their own end."""
+        return tuple(trial for trial in self.all if not is_ours(trial))
+
+    @cached_property
+    def counted(self) -> Trials:
+        return tuple(trial for trial in self.measured if _is_clean(trial))
+
+    @cached_property
+    def compared(self) -> Trials:
+        return tuple(trial for trial in self.counted if _is_result(trial))
+
+
+@dataclass(frozen=True, eq=False)
 class Selection:
-    """A session, sorted. Of a trial that was run again only the last attempt is in it."""
+    """A session, sorted. Of a trial that was run again only the last attempt is in it. Each record
+    is looked at once and found by its mode and run."""
 
     data: SessionData
 
@@ -35,20 +63,20 @@ class Selection:
         seen = [trial.mode for trial in self.data.trials]
         return tuple(dict.fromkeys([*named, *self.data.planned, *seen]))
 
-    @property
+    @cached_property
     def rehearsal(self) -> bool:
         """Whether the rehearsal server answered in the place of a model."""
         return any(trial.rehearsal for trial in self.data.trials) or bool(
             self.data.experiment and self.data.experiment.rehearsal
         )
 
-    @property
+    @cached_property
     def fixed_rules(self) -> bool:
         """Whether no language model decided what the agents spent."""
         return self.rehearsal or any(trial.decided_by_rules for trial in self.data.trials)
 
     @cached_property
-    def trials(self) -> tuple[TrialRecord, ...]:
+    def trials(self) -> Trials:
         latest: dict[object, TrialRecord] = {}
         for trial in self.data.trials:
             key = trial.trial or (trial.run, trial.mode, trial.agent, trial.task_key)
@@ -78,33 +106,51 @@ class Selection:
     def _attempts(self) -> dict[tuple[int, str, int], int]:
         return {(trial.run, trial.mode, trial.agent): trial.attempt for trial in self.trials}
 
-    @property
+    @cached_property
     def runs(self) -> int:
         """Runs that have at least one record."""
         return len({trial.run for trial in self.trials})
 
-    def of(self, mode: str) -> tuple[TrialRecord, ...]:
-        return tuple(trial for trial in self.trials if trial.mode == mode)
+    def arm(self, mode: str) -> Arm:
+        return self._arms.get(mode, Arm())
+
+    def of(self, mode: str) -> Trials:
+        return self.arm(mode).all
+
+    def of_run(self, mode: str, run: int) -> Trials:
+        return self._by_run.get((mode, run), ())
 
     def swarms_of(self, mode: str) -> tuple[SwarmRecord, ...]:
-        return tuple(swarm for swarm in self.swarms if swarm.mode == mode)
+        return self._swarms.get(mode, ())
 
     def slices(self, mode: str) -> tuple[Slice, ...]:
         """The runs of the mode that have a trial in them."""
-        trials, swarms = self.of(mode), self.swarms_of(mode)
-        return tuple(
-            self._slice(
-                run,
-                [trial for trial in trials if trial.run == run],
-                [swarm for swarm in swarms if swarm.run == run],
-            )
-            for run in sorted({trial.run for trial in trials})
-        )
+        return self._slices.get(mode, ())
 
-    def _slice(self, run: int, trials: list[TrialRecord], swarms: Iterable[SwarmRecord]) -> Slice:
+    @cached_property
+    def _arms(self) -> dict[str, Arm]:
+        by_mode = _grouped(self.trials, lambda trial: trial.mode)
+        return {mode: Arm(trials) for mode, trials in by_mode.items()}
+
+    @cached_property
+    def _by_run(self) -> dict[tuple[str, int], Trials]:
+        return _grouped(self.trials, lambda trial: (trial.mode, trial.run))
+
+    @cached_property
+    def _swarms(self) -> dict[str, tuple[SwarmRecord, ...]]:
+        return _grouped(self.swarms, lambda swarm: swarm.mode)
+
+    @cached_property
+    def _slices(self) -> dict[str, tuple[Slice, ...]]:
+        swarms = _grouped(self.swarms, lambda swarm: (swarm.mode, swarm.run))
+        slices = [self._slice(*part, swarms.get(part, ())) for part in self._by_run]
+        return _grouped(slices, lambda part: part.mode)
+
+    def _slice(self, mode: str, run: int, swarms: tuple[SwarmRecord, ...]) -> Slice:
+        trials = self.of_run(mode, run)
         counted = tuple(trial for trial in trials if counts(trial))
-        expected = max(self._per_run(trials[0].mode), len(trials))
-        return Slice(run=run, trials=counted, absent=expected - len(counted), swarms=tuple(swarms))
+        absent = max(self._per_run(mode), len(trials)) - len(counted)
+        return Slice(mode=mode, run=run, trials=counted, absent=absent, swarms=swarms)
 
     def _per_run(self, mode: str) -> int:
         runs = self.data.experiment.runs if self.data.experiment else 1
@@ -146,6 +192,13 @@ class Selection:
         }
 
 
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
+    groups: dict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return {name: tuple(group) for name, group in groups.items()}
+
+
 def is_ours(trial: TrialRecord) -> bool:
     """Whether the trial ended for a reason that is the harness's or the provider's."""
     if trial.cause is not None:
@@ -155,9 +208,17 @@ def is_ours(trial: TrialRecord) -> bool:
 
 def counts(trial: TrialRecord) -> bool:
     """Whether the trial says something about its mode as the mode is meant."""
-    return not is_ours(trial) and trial.retrieval is not Treatment.CONTAMINATED
+    return not is_ours(trial) and _is_clean(trial)
 
 
 def compares(trial: TrialRecord) -> bool:
     """Whether the trial is in the ratios. One that failed spent little and is no saving."""
-    return counts(trial) and trial.status is not Status.AGENT_FAILED
+    return counts(trial) and _is_result(trial)
+
+
+def _is_clean(trial: TrialRecord) -> bool:
+    return trial.retrieval is not Treatment.CONTAMINATED
+
+
+def _is_result(trial: TrialRecord) -> bool:
+    return trial.status is not Status.AGENT_FAILED

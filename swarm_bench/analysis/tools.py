@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from swarm_bench.analysis.measure import metric
-from swarm_bench.analysis.selection import Selection, counts
+from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.analysis.sheets import sheet
 from swarm_bench.core.answers import ToolAnswers
 from swarm_bench.core.records import TrialRecord
@@ -81,7 +81,7 @@ def tools(selection: Selection) -> Sheet | None:
     lines = [
         Line(labels=(mode, label), figures=_figures(trials, names))
         for mode in selection.modes
-        for trials in [[trial for trial in selection.of(mode) if counts(trial)]]
+        for trials in [selection.arm(mode).counted]
         for label, names in _rows(trials, selection.servers(mode))
     ]
     if not lines:
@@ -89,7 +89,7 @@ def tools(selection: Selection) -> Sheet | None:
     return replace(sheet("Tools", ("Mode", "Tool"), COLUMNS, lines), about=_ABOUT)
 
 
-def _rows(trials: list[TrialRecord], servers: tuple[str, ...]) -> list[tuple[str, Names]]:
+def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
     """Each tool of the mode's servers that was called, then the agent's own tools as one."""
     called = {tool for trial in trials for tool in trial.tool_calls or ()}
     given = {tool for tool in called if is_of_server(tool, servers)}
@@ -97,7 +97,7 @@ def _rows(trials: list[TrialRecord], servers: tuple[str, ...]) -> list[tuple[str
     return [*rows, (BUILT_IN, frozenset(called - given))] if called else []
 
 
-def _figures(trials: list[TrialRecord], names: Names) -> tuple[Figure | None, ...]:
+def _figures(trials: Trials, names: Names) -> tuple[Figure | None, ...]:
     calls = [_of(trial, trial.tool_calls, names) for trial in trials]
     seconds = [_of(trial, trial.tool_seconds, names) for trial in trials]
     return (
@@ -126,7 +126,7 @@ def _of(
 
 
 def _of_answers(
-    trials: list[TrialRecord], names: Names, figure: Callable[[ToolAnswers], int]
+    trials: Trials, names: Names, figure: Callable[[ToolAnswers], int]
 ) -> Figure | None:
     """`None` for the agent's own tools, whose answers are not looked at."""
     if not any(name.startswith(MCP_PREFIX) for name in names):

@@ -4,38 +4,37 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.analysis.selection import Selection, compares, counts, is_ours
+from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.treatment import calls_of_servers
 
-Trials = tuple[TrialRecord, ...]
 _UNKNOWN = {None, Treatment.UNKNOWN}
 _CONNECTED = {Treatment.USED, Treatment.UNUSED}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Treated:
     """The trials of one mode, by what the witnesses say of them."""
 
     selection: Selection
     mode: str
 
-    @cached_property
+    @property
     def all(self) -> Trials:
         return self.selection.of(self.mode)
 
-    @cached_property
+    @property
     def measured(self) -> Trials:
         """Those that the harness and the provider let run to their own end."""
-        return tuple(trial for trial in self.all if not is_ours(trial))
+        return self.selection.arm(self.mode).measured
 
-    @cached_property
+    @property
     def counted(self) -> Trials:
-        return tuple(trial for trial in self.all if counts(trial))
+        return self.selection.arm(self.mode).counted
 
-    @cached_property
+    @property
     def compared(self) -> Trials:
-        return tuple(trial for trial in self.all if compares(trial))
+        return self.selection.arm(self.mode).compared
 
     def labelled(self, *labels: Treatment | None) -> Trials:
         """Of the measured ones."""
@@ -48,17 +47,17 @@ class Treated:
     @cached_property
     def known(self) -> Trials:
         """The measured trials that show whether they were connected."""
-        return tuple(trial for trial in self.measured if _is_connected(trial) is not None)
+        return tuple(trial for trial in self.measured if is_connected(trial) is not None)
 
     @cached_property
     def connected(self) -> Trials:
-        return tuple(trial for trial in self.measured if _is_connected(trial))
+        return tuple(trial for trial in self.measured if is_connected(trial))
 
     @cached_property
     def used(self) -> Trials:
         return tuple(trial for trial in self.counted if trial.retrieval is Treatment.USED)
 
-    @cached_property
+    @property
     def partly(self) -> dict[str, int]:
         """Connected trials that lacked a server of the mode, by server."""
         lacking = Counter(
@@ -66,7 +65,7 @@ class Treated:
         )
         return dict(lacking)
 
-    @cached_property
+    @property
     def swarms(self) -> tuple[SwarmRecord, ...]:
         return self.selection.swarms_of(self.mode)
 
@@ -89,7 +88,7 @@ class Treated:
         return self.selection.servers(self.mode)
 
 
-def _is_connected(trial: TrialRecord) -> bool | None:
+def is_connected(trial: TrialRecord) -> bool | None:
     """A contaminated trial may have had its own tool too, and one whose use is not proved shows its
     start; `None` when the trial does not tell."""
     if trial.retrieval not in {*_UNKNOWN, Treatment.CONTAMINATED}:

@@ -77,11 +77,9 @@ def _nothing(selection: Selection) -> Iterator[str]:
 def _swarm_failures(selection: Selection) -> Iterator[str]:
     """Those that no trial tells of, and that no later attempt made good."""
     for swarm in selection.swarms:
-        trials = [
-            trial
-            for trial in selection.of(swarm.mode)
-            if trial.run == swarm.run and trial.agent in swarm.agents
-        ]
+        agents = frozenset(swarm.agents)
+        of_run = selection.of_run(swarm.mode, swarm.run)
+        trials = [trial for trial in of_run if trial.agent in agents]
         good = len(trials) == len(swarm.agents) and not any(map(is_ours, trials))
         if good or swarm.failure in {trial.detail for trial in trials}:
             continue
