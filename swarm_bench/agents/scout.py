@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 
 from swarm_bench.agents._claude_stream import activity_of, outcome_of
@@ -10,6 +11,8 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 
+_version = cache(version)
+"""It reads a file each time that it is asked."""
 PROGRAM = "swarm_bench.agents.scout_program"
 MODEL = "rules"
 """The only one that it has: fixed rules in the place of a model."""
@@ -42,7 +45,7 @@ class Scout:
     def outcome(self, exit: AgentExit) -> Outcome:
         outcome = outcome_of(exit, output_is_counted=True)
         # The price is of a table of ours, and said to be an estimate.
-        return replace(outcome, program_version=version("swarm-bench"), cost_unreliable=None)
+        return replace(outcome, program_version=_version("swarm-bench"), cost_unreliable=None)
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` for a model that is not there."""
@@ -56,4 +59,4 @@ class Scout:
                 f"There is no model of scout called {model!r}: it has fixed rules; omit --model, "
                 "or name a program that has models with --agent, such as claude"
             )
-        return Program(name=self.name, version=version("swarm-bench"), model=MODEL)
+        return Program(name=self.name, version=_version("swarm-bench"), model=MODEL)

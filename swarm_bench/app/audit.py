@@ -1,10 +1,14 @@
 """Reads the stored streams of a session again, to see whether its records say what they say."""
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,8 @@ from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024
 """Of all streams together; about 10 MB are read in a second."""
+_version = cache(version)
+"""It reads a file each time that it is asked."""
 _STOPPED: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
     Cause.OUTPUT_LIMIT: "output-limit",
@@ -50,7 +56,7 @@ def with_streams(
         return data
     # Of a trial that was run again only the last attempt: the next one's files have its names.
     ran = [trial for trial in Selection(data).trials if trial.wall_seconds is not None]
-    streams = [stream for trial in ran if (stream := _stream(folder, experiment, trial))]
+    streams = list(_streams(folder, experiment, ran))
     audit = replace(audit, lost=len(ran) - len(streams))
     agent = _adapter(experiment)
     if agent is None:
@@ -80,13 +86,32 @@ def _adapter(experiment: Experiment) -> Agent | None:
     return found
 
 
-def _stream(folder: SessionFolder, experiment: Experiment, trial: TrialRecord) -> _Stream | None:
-    stdout = folder.left_of(experiment, trial, "stream.jsonl")
-    stderr = folder.left_of(experiment, trial, "stderr.log")
-    if stdout is None or stderr is None:
-        return None
-    size = stdout.stat().st_size + stderr.stat().st_size
-    return _Stream(trial=trial, stdout=stdout, stderr=stderr, size=size)
+def _streams(
+    folder: SessionFolder, experiment: Experiment, trials: Iterable[TrialRecord]
+) -> Iterator[_Stream]:
+    """Those that are there, swarm by swarm: each folder is looked at once."""
+    for (run, mode), of_swarm in groupby(trials, lambda trial: (trial.run, trial.mode)):
+        if mode not in {one.name for one in experiment.modes}:
+            continue
+        place = folder.mode_folder(experiment, run, mode)
+        sizes = _sizes(place)
+        for trial in of_swarm:
+            names = [f"agent-{trial.agent}.{suffix}" for suffix in ("stream.jsonl", "stderr.log")]
+            if sizes.keys() >= set(names):
+                stdout, stderr = (place / name for name in names)
+                size = sum(sizes[name] for name in names)
+                yield _Stream(trial=trial, stdout=stdout, stderr=stderr, size=size)
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """The sizes of the files in a folder by name; none of one that is not there, or leads
+    elsewhere."""
+    if folder.resolve() != folder:
+        return {}
+    with suppress(OSError), os.scandir(folder) as entries:
+        files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+        return {file.name: file.stat(follow_symlinks=False).st_size for file in files}
+    return {}
 
 
 def _chosen(streams: list[_Stream], audit: Audit, room: int) -> Iterator[_Stream]:
@@ -134,7 +159,7 @@ def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
     """Keys of the figures that a record has whenever its stream has them. Another version may not
     have read them; the output of a trial that ended for a reason of ours may never have been read;
     and words that are no answer have no lines."""
-    if experiment.versions.get("swarm-bench") != version("swarm-bench") or is_ours(trial):
+    if experiment.versions.get("swarm-bench") != _version("swarm-bench") or is_ours(trial):
         return frozenset()
     answered = trial.cause is Cause.FINISHED
     return frozenset(key for key in FIGURES if answered or key != "result_lines")

@@ -137,15 +137,6 @@ class SessionFolder:
         folder = self.mode_folder(experiment, trial.run, trial.mode)
         return folder / f"agent-{trial.agent}.{suffix}"
 
-    def left_of(self, experiment: Experiment, record: TrialRecord, suffix: str) -> Path | None:
-        """An artefact of a trial that is recorded, if it is a file in this folder; `None` when it
-        is not there, or leads elsewhere."""
-        if record.mode not in {mode.name for mode in experiment.modes}:
-            return None
-        folder = self.mode_folder(experiment, record.run, record.mode)
-        file = folder / f"agent-{record.agent}.{suffix}"
-        return file if file.is_file() and file.resolve() == file else None
-
     def append_trial(self, record: TrialRecord) -> None:
         append_line(self._metrics, sealed(record.model_dump_json()))
 
