@@ -135,8 +135,8 @@ async def _asked(
 
 def _left(experiment: Experiment, continued: SessionFolder | None) -> list[Mode]:
     """The modes that have trials to run."""
-    records = continued.read().trials if continued else ()
-    finished = {record.trial for record in records if record.conclusive}
+    heads = continued.heads() if continued else ()
+    finished = {head.trial for head in heads if head.conclusive}
     names = {
         swarm.mode
         for block in plan(experiment)
@@ -185,7 +185,7 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
 
 
 def _recorded(continued: SessionFolder) -> set[str]:
-    return {record.trial for record in continued.read().trials if record.trial is not None}
+    return {head.trial for head in continued.heads() if head.trial is not None}
 
 
 def _choose(

@@ -30,7 +30,7 @@ from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.settings import Member, Resolved
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.kit import Kit
-from swarm_bench.engine.plan import longest_seconds, plan
+from swarm_bench.engine.plan import longest_seconds, plan, planned_by_mode
 from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.resume import check_options
 from swarm_bench.engine.secrets import storable
@@ -149,7 +149,10 @@ async def _run_in(kit: Kit) -> bool:
         kit.recorder.begin(kit.experiment, kit.snapshot.files)
     done, attempts = folder.set_aside_reruns(), folder.attempts()
     try:
-        interrupted = await run_session(kit, done, attempts)
+        try:
+            interrupted = await run_session(kit, done, attempts)
+        finally:
+            folder.fold()
         folder.make_room()
         folder.write_experiment(kit.experiment)
         return interrupted
@@ -248,8 +251,8 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
 
 
 def _unfinished(folder: SessionFolder) -> int:
-    return sum(folder.read().planned.values()) - len(_finished(folder))
+    return sum(planned_by_mode(folder.read_experiment()).values()) - len(_finished(folder))
 
 
 def _finished(folder: SessionFolder) -> set[str | None]:
-    return {record.trial for record in folder.read().trials if record.conclusive}
+    return {head.trial for head in folder.heads() if head.conclusive}

@@ -240,7 +240,10 @@ class Experiment(Stored):
 
     def mode(self, name: str) -> Mode:
         """The mode of that name; KeyError if the experiment has none."""
-        return {mode.name: mode for mode in self.modes}[name]
+        for mode in self.modes:
+            if mode.name == name:
+                return mode
+        raise KeyError(name)
 
 
 def stable_id(*parts: object) -> str:

@@ -14,7 +14,9 @@ from swarm_bench.core.experiment_checks import check_stored
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.lines import MOST_BYTES, audit_of, read_lines, torn_lines
+from swarm_bench.engine.folding import doubled, folded
+from swarm_bench.engine.heads import Head, read_heads
+from swarm_bench.engine.lines import audit_of, read_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.secrets import storable
@@ -31,7 +33,7 @@ from swarm_bench.runtime.files import (
     writable,
     write_whole,
 )
-from swarm_bench.runtime.untrusted import read, read_if_there
+from swarm_bench.runtime.untrusted import read
 
 EXPERIMENT = "experiment.json"
 METRICS = "metrics.jsonl"
@@ -141,17 +143,18 @@ class SessionFolder:
         append_line(self._metrics, sealed(record.model_dump_json()))
 
     def amend(self, records: Sequence[TrialRecord]) -> None:
-        """Put the records in the places of the lines that they had; all other lines stay as they
-        are. Nothing is written when nothing changes."""
-        new = {record.key: sealed(record.model_dump_json()) for record in records}
+        """Append records again whose labels changed; readers fold them, and so does `fold`."""
+        if records:
+            lines = [sealed(record.model_dump_json()) for record in records]
+            append_line(self._metrics, b"\n".join(lines))
+
+    def fold(self) -> None:
+        """Leave one line of each trial, in the place of its first. Nothing is written when nothing
+        was amended."""
         make_room(self._metrics)
-        content = read_if_there(self._metrics, MOST_BYTES)
-        lines = content.split(b"\n")
-        for number, _, record in read_lines(self._metrics, TrialRecord):
-            if record is not None and record.key in new:
-                lines[number - 1] = new[record.key]
-        if (amended := b"\n".join(lines)) != content:
-            write_whole(self._metrics, amended)
+        lines = read_heads(self._metrics)
+        if len(kept := folded(lines)) < len(lines):
+            write_whole(self._metrics, b"".join(line + b"\n" for _, line, _ in kept))
 
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, sealed(record.model_dump_json()))
@@ -166,28 +169,30 @@ class SessionFolder:
         stored = [there.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
 
-    def set_aside_reruns(self) -> list[TrialRecord]:
+    def set_aside_reruns(self) -> list[Head]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 
-        Returns the records that stay. So `metrics.jsonl` has one line per trial, and nothing
-        that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a line was
-        written by a newer version: it may have cost money, and is not for this one to judge.
+        Returns what stays, of each trial one. So `metrics.jsonl` has one line per trial, and
+        nothing that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a
+        line was written by a newer version: it may have cost money, and is not for this one to
+        judge.
         """
-        stay: dict[str | None, tuple[TrialRecord, bytes]] = {}
+        stay: dict[str | None, tuple[Head, bytes]] = {}
         gone = list[bytes]()
-        for number, line, record in read_lines(self._metrics, TrialRecord):
-            if record is None:
+        lines = read_heads(self._metrics)
+        for number, line, head in folded(lines):
+            if head is None:
                 self._refuse_newer(number, line)
                 gone.append(line)
-            elif record.conclusive and record.trial is not None and record.trial not in stay:
-                stay[record.trial] = (record, line)
+            elif head.conclusive and head.trial is not None and head.trial not in stay:
+                stay[head.trial] = (head, line)
             else:
                 gone.append(line)
-        for line in gone:
-            append_line(self.path / SUPERSEDED, line)
         if gone:
+            append_line(self.path / SUPERSEDED, b"\n".join(gone))
+        if len(stay) < len(lines):
             write_whole(self._metrics, b"".join(line + b"\n" for _, line in stay.values()))
-        return [record for record, _ in stay.values()]
+        return [head for head, _ in stay.values()]
 
     def _refuse_newer(self, number: int, line: bytes) -> None:
         with suppress(ValueError, RecursionError, TypeError, AttributeError):
@@ -224,20 +229,31 @@ class SessionFolder:
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
-        superseded = [record for _, _, record in read_lines(self.path / SUPERSEDED, TrialRecord)]
+        superseded = [head for _, _, head in read_heads(self.path / SUPERSEDED)]
         return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
+
+    def heads(self) -> list[Head]:
+        """What the lines of trials say that can be read, the amended ones once."""
+        return [head for _, _, head in folded(read_heads(self._metrics)) if head is not None]
+
+    def read_overhead(self) -> list[Overhead]:
+        """The overhead of the modes, as far as it can be read."""
+        return [line for _, _, line in read_lines(self._overhead, Overhead) if line is not None]
 
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials, swarms = (
-            read_lines(self._metrics, TrialRecord),
-            read_lines(self._retrieval, SwarmRecord),
-        )
+        trials = folded(read_lines(self._metrics, TrialRecord))
+        seconds = frozenset(doubled(trials))
+        swarms = read_lines(self._retrieval, SwarmRecord)
         overhead = read_lines(self._overhead, Overhead)
         return SessionData(
             experiment=experiment,
-            trials=tuple(record for _, _, record in trials if record is not None),
+            trials=tuple(
+                record
+                for number, _, record in trials
+                if record is not None and number not in seconds
+            ),
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
@@ -245,6 +261,7 @@ class SessionFolder:
             planted=_planted(self.path),
             warnings=(
                 *torn_lines(self._metrics, trials),
+                *second_lines(self._metrics, seconds),
                 *torn_lines(self._retrieval, swarms),
                 *torn_lines(self._overhead, overhead),
             ),

@@ -1,7 +1,7 @@
 """Lines of a session's files: what can be read, and whether they are as they were written."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +32,14 @@ def torn_lines(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) ->
     if not numbers:
         return ()
     return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
+
+
+def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
+    """A sentence on the lines that are of a trial with a line before, if there are any."""
+    if not numbers:
+        return ()
+    shown = ", ".join(map(str, sorted(numbers)))
+    return (f"{path.name}: lines {shown} are second lines of their trials and are left out",)
 
 
 def audit_of(

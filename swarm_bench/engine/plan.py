@@ -3,6 +3,7 @@ and continued."""
 
 import math
 import random
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -81,11 +82,8 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
 
 def planned_by_mode(experiment: Experiment) -> dict[str, int]:
     """How many trials each mode has, in the order of the modes."""
-    count = {mode.name: 0 for mode in experiment.modes}
-    for block in plan(experiment):
-        for swarm in block.swarms:
-            count[swarm.mode] += len(swarm.trials)
-    return count
+    turns = Counter(mode for order in experiment.order for mode in order)
+    return {one.name: turns[one.name] * experiment.trials_per_mode for one in experiment.modes}
 
 
 def _blocks_of_run(experiment: Experiment, run: int, order: tuple[str, ...]) -> tuple[Block, ...]:

@@ -29,6 +29,12 @@ def prove(
     ]
 
 
+def amended(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """The records that are no longer as they were `before`."""
+    written = {record.key: record for record in before}
+    return [record for record in after if record != written.get(record.key)]
+
+
 def _judged(
     trial: TrialRecord, found: Finding, *, alone: bool, untouched: bool
 ) -> tuple[Treatment | None, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import Swarm, Trial
-from swarm_bench.engine.proof import prove
+from swarm_bench.engine.proof import amended, prove
 from swarm_bench.engine.recording import Measured
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.trial import TrialRun
@@ -85,8 +85,8 @@ def _prove(kit: Kit, swarm: SwarmRecord, trials: Sequence["ReplayedTrial"]) -> N
         if record.agent in swarm.agents and record.attempt <= swarm.attempt
     ]
     played = swarm.model_copy(update={"session": kit.experiment.session})
-    proved, amended = prove(kit.experiment, played, of_it)
-    kit.folder.amend(amended)
+    proved, labelled = prove(kit.experiment, played, of_it)
+    kit.folder.amend(amended(of_it, labelled))
     kit.folder.append_swarm(proved)
 
 

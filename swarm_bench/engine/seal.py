@@ -7,14 +7,14 @@ import hashlib
 import json
 import re
 
-_KEY = "sha256"
+KEY = "sha256"
 _SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}$')
 
 
 def sealed(line: str) -> bytes:
     """The line, a JSON object, with the checksum of its bytes as its last key."""
     content = line.encode("utf-8", "replace")
-    return content[:-1] + f',"{_KEY}":"{_digest(content)}"}}'.encode()
+    return content[:-1] + f',"{KEY}":"{_digest(content)}"}}'.encode()
 
 
 def is_whole(line: bytes) -> bool | None:
@@ -27,7 +27,7 @@ def is_whole(line: bytes) -> bool | None:
         content = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return False if isinstance(content, dict) and _KEY in content else None
+    return False if isinstance(content, dict) and KEY in content else None
 
 
 def _digest(content: bytes) -> str:

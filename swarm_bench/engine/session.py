@@ -1,7 +1,7 @@
 """A session: the blocks of the plan, one swarm after the other, until done or interrupted."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
@@ -10,8 +10,8 @@ import anyio
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
-from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.authentication import check_authorized
+from swarm_bench.engine.heads import Head
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Block, Swarm, plan
@@ -23,12 +23,12 @@ _HEARING_SECONDS = 0.01
 """A signal that came with the last record reaches who listens a few turns of the loop later."""
 
 
-async def run_session(kit: Kit, done: list[TrialRecord], attempts: dict[str, int]) -> bool:
+async def run_session(kit: Kit, done: Sequence[Head], attempts: dict[str, int]) -> bool:
     """Run every trial of the plan that is not among `done`. Returns whether it was interrupted.
 
     The first signal stops the agents and ends the session in order; the second ends it at once.
     """
-    finished = {record.trial for record in done}
+    finished = {head.trial for head in done}
     blocks = [_rest(block, finished) for block in plan(kit.experiment)]
     kit.emit(_started(kit, blocks, len(done)))
     prompts = EmptyPrompts(kit)

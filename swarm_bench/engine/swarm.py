@@ -22,7 +22,7 @@ from swarm_bench.engine.groundwork import Groundwork
 from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.overhead import EmptyPrompts
 from swarm_bench.engine.plan import Swarm
-from swarm_bench.engine.proof import prove
+from swarm_bench.engine.proof import amended, prove
 from swarm_bench.engine.story import Story
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.trial import TrialRun
@@ -60,6 +60,8 @@ class SwarmRun:
         self._monitor = TreeMonitor()
         self._service: Service | None = None
         self._home: Mapping[str, str] = {}
+        self._turned_away = False
+        """Whether the provider refused one of its agents."""
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
         tag = f"{kit.experiment.session}/index/{swarm.id}"
@@ -83,7 +85,7 @@ class SwarmRun:
         finally:
             written = self._written()
             record, trials = prove(self._kit.experiment, self._record(), written)
-            self._kit.folder.amend(trials)
+            self._kit.folder.amend(amended(written, trials))
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
             self._kit.folder.append_swarm(record)
@@ -105,7 +107,7 @@ class SwarmRun:
             async with self._reading_afterwards():
                 await self._run_agents()
             self._ground.look_again()
-            self._measured = self._story.failure is None and not self._is_turned_away()
+            self._measured = self._story.failure is None and not self._turned_away
             if self._measured and self._prompts.is_due(self._mode):
                 self._step("overhead")
                 await self._prompts.ask(self._mode, self._surroundings(), self._gone)
@@ -172,14 +174,13 @@ class SwarmRun:
 
     async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            if not self._is_turned_away():
+            if not self._turned_away:
                 await run.run(self._look)
+                first = turned_away(self._kit.experiment, [run.written] if run.written else [])
+                self._turned_away = self._turned_away or first is not None
 
     def _written(self) -> list[TrialRecord]:
         return [run.written for run in self._runs if run.written is not None]
-
-    def _is_turned_away(self) -> bool:
-        return turned_away(self._kit.experiment, self._written()) is not None
 
     async def _look(self) -> str | None:
         """What the agents have lost of their surroundings. The watch looks once in a while only;

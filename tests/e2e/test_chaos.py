@@ -51,7 +51,7 @@ class Killed:
     draw: random.Random = field(default_factory=lambda: random.Random(SEED))
     runs: int = 2
     kept: dict[str, str] = field(default_factory=dict)
-    """The lines of `metrics.jsonl` as they were at the last kill, by trial."""
+    """The lines of `metrics.jsonl` at the last kill, by trial: the last one of each."""
     counts: Counter[str] = field(default_factory=Counter)
 
     def start(self) -> "subprocess.Popen[bytes]":
@@ -99,14 +99,24 @@ class Killed:
         path = self.bench.folder / "out" / "metrics.jsonl"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         self.counts["half lines"] += bool(lines) and not lines[-1].endswith("\n")
-        found = {json.loads(line)["trial"]: line for line in lines if line.endswith("\n")}
-        assert len(found) == len([line for line in lines if line.endswith("\n")])
+        found = dict[str, str]()
+        for line in (line for line in lines if line.endswith("\n")):
+            trial = json.loads(line)["trial"]
+            assert trial not in found or measured(found[trial]) == measured(line)
+            self.counts["labels after records"] += trial in found
+            found[trial] = line
         assert self.kept.items() <= found.items()
         self.kept = found
         end = time.monotonic() + 20
         while self._has_begun() and processes_of(self.bench.experiment("out")["session"]):
             assert time.monotonic() < end
             time.sleep(0.1)
+
+
+def measured(line: str) -> dict[str, Any]:
+    """Give all of a line but what the end of a swarm says of it."""
+    known = json.loads(line).items()
+    return {key: value for key, value in known if key not in ("retrieval", "evidence", "sha256")}
 
 
 def beginning(output: str) -> tuple[str, ...]:

@@ -10,9 +10,13 @@ from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
+from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.series import series_sessions
 from swarm_bench.runtime.files import write_whole
 from tests.engine.test_plan import experiment
+
+MINE = TrialRecord(mode="canopy", agent=1, task="ü", trial="b", cost=0.5, cause=Cause.FINISHED)
+LABELLED = MINE.model_copy(update={"retrieval": Treatment.USED})
 
 
 def line(trial: str, cause: str = "finished", **more: object) -> str:
@@ -164,29 +168,100 @@ def test_a_series_has_no_session_behind_a_link(tmp_path: Path) -> None:
     assert list(series_sessions(tmp_path / "series")) == [1]
 
 
-def test_lines_are_amended_in_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:
+def test_amended_lines_take_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a", later="key"))
-    mine = TrialRecord(mode="canopy", agent=1, task="ü", trial="b", cause=Cause.FINISHED)
     with (tmp_path / "metrics.jsonl").open("ab") as file:
-        file.write(b'{"mode": "can\xff\n\n')
-    folder.append_trial(mine)
-    folder.append_trial(mine.model_copy(update={"attempt": 2}))
+        file.write(b'{"mode": "can\xff\n')
+    folder.append_trial(MINE)
+    folder.append_trial(MINE.model_copy(update={"attempt": 2}))
     before = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
 
-    folder.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+    folder.amend([LABELLED])
+    folder.fold()
 
     after = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
-    assert [number for number, one in enumerate(after) if one != before[number]] == [3]
-    assert json.loads(after[3])["retrieval"] == "used"
+    assert [number for number, one in enumerate(after) if one != before[number]] == [2]
+    assert json.loads(after[2])["retrieval"] == "used"
     assert len(after) == len(before)
 
 
+def test_what_is_written_for_a_swarm_does_not_grow_with_the_session(tmp_path: Path) -> None:
+    folder, metrics = folder_with(tmp_path), tmp_path / "metrics.jsonl"
+    grown = list[int]()
+    for number in range(20):
+        before, file = metrics.read_bytes(), metrics.stat().st_ino
+        folder.amend([LABELLED.model_copy(update={"trial": f"{number:02}"})])
+        assert metrics.stat().st_ino == file, "it was written anew"
+        assert metrics.read_bytes().startswith(before)
+        grown.append(metrics.stat().st_size - len(before))
+    assert len(set(grown)) == 1
+
+
+def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    cut = MINE.model_copy(update={"trial": "c", "cause": Cause.INTERRUPTED})
+    relabelled = cut.model_copy(update={"retrieval": Treatment.USED})
+    for record in (MINE, cut):
+        folder.append_trial(record)
+    folder.amend([LABELLED, relabelled])
+    with (tmp_path / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"mode":"canopy","age')
+
+    data = folder.read()
+    assert data.trials == (LABELLED, relabelled)
+    assert data.audit is not None
+    assert (data.audit.sealed, data.audit.edited, data.audit.bare) == (2, frozenset(), frozenset())
+    assert data.warnings == ("metrics.jsonl: lines 5 cannot be read and are left out",)
+
+    assert [head.trial for head in folder.set_aside_reruns()] == ["b"]
+    assert folder.read().trials == (LABELLED,)
+    assert len(lines_of(tmp_path / "metrics.jsonl")) == 1
+    gone = lines_of(tmp_path / SUPERSEDED)
+    assert [json.loads(one)["retrieval"] for one in gone[:1]] == ["used"]
+    assert len(gone) == 2
+
+
+def test_a_second_line_that_is_no_amendment_takes_no_place(tmp_path: Path) -> None:
+    """An agent can append one to the file."""
+    cheaper = LABELLED.model_copy(update={"cost": 0.01}).model_dump_json()
+    unsealed, edited = (
+        LABELLED.model_dump_json().encode(),
+        sealed(cheaper).replace(b"0.01", b"0.02"),
+    )
+    for number, second in enumerate((sealed(cheaper), cheaper.encode(), unsealed, edited)):
+        folder, metrics = folder_with(tmp_path / str(number)), tmp_path / f"{number}/metrics.jsonl"
+        folder.append_trial(MINE)
+        first = metrics.read_bytes()
+        with metrics.open("ab") as file:
+            file.write(second + b"\n")
+        folder.fold()
+        data = folder.read()
+        assert data.trials == (MINE,)
+        assert data.warnings == (
+            "metrics.jsonl: lines 2 are second lines of their trials and are left out",
+        )
+        assert data.audit is not None
+        assert (MINE.key in data.audit.edited | data.audit.bare) == (second != sealed(cheaper))
+        assert len(folder.set_aside_reruns()) == 1
+        assert metrics.read_bytes() == first
+        assert (folder.path / SUPERSEDED).read_bytes() == second + b"\n"
+
+
+def test_what_was_measured_comes_back_when_the_first_line_was_changed(tmp_path: Path) -> None:
+    folder, metrics = folder_with(tmp_path), tmp_path / "metrics.jsonl"
+    folder.append_trial(MINE)
+    metrics.write_bytes(metrics.read_bytes().replace(b'"cost":0.5', b'"cost":0.1'))
+    folder.amend([LABELLED])
+    assert folder.read().trials == (LABELLED,)
+
+
 def test_nothing_is_written_when_nothing_is_amended(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, line("a"))
-    before = (tmp_path / "metrics.jsonl").stat().st_ino
+    folder = folder_with(tmp_path, line("a"), line("a"), line("b"))
+    before = (tmp_path / "metrics.jsonl").stat()
     folder.amend([])
-    folder.amend([TrialRecord(mode="canopy", agent=1, task="t", trial="z")])
-    assert (tmp_path / "metrics.jsonl").stat().st_ino == before
+    folder.fold()
+    after = (tmp_path / "metrics.jsonl").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_nothing_planted_in_a_session_is_followed_or_waited_for(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
     folder.append_trial(mine)
     folder.append_trial(again)
     folder.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+    folder.fold()
     folder.set_aside_reruns()
     audit = folder.read().audit
     assert audit is not None

@@ -1,0 +1,72 @@
+"""Several lines of one trial. A record is appended when its trial ends, and again when its swarm
+has ended and its label is known. Nothing else takes the place of what was measured."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from swarm_bench.core.audit import Key
+from swarm_bench.engine.seal import KEY as SEAL
+from swarm_bench.engine.seal import is_whole
+
+LABELS = frozenset({"retrieval", "evidence"})
+"""Keys that the end of a swarm can change in the records of its trials."""
+
+
+class Keyed(Protocol):
+    """What says whose line it is."""
+
+    @property
+    def key(self) -> Key: ...
+
+
+Record = TypeVar("Record", bound=Keyed)
+Entry = tuple[int, bytes, Record | None]
+"""The number of a line, its bytes, and what it says; `None` where it is torn."""
+
+
+def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
+    """Put each amendment in the place of the line that it amends. Other lines stay, also a second
+    one of a trial that is no amendment."""
+    kept = list[Entry[Record]]()
+    places = dict[Key, int]()
+    for entry in lines:
+        key = _key(entry)
+        place = places.setdefault(key, len(kept)) if key else len(kept)
+        if place < len(kept) and amends(entry[1], kept[place][1]):
+            kept[place] = entry
+        else:
+            kept.append(entry)
+    return kept
+
+
+def doubled(lines: Iterable[Entry[Record]]) -> Iterator[int]:
+    """Give the numbers of the lines of whose trial and attempt there is one before."""
+    seen = set[Key]()
+    for entry in lines:
+        if (key := _key(entry)) is not None:
+            if key in seen:
+                yield entry[0]
+            seen.add(key)
+
+
+def amends(later: bytes, earlier: bytes) -> bool:
+    """Tell whether a line takes the place of an earlier one: it is as it was appended, and differs
+    in labels only, or the earlier one was changed since."""
+    if not is_whole(later):
+        return False
+    return is_whole(earlier) is False or _measured(later) == _measured(earlier)
+
+
+def _key(entry: Entry[Record]) -> Key | None:
+    """Of a line without a trial's id, which a script wrote, nothing else can be the same."""
+    record = entry[2]
+    return record.key if record is not None and record.key[0] is not None else None
+
+
+def _measured(line: bytes) -> dict[str, Any] | bytes:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):  # whoever reads lines may allow more than this parser
+        return line
+    return {key: value for key, value in content.items() if key not in LABELS | {SEAL}}
