@@ -84,7 +84,7 @@ def read_feedback(workspace: Path) -> dict[str, Any] | None:
                     file.write(content)
             with closing(sqlite3.connect(folder / FEEDBACK_DB.name)) as database:
                 return unknown | _counts(database)
-    except (sqlite3.Error, OSError):
+    except (sqlite3.Error, OSError, UnicodeDecodeError):  # errors quote the schema as it is
         return unknown
 
 

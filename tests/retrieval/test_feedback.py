@@ -102,6 +102,18 @@ async def test_a_broken_file_gives_nothing(tmp_path: Path) -> None:
     assert set(found.values()) == {None}
 
 
+async def test_a_schema_that_is_no_text_gives_nothing(tmp_path: Path) -> None:
+    """SQLite quotes the schema in its error, and Python cannot decode that."""
+    database(tmp_path, SCHEMA).close()
+    file = tmp_path / FEEDBACK_DB
+    file.write_bytes(
+        file.read_bytes().replace(b"CREATE TABLE query_handles", b"CREATE TABL\xd2 query_handles")
+    )
+    found = await FeedbackProbe(tmp_path).snapshot()
+    assert found is not None
+    assert set(found.values()) == {None}
+
+
 async def test_reading_changes_nothing(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA + EVENTS).close()
     before = (tmp_path / FEEDBACK_DB).read_bytes()
