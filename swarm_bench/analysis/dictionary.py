@@ -1,5 +1,6 @@
 """What every key of the stored records means; `docs/metrics.md` is made from it."""
 
+from swarm_bench.analysis.dictionary_counters import FEEDBACK, SERVICE
 from swarm_bench.analysis.dictionary_swarms import SWARM
 from swarm_bench.core.report import Key
 
@@ -161,6 +162,17 @@ _TRIAL = (
         "The end of an answer of more than 1,048,576 characters, which references, headings, "
         "bullets and fences leave out; null when there is none.",
     ),
+    (
+        "scores",
+        "values by name",
+        "By scorers of other packages, under the names that they state; null where a scorer failed "
+        "or gave none. A line without any lacks this key.",
+    ),
+    (
+        "score_failures",
+        "text by name",
+        "By scorer, why its scores are missing. A line without any lacks this key.",
+    ),
 )
 
 _EVIDENCE = (
@@ -256,31 +268,6 @@ _OVERHEAD = (
     ("problem", "text", "What could not be measured, and why."),
 )
 
-_FEEDBACK = (
-    ("query_events", "events", "Queries that canopy recorded in .canopy/feedback.db."),
-    ("expand_events", "events", "Expansions of a handle that it recorded."),
-    ("auto_expand_events", "events", "Those that canopy made by itself with a query."),
-    ("manual_expand_events", "events", "Those that an agent asked for."),
-    ("sample_count", "events", "Queries that the following three are taken from."),
-    ("handle_expand_accept_rate", "share", "Handles returned that were expanded."),
-    ("avg_tokens_per_expand", "tokens", "Mean size of what was expanded."),
-    ("glob_hit_rate_at_k", "share", "Predicted globs, the first 5 of a query, that were hit."),
-)
-
-_SERVICE = (
-    ("queries", "requests", "Queries and evidence packs together."),
-    ("query_cache_hits", "searches", "Searches answered from the service's cache."),
-    ("query_cache_misses", "searches", "Searches that were not; a pack can make several."),
-    ("query_cache_hit_rate", "share", "Hits of hits and misses."),
-    ("expands", "requests", "Requests to expand, each for one or more handles."),
-    ("index_cache_hits", "openings", "Uses of an index that was open."),
-    ("index_cache_misses", "openings", "Uses that had to open it."),
-    ("reindexes", "requests", "Requests to index that were accepted."),
-    ("avg_query_ms", "milliseconds", "Mean time of a query, without decimals."),
-    ("avg_expand_ms", "milliseconds", "Mean time of a request to expand, without decimals."),
-    ("evidence_packs", "requests", "Evidence packs; only the embedded canopy counts them."),
-)
-
 
 def _keys(rows: tuple[tuple[str, str, str], ...]) -> tuple[Key, ...]:
     return tuple(Key(key=key, unit=unit, definition=definition) for key, unit, definition in rows)
@@ -290,5 +277,5 @@ TRIAL_KEYS = _keys(_TRIAL)
 EVIDENCE_KEYS = _keys(_EVIDENCE)
 SWARM_KEYS = _keys(SWARM)
 OVERHEAD_KEYS = _keys(_OVERHEAD)
-FEEDBACK_KEYS = _keys(_FEEDBACK)
-SERVICE_KEYS = _keys(_SERVICE)
+FEEDBACK_KEYS = _keys(FEEDBACK)
+SERVICE_KEYS = _keys(SERVICE)

@@ -21,6 +21,7 @@ from swarm_bench.analysis.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.exercise import COUNTERS, TOOLS, counted
 from swarm_bench.analysis.figure_concerns import missing_figures, same_text, single_lines
 from swarm_bench.analysis.outside_concerns import reached_outside
+from swarm_bench.analysis.score_concerns import failed_scorers
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.treated import Treated
 from swarm_bench.analysis.use_concerns import LABELS, labels, unclear
@@ -210,6 +211,7 @@ KINDS: tuple[Kind, ...] = (
     reached_outside,
     contradicted,
     not_exercised,
+    failed_scorers,
     missing_figures,
     single_lines,
     same_text,

@@ -9,6 +9,7 @@ from swarm_bench.analysis import (
     clone_concerns,
     figure_concerns,
     outside_concerns,
+    score_concerns,
     tool_concerns,
     use_concerns,
 )
@@ -44,6 +45,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
+        *warned(selection, score_concerns.failed_scorers),
         *warned(selection, figure_concerns.missing_figures),
         *warned(selection, figure_concerns.single_lines),
         *warned(selection, figure_concerns.same_text),

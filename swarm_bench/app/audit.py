@@ -22,7 +22,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.recording import figures_of
+from swarm_bench.engine.recording import spent
 from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -151,7 +151,7 @@ def _figures(agent: Agent, experiment: Experiment, stream: _Stream) -> dict[str,
         servers=tuple(experiment.mode(trial.mode).servers),
     )
     outcome = agent.outcome(exit)
-    figures = figures_of(outcome, experiment.limits.max_turns)
+    figures = vars(spent(outcome, experiment.limits.max_turns))
     return {**figures, "result_lines": lines_of(outcome.text)}
 
 

@@ -26,6 +26,7 @@ from swarm_bench.core import settings as options
 from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.ports import Scorer
 from swarm_bench.core.recording import FOLDER
 from swarm_bench.core.settings import Member, Resolved
 from swarm_bench.engine.folder import SessionFolder
@@ -107,6 +108,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     check_output(resolved.settings)
     async with _opened(resolved, benchmark, emit) as (ready, continued):
         check_recordable(resolved.settings, ready.experiment)
+        scorers = swarm_benchmark.scorers()
         folder = continued or make_session_folder(resolved.settings, benchmark)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
@@ -114,7 +116,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             stopped = None
             try:
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                kit = _kit(ready, folder, emit, resolved)
+                kit = _kit(ready, folder, emit, resolved, scorers)
                 async with _rehearsing(kit) as rehearsal:
                     try:
                         interrupted = await _run_in(replace(kit, rehearsal=rehearsal))
@@ -227,7 +229,13 @@ async def _rehearsing(kit: Kit) -> AsyncIterator[Rehearsal | None]:
             yield rehearsal
 
 
-def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved) -> Kit:
+def _kit(
+    ready: Prepared,
+    folder: SessionFolder,
+    emit: Emit,
+    resolved: Resolved,
+    scorers: tuple[Scorer, ...],
+) -> Kit:
     settings = resolved.settings
     return Kit(
         experiment=ready.experiment,
@@ -237,7 +245,7 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
         work=ready.work,
         programs=ready.programs,
         user_environment=resolved.environment,
-        scorers=swarm_benchmark.scorers(),
+        scorers=scorers,
         prompt=swarm_benchmark.prompt,
         page=render_page,
         emit=emit,

@@ -1,5 +1,7 @@
 """The swarm benchmark: what an agent is told, and what its answer is scored by."""
 
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Experiment, Mode, Task
 from swarm_bench.core.ports import Scorer
 from swarm_bench.scoring.digest import Digest
@@ -15,5 +17,22 @@ def prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
 
 
 def scorers() -> tuple[Scorer, ...]:
-    """Every scorer of this benchmark."""
-    return (Length(), Digest(), References(), Structure())
+    """Every scorer of this benchmark: ours, and those that packages on this machine register as
+    `swarm_bench.scorers`. Raises `ConfigError` for one that cannot be used."""
+    others = (_made(plugin.name) for plugin in registry.plugins("scorers"))
+    return (Length(), Digest(), References(), Structure(), *others)
+
+
+def _made(name: str) -> Scorer:
+    kind = registry.load("scorers", name)
+    try:
+        made = kind()
+    except Exception as error:  # somebody else's code may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The scorer {name!r} cannot be made: {why}; fix its package") from error
+    if not isinstance(made, Scorer):
+        raise ConfigError(
+            f"The scorer {name!r} lacks what a scorer has (core/ports.py: name, version, keys, "
+            "score); fix its package, or uninstall it"
+        )
+    return made

@@ -93,14 +93,24 @@ class ScoreContext:
         return self.text[:SCORED_CHARACTERS]
 
 
+@runtime_checkable
 class Scorer(Protocol):
     """Turns an answer into named numbers, checks or labels. A frozen dataclass; its fields are
     its parameters."""
 
+    name: str
+    """By which its failures are told."""
     version: int
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All names that it may give. Those of the shipped scorers are keys of the record; any
+        other scorer's stand in the record's `scores`."""
+        ...
+
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
-        """Named scores. Names are keys of the record."""
+        """Named scores. What it raises is recorded as its failure, and its scores are missing
+        then; so is a name that it does not state, and a value that is no score."""
         ...
 
 

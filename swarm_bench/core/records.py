@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from swarm_bench.core.answers import ToolAnswers
 from swarm_bench.core.audit import Audit, Key
 from swarm_bench.core.evidence import Evidence as Evidence
@@ -15,10 +17,15 @@ from swarm_bench.core.evidence import Treatment as Treatment
 from swarm_bench.core.evidence import Verdict as Verdict
 from swarm_bench.core.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.overhead import Overhead
+from swarm_bench.core.ports import Score
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _RULES = "rules"
 """Scout's model, in records that are older than `fixed_rules`."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class TrialRecord(Stored):
@@ -141,6 +148,11 @@ class TrialRecord(Stored):
     structured: bool | None = None
     unscored_characters: int | None = None
     """At the end of an answer that is longer than what is scored of one."""
+    scores: dict[str, Score] | None = Field(default=None, exclude_if=_is_none)
+    """By scorers of other packages, under the names that they state; `None` where one failed. In
+    lines without any there is no such key, and so with the next."""
+    score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
+    """By the name of a scorer, why its scores are missing."""
 
     @property
     def key(self) -> Key:

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 
-from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode, Program
+from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.recording import (
@@ -26,6 +26,8 @@ from swarm_bench.core.recording import (
     stream_path,
 )
 from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
 from swarm_bench.runtime.process import ProcessResult
@@ -129,31 +131,54 @@ def _leaves(home: Path, leaves: Iterable[str]) -> Iterator[str]:
             yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
 
 
-def recorded_trial(
-    record: TrialRecord,
-    *,
-    prompt: str,
-    workspace: str,
-    program: Program,
-    launch: Launch | None,
-    result: ProcessResult | None,
-) -> RecordedTrial:
-    """The line of a trial. `launch` is `None` when no process ran, `result` when nobody saw one
-    end."""
-    same = record.model_dump(include=set(RecordedTrial.model_fields))
-    ended = result if launch else None
-    return RecordedTrial.model_validate(
-        {
-            **same,
-            "prompt_sha256": hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest(),
-            "workspace": workspace,
-            "program_version": program.version,
-            "outside": record.evidence.outside if record.evidence else (),
-            "ran": launch is not None,
-            "returncode": ended.returncode if ended else None,
-            "stopped": ended.stopped if ended else None,
-            "turn_limit": launch.turn_limit if launch else None,
-        }
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """How a trial ran."""
+
+    prompt: str
+    workspace: str
+    program_version: str | None
+    """As the program said it when it was asked, before the session."""
+    cause: Cause
+    launch: Launch | None
+    """`None` when no process ran."""
+    result: ProcessResult | None
+    """`None` when nobody saw one end."""
+
+
+def recorded_trial(trial: Trial, record: TrialRecord, ran: Ran) -> RecordedTrial:
+    """Make the line of a trial."""
+    ended = ran.result if ran.launch else None
+    return RecordedTrial(
+        trial=trial.id,
+        run=trial.run,
+        mode=trial.mode,
+        agent=trial.agent,
+        task_id=trial.task.id,
+        attempt=record.attempt,
+        prompt_sha256=hashlib.sha256(ran.prompt.encode("utf-8", "replace")).hexdigest(),
+        workspace=ran.workspace,
+        cause=ran.cause,
+        detail=record.detail,
+        program_version=ran.program_version,
+        ran=ran.launch is not None,
+        returncode=ended.returncode if ended else None,
+        exit_code=record.exit_code,
+        stopped=ended.stopped if ended else None,
+        turn_limit=ran.launch.turn_limit if ran.launch else None,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        wall_seconds=record.wall_seconds,
+        cpu_seconds=record.cpu_seconds,
+        peak_memory_bytes=record.peak_memory_bytes,
+        outside=record.evidence.outside if record.evidence else (),
+        rehearsal=record.rehearsal,
+        rehearsal_requests=record.rehearsal_requests,
+        rehearsal_faults=record.rehearsal_faults,
+        rehearsal_request_tokens=record.rehearsal_request_tokens,
+        rehearsal_tool_tokens=record.rehearsal_tool_tokens,
+        rehearsal_mcp_tokens=record.rehearsal_mcp_tokens,
+        rehearsal_tools=record.rehearsal_tools,
     )
 
 

@@ -1,9 +1,6 @@
 """From what an agent left to its line in `metrics.jsonl`."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection
 
 from swarm_bench.core.answers import by_tool
 from swarm_bench.core.errors import Refused
@@ -13,29 +10,22 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
+from swarm_bench.engine.parts import (
+    About,
+    Beside,
+    Measured,
+    Parts,
+    Priced,
+    Rehearsed,
+    Spent,
+    Tools,
+)
 from swarm_bench.engine.plan import Trial
 from swarm_bench.models.rehearsal.start import Seen
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.treatment import is_of_server, mcp_calls, treatment
 from swarm_bench.runtime.cleaning import cleaned
 from swarm_bench.runtime.untrusted import check
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What we measured from outside."""
-
-    started_at: datetime | None
-    """`None` when the trial never began."""
-    ended_at: datetime
-    wall_seconds: float | None
-    """`None` when no process ran."""
-    exit_code: int | None
-    peak_memory_bytes: int | None
-    cpu_seconds: float | None
-    attempt: int
-    turns_counted: bool | None
-    """True when we kept the turn budget; `None` when no process ran."""
 
 
 def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
@@ -55,30 +45,23 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
 
 
 def make_record(
-    experiment: Experiment,
-    trial: Trial,
-    outcome: Outcome,
-    measured: Measured,
-    extra: Mapping[str, Any],
-    outside: tuple[str, ...] = (),
+    experiment: Experiment, trial: Trial, outcome: Outcome, measured: Measured, beside: Beside
 ) -> TrialRecord:
-    """The record of a trial: `extra` has its scores, and what a rehearsal server saw; `outside`
-    says what else than its servers the agent reached. What the agent did not say stays `None`."""
+    """Make the record of a trial. What the agent did not say stays `None`."""
     outcome = within_caps(outcome)
-    values: dict[str, Any] = {
-        **figures_of(outcome, experiment.limits.max_turns),
-        **_about(experiment, trial, outcome),
-        **_treated(experiment, trial, outcome, outside),
-        **(_rehearsed_figures(experiment, outcome) if experiment.rehearsal else {}),
-        **vars(measured),
-        **extra,
-    }
-    return TrialRecord.model_validate(values)
+    return Parts(
+        about=_about(experiment, trial, outcome, beside),
+        measured=measured,
+        spent=spent(outcome, experiment.limits.max_turns),
+        priced=_priced(experiment, outcome),
+        tools=_tools(experiment, trial, outcome, beside),
+        beside=beside,
+    ).record()
 
 
-def figures_of(outcome: Outcome, max_turns: int) -> dict[str, Any]:
-    """What the agent reported, as keys of the record. An answer takes tokens: zeros throughout are
-    no figures, and neither is a cost of 0 beside them."""
+def spent(outcome: Outcome, max_turns: int) -> Spent:
+    """Give what the agent reported. An answer takes tokens: zeros throughout are no figures, and
+    neither is a cost of 0 beside them."""
     counted = any(vars(outcome.usage).values())
     usage = outcome.usage if counted else Usage()
     milliseconds = outcome.duration_ms
@@ -86,57 +69,60 @@ def figures_of(outcome: Outcome, max_turns: int) -> dict[str, Any]:
     if requests is None and outcome.turns_are_requests:
         requests = outcome.turns
     budgeted = outcome.turns if requests is None else requests
-    return {
-        "duration_ms": milliseconds,
-        "duration_s": None if milliseconds is None else round(milliseconds / 1000, 3),
-        "num_turns": outcome.turns,
-        "input_tokens": usage.input,
-        "cache_read": usage.cache_read,
-        "cache_create": usage.cache_create,
-        "output_tokens": usage.output,
-        "total_tokens": usage.reported,
-        "effective_tokens": usage.effective,
-        "cost": outcome.cost if counted else outcome.cost or None,
-        "compacted": None if budgeted is None else int(budgeted >= max_turns),
-        "requests": requests,
-        "api_seconds": None if outcome.api_ms is None else outcome.api_ms / 1000,
-        "cost_estimated": outcome.cost_estimated,
-        "price_table": outcome.price_table,
-        "token_counter": outcome.token_counter,
-        "cost_unreliable": outcome.cost_unreliable,
-        "all_in_tokens": outcome.all_in.effective,
-        "turn_usage": _turn_usage(outcome),
-        "retries": outcome.retries,
-        "compactions": outcome.compactions,
-        "subagents": outcome.subagents,
-        "permission_denials": outcome.permission_denials,
-    }
+    return Spent(
+        duration_ms=milliseconds,
+        duration_s=None if milliseconds is None else round(milliseconds / 1000, 3),
+        num_turns=outcome.turns,
+        input_tokens=usage.input,
+        cache_read=usage.cache_read,
+        cache_create=usage.cache_create,
+        output_tokens=usage.output,
+        total_tokens=usage.reported,
+        effective_tokens=usage.effective,
+        cost=outcome.cost if counted else outcome.cost or None,
+        compacted=None if budgeted is None else int(budgeted >= max_turns),
+        requests=requests,
+        api_seconds=None if outcome.api_ms is None else outcome.api_ms / 1000,
+        cost_unreliable=outcome.cost_unreliable,
+        all_in_tokens=outcome.all_in.effective,
+        turn_usage=_turn_usage(outcome),
+        retries=outcome.retries,
+        compactions=outcome.compactions,
+        subagents=outcome.subagents,
+        permission_denials=outcome.permission_denials,
+    )
 
 
-def _rehearsed_figures(experiment: Experiment, outcome: Outcome) -> dict[str, Any]:
-    """No model was asked, nobody was billed, and no provider counted."""
-    given = {"rehearsal": True, "model": REHEARSAL, "token_counter": COUNTER}
-    if outcome.cost is None:
-        return given
-    table = f"that {experiment.agent.name} has for {outcome.model or 'the model it named'}"
-    return {**given, "cost_estimated": True, "price_table": table}
+def _priced(experiment: Experiment, outcome: Outcome) -> Priced:
+    """In a rehearsal no model was asked, nobody was billed, and no provider counted."""
+    estimated, table, counter = outcome.cost_estimated, outcome.price_table, outcome.token_counter
+    if experiment.rehearsal:
+        counter = COUNTER
+        if outcome.cost is not None:
+            name = outcome.model or "the model it named"
+            estimated, table = True, f"that {experiment.agent.name} has for {name}"
+    return Priced(
+        rehearsal=experiment.rehearsal or None,
+        cost_estimated=estimated,
+        price_table=table,
+        token_counter=counter,
+    )
 
 
-def rehearsed(seen: Seen | None, servers: Collection[str]) -> dict[str, Any]:
-    """What the rehearsal server saw of an agent in a mode with these MCP servers, as keys of the
-    record."""
+def rehearsed(seen: Seen | None, servers: Collection[str]) -> Rehearsed:
+    """Say what the rehearsal server saw of an agent in a mode with these MCP servers."""
     if seen is None:
-        return {}
-    return {
-        "rehearsal_requests": seen.requests,
-        "rehearsal_faults": seen.faults,
-        "rehearsal_request_tokens": seen.request_tokens,
-        "rehearsal_tool_tokens": sum(seen.tools.values()),
-        "rehearsal_mcp_tokens": sum(
+        return Rehearsed()
+    return Rehearsed(
+        rehearsal_requests=seen.requests,
+        rehearsal_faults=seen.faults,
+        rehearsal_request_tokens=seen.request_tokens,
+        rehearsal_tool_tokens=sum(seen.tools.values()),
+        rehearsal_mcp_tokens=sum(
             tokens for tool, tokens in seen.tools.items() if is_of_server(tool, servers)
         ),
-        "rehearsal_tools": [shortened(name) for name in sorted(seen.tools)[:MOST_NAMES]],
-    }
+        rehearsal_tools=[shortened(name) for name in sorted(seen.tools)[:MOST_NAMES]],
+    )
 
 
 def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
@@ -153,40 +139,42 @@ def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
     ]
 
 
-def _about(experiment: Experiment, trial: Trial, outcome: Outcome) -> dict[str, Any]:
+def _about(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Beside) -> About:
     backend = experiment.retrieval.get(trial.mode)
-    return {
-        "session": experiment.session,
-        "trial": trial.id,
-        "mode": trial.mode,
-        "run": trial.run,
-        "agent": trial.agent,
-        "task": trial.task.prompt,
-        "task_id": trial.task.id,
-        "status": CONSEQUENCES[outcome.cause].status,
-        "cause": outcome.cause,
-        "detail": outcome.detail,
-        "program": experiment.agent.name,
-        "program_version": outcome.program_version or experiment.agent.version,
-        "model": outcome.model or experiment.model,
-        "fixed_rules": outcome.fixed_rules,
-        "tool_calls": outcome.tool_calls,
-        "tool_failures": outcome.tool_failures,
-        "tool_unanswered": outcome.tool_unanswered,
-        "tool_seconds": outcome.tool_seconds,
-        "tool_result_tokens": outcome.tool_result_tokens,
-        "tool_answers": None if outcome.tool_answers is None else by_tool(outcome.tool_answers),
-        "unusable_tools": outcome.unusable_tools,
-        "names_cut": outcome.names_cut,
-        "mcp_calls": mcp_calls(outcome),
-        "mcp_servers": outcome.servers,
-        "backend": backend.label if backend else None,
-    }
+    return About(
+        session=experiment.session,
+        trial=trial.id,
+        mode=trial.mode,
+        run=trial.run,
+        agent=trial.agent,
+        task=trial.task.prompt,
+        task_id=trial.task.id,
+        status=CONSEQUENCES[outcome.cause].status,
+        cause=outcome.cause,
+        detail=outcome.detail,
+        program=experiment.agent.name,
+        program_version=outcome.program_version or beside.program_version,
+        model=REHEARSAL if experiment.rehearsal else outcome.model or experiment.model,
+        fixed_rules=outcome.fixed_rules,
+        backend=backend.label if backend else None,
+        replayed=beside.replayed,
+    )
 
 
-def _treated(
-    experiment: Experiment, trial: Trial, outcome: Outcome, outside: tuple[str, ...]
-) -> dict[str, Any]:
+def _tools(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Beside) -> Tools:
     purposes = experiment.tool_purposes.get(trial.mode, {})
     label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
-    return {"retrieval": label, "evidence": evidence.model_copy(update={"outside": outside})}
+    return Tools(
+        tool_calls=outcome.tool_calls,
+        tool_failures=outcome.tool_failures,
+        tool_unanswered=outcome.tool_unanswered,
+        tool_seconds=outcome.tool_seconds,
+        tool_result_tokens=outcome.tool_result_tokens,
+        tool_answers=None if outcome.tool_answers is None else by_tool(outcome.tool_answers),
+        unusable_tools=outcome.unusable_tools,
+        names_cut=outcome.names_cut,
+        mcp_calls=mcp_calls(outcome),
+        mcp_servers=outcome.servers,
+        retrieval=label,
+        evidence=evidence.model_copy(update={"outside": beside.outside}),
+    )

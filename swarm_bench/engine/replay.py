@@ -5,7 +5,6 @@ workspace, no service and no index."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -16,9 +15,9 @@ from swarm_bench.core.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine import counters
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.parts import Beside, Measured, Rehearsed
 from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.engine.proof import amended, prove
-from swarm_bench.engine.recording import Measured
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.trial import TrialRun
 from swarm_bench.retrieval.reaching import reach_of
@@ -175,15 +174,23 @@ class ReplayedTrial(TrialRun):
     def _was_played(self, then: RecordedTrial) -> bool:
         return not self._cut and (not then.ran or self._seconds is not None)
 
-    def _extra_keys(self, outcome: Outcome) -> dict[str, Any]:
-        then = self._recorded
-        replayed: dict[str, Any] = {"replayed": self._of.recording.experiment.session}
+    def _beside(self, outcome: Outcome) -> Beside:
+        now, then = super()._beside(outcome), self._recorded
+        now = replace(now, replayed=self._of.recording.experiment.session)
         if then is None:
-            return replayed
-        names = (name for name in RecordedTrial.model_fields if name.startswith("rehearsal"))
-        seen = {name: getattr(then, name) for name in names}
-        version = outcome.program_version or then.program_version
-        return {**replayed, **seen, "program_version": version}
+            return now
+        return replace(
+            now,
+            rehearsed=Rehearsed(
+                rehearsal_requests=then.rehearsal_requests,
+                rehearsal_faults=then.rehearsal_faults,
+                rehearsal_request_tokens=then.rehearsal_request_tokens,
+                rehearsal_tool_tokens=then.rehearsal_tool_tokens,
+                rehearsal_mcp_tokens=then.rehearsal_mcp_tokens,
+                rehearsal_tools=then.rehearsal_tools,
+            ),
+            program_version=then.program_version,
+        )
 
     def _outside(self, outcome: Outcome) -> tuple[str, ...]:
         """What was seen then: of the process tree there is nothing now."""

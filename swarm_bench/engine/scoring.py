@@ -1,30 +1,71 @@
 """Scores of an answer, by all scorers, none of which can spoil those of another."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.core.scores import OwnScores, ScoreRefused, check_keys, checked
+from swarm_bench.engine.caps import OTHERS, shortened
+from swarm_bench.runtime.cleaning import cleaned
+from swarm_bench.runtime.sink import clean_text
+
+MOST_FAILURES = 20
+"""Scorers that are named in a record."""
+LONGEST_FAILURE = 300
+"""Characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
     """What the scorers gave."""
 
-    keys: dict[str, Score]
-    """Keys of the record."""
-    troubles: tuple[str, ...]
-    """A sentence for each scorer that failed."""
+    own: OwnScores = field(default_factory=OwnScores)
+    unscored_characters: int | None = None
+    """How many of the answer no scorer looked at; `None` when there are none."""
+    scores: dict[str, Score] | None = None
+    """Those without a key of their own in the record."""
+    failures: dict[str, str] | None = None
+    """By the name of a scorer, why its scores are missing."""
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """A sentence for each scorer that failed."""
+        failures = self.failures or {}
+        return tuple(f"The scorer {name} failed: {why}" for name, why in failures.items())
 
 
-def score(scorers: Sequence[Scorer], context: ScoreContext) -> Scored:
+def score(scorers: Sequence[Scorer], context: ScoreContext, secrets: Collection[str]) -> Scored:
     """Have every scorer look at the answer, and say how much of it none looked at."""
-    unscored = len(context.text) - len(context.beginning)
-    keys: dict[str, Score] = {"unscored_characters": unscored} if unscored > 0 else {}
-    troubles = []
+    values: dict[str, Score] = {}
+    failures: dict[str, str] = {}
     for scorer in scorers:
+        keys: tuple[str, ...] = ()
         try:
-            keys.update(scorer.score(context))
-        except Exception as error:  # noqa: BLE001  # a scorer may raise anything: others score
-            name = type(scorer).__name__
-            troubles.append(f"{name} failed: {type(error).__name__}: {error}")
-    return Scored(keys=keys, troubles=tuple(troubles))
+            check_keys(scorer.keys, taken=values)
+            keys = scorer.keys
+            values |= checked(scorer.score(context), keys)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
+            values |= dict.fromkeys(keys)
+            failures[shortened(scorer.name)] = _why(error, secrets)
+    others = {key: value for key, value in values.items() if key not in OwnScores.model_fields}
+    unscored = len(context.text) - len(context.beginning)
+    return Scored(
+        own=OwnScores.model_validate({key: values[key] for key in values if key not in others}),
+        unscored_characters=unscored if unscored > 0 else None,
+        scores=cleaned(others, secrets) or None,
+        failures=_within_caps(failures) or None,
+    )
+
+
+def _why(error: BaseException, secrets: Collection[str]) -> str:
+    """One line. What is cut off could be the end of a secret, so they are taken out first."""
+    words = str(error) if isinstance(error, ScoreRefused) else f"{type(error).__name__}: {error}"
+    return shortened(" ".join(clean_text(words, secrets).split()), LONGEST_FAILURE)
+
+
+def _within_caps(failures: dict[str, str]) -> dict[str, str]:
+    kept = dict(islice(failures.items(), MOST_FAILURES))
+    if len(kept) < len(failures):
+        kept[OTHERS] = f"{len(failures) - len(kept)} more scorers failed"
+    return kept

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -25,9 +24,10 @@ from swarm_bench.core.recording import RecordedTrial
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.kit import Kit
+from swarm_bench.engine.parts import Beside, Measured, Rehearsed
 from swarm_bench.engine.plan import Trial
-from swarm_bench.engine.recorder import Printed, left_by, recorded_trial
-from swarm_bench.engine.recording import Measured, make_record, outcome_of, rehearsed
+from swarm_bench.engine.recorder import Printed, Ran, left_by, recorded_trial
+from swarm_bench.engine.recording import make_record, outcome_of, rehearsed
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.surroundings import Surroundings
 from swarm_bench.engine.watch import Watch
@@ -53,7 +53,7 @@ class TrialRun:
         self._seconds: float | None = None
         self._launched: Launch | None = None
         self._result: ProcessResult | None = None
-        self._rehearsed: dict[str, Any] = {}
+        self._rehearsed = Rehearsed()
         self._defect: str | None = None
         self._reached: tuple[str, ...] = ()
         self._home = Home(path=kit.work / "homes" / trial.id)
@@ -119,18 +119,16 @@ class TrialRun:
         kit, trial = self._kit, self.trial
         detail = outcome.detail and clean_text(outcome.detail, self._kit.secrets)
         outcome = replace(outcome, detail=detail)
-        scored = self._scored(outcome)
-        extra = {**self._extra_keys(outcome), **scored.keys}
-        measured = self._measured(exit_code)
-        record = make_record(kit.experiment, trial, outcome, measured, extra, self._reached)
+        beside = self._beside(outcome)
+        record = make_record(kit.experiment, trial, outcome, self._measured(exit_code), beside)
         kit.folder.make_mode_folder(kit.experiment, trial.run, trial.mode)
         if kit.recorder is not None:
-            kit.recorder.keep(self._to_be_recorded(record), self._printed())
+            kit.recorder.keep(self._to_be_recorded(record, outcome.cause), self._printed())
         if outcome.payload is not None:
             write_whole(kit.folder.agent_file(kit.experiment, trial, "json"), outcome.payload)
         page = kit.folder.agent_file(kit.experiment, trial, "md")
         write_whole(page, kit.page(record, outcome.text))
-        return record, scored.troubles
+        return record, beside.scored.troubles
 
     def _outside(self, outcome: Outcome) -> tuple[str, ...]:
         """What the agent reached beside the servers of its mode, as sentences."""
@@ -150,20 +148,25 @@ class TrialRun:
             turns_counted=self._launched.turn_limit is not None if self._launched else None,
         )
 
-    def _extra_keys(self, _outcome: Outcome) -> dict[str, Any]:
-        """What was found out beside the agent's output, as keys of the record."""
-        return self._rehearsed
+    def _beside(self, outcome: Outcome) -> Beside:
+        """What was found out beside the agent's output."""
+        return Beside(
+            scored=self._scored(outcome),
+            rehearsed=self._rehearsed,
+            outside=self._reached,
+            program_version=self._kit.experiment.agent.version,
+        )
 
-    def _to_be_recorded(self, record: TrialRecord) -> RecordedTrial:
-        kit = self._kit
-        return recorded_trial(
-            record,
+    def _to_be_recorded(self, record: TrialRecord, cause: Cause) -> RecordedTrial:
+        ran = Ran(
             prompt=self._prompt,
             workspace=str(self._around.workspace),
-            program=kit.experiment.agent,
+            program_version=self._kit.experiment.agent.version,
+            cause=cause,
             launch=self._launched if self._seconds is not None else None,
             result=self._result,
         )
+        return recorded_trial(self.trial, record, ran)
 
     def _printed(self) -> Printed:
         left = left_by(self._home.path, self._launched, self._kit.secrets)
@@ -233,15 +236,15 @@ class TrialRun:
             environment=kit.variables,
         )
 
-    async def _what_the_server_saw(self) -> dict[str, Any]:
+    async def _what_the_server_saw(self) -> Rehearsed:
         kit, trial = self._kit, self.trial
         if kit.rehearsal is None:
-            return {}
+            return Rehearsed()
         servers = kit.experiment.mode(trial.mode).servers
         try:
             seen = await kit.rehearsal.seen(trial.id)
         except ServiceFailed:  # whoever asks for what the swarm has lost will hear of it
-            return {}
+            return Rehearsed()
         if seen and seen.errors:
             self._defect = (
                 f"the rehearsal server could not answer {seen.errors} of {seen.requests} requests; "
@@ -288,10 +291,10 @@ class TrialRun:
 
     def _scored(self, outcome: Outcome) -> Scored:
         if outcome.text is None or outcome.cause is not Cause.FINISHED:
-            return Scored(keys={}, troubles=())  # the words of an error are no answer
+            return Scored()  # the words of an error are no answer
         context = ScoreContext(
             text=outcome.text,
             workspace=self._workspace_seen(),
             files=self._kit.snapshot.files,
         )
-        return score(self._kit.scorers, context)
+        return score(self._kit.scorers, context, self._kit.secrets)

@@ -14,7 +14,9 @@ class Digest:
     """`answer_digest`: the beginning of the SHA-256 of the answer in UTF-8, without white space
     around it; `None` when there is no answer."""
 
+    name = "digest"
     version = 1
+    keys = ("answer_digest",)
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
         text = context.text.strip()

@@ -11,7 +11,9 @@ class Length:
     """`result_lines`: lines of the answer, line breaks at its end not counted; `None` when there
     is no answer (canopy's script counts its placeholder "No result" as one line)."""
 
+    name = "length"
     version = 1
+    keys = ("result_lines",)
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
         return {"result_lines": lines_of(context.text)}

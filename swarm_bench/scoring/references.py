@@ -38,13 +38,13 @@ class References:
     """
 
     grounded_at: int = 3
+    name = "references"
     version = 1
+    keys = ("references", "references_distinct", "references_existing", "grounded")
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
         if not context.text:
-            return dict.fromkeys(
-                ("references", "references_distinct", "references_existing", "grounded")
-            )
+            return dict.fromkeys(self.keys)
         references = sum(1 for _ in _script_matches(context.beginning))
         snapshot = _Snapshot(root=context.workspace, endings=_endings(context.files))
         mentions = dict(_mentions(context.beginning, snapshot))

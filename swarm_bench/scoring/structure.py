@@ -23,11 +23,13 @@ class Structure:
     headings_at: int = 3
     bullets_at: int = 5
     fences_at: int = 1
+    name = "structure"
     version = 1
+    keys = ("headings", "bullets", "fences", "structured")
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
         if not context.text:
-            return dict.fromkeys(("headings", "bullets", "fences", "structured"))
+            return dict.fromkeys(self.keys)
         kinds = list(_kinds(context.beginning))
         headings, bullets, fences = (kinds.count(kind) for kind in ("heading", "bullet", "fence"))
         return {

@@ -42,6 +42,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
         make_swarm("canopy", counters="contradict", counters_why=["So."])
     ),
     "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
+    "failed_scorers": lambda: canopy(score_failures={"tone": "KeyError: 'a'"}),
     "missing_figures": lambda: canopy(make_trial("canopy", agent=2, cost=None)),
     "single_lines": lambda: canopy(result_lines=1),
     "same_text": lambda: canopy(

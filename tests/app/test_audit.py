@@ -19,7 +19,7 @@ from swarm_bench.core.experiment import Experiment
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.recording import figures_of
+from swarm_bench.engine.recording import spent
 from tests.analysis.conftest import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"
@@ -43,7 +43,7 @@ def make(tmp_path: Path) -> Make:
             stderr = stdout.with_name(f"agent-{agent}.stderr.log")
             stderr.touch()
             exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
-            figures = figures_of(Claude().outcome(exit), 15) | {"result_lines": 1}
+            figures = {**vars(spent(Claude().outcome(exit), 15)), "result_lines": 1}
             record = make_trial("canopy", agent=agent, trial=str(agent), **(figures | changes))
             folder.append_trial(record)
         return folder

@@ -9,7 +9,6 @@ from swarm_bench.agents.scout_program.models import DEFAULT, MODELS
 from swarm_bench.benchmarks import swarm
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Scorer
-from swarm_bench.core.records import TrialRecord
 from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
 
 AGENTS = [
@@ -27,7 +26,7 @@ def test_agents(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scorer", swarm.scorers(), ids=lambda scorer: type(scorer).__name__)
 def test_scorers(scorer: Scorer) -> None:
-    check_scorer(scorer, TrialRecord.model_fields)
+    check_scorer(scorer)
 
 
 def test_the_adapter_knows_the_models_of_its_program() -> None:

@@ -4,13 +4,15 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.core.experiment import NOT_STORED, Mode, Program, Setting
+from swarm_bench.core.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.recording import RecordedTrial, Recording
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.recorder import (
     Printed,
+    Ran,
     Recorder,
     left_by,
     recorded_trial,
@@ -29,14 +31,19 @@ def record(**changes: object) -> TrialRecord:
 
 
 def line(launch: Launch | None, result: ProcessResult | None, **changes: object) -> RecordedTrial:
-    return recorded_trial(
-        record(**changes),
+    made = record(**changes)
+    assert made.cause is not None
+    task = Task(id="t1", title="t1", prompt="t")
+    trial = Trial(id=TRIAL, run=1, mode="canopy", agent=1, task=task)
+    ran = Ran(
         prompt="do t1",
         workspace="/w",
-        program=Program(name="a", version="1.2"),
+        program_version="1.2",
+        cause=made.cause,
         launch=launch,
         result=result,
     )
+    return recorded_trial(trial, made, ran)
 
 
 def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> None:

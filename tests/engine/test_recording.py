@@ -13,8 +13,9 @@ from swarm_bench.core.experiment import Experiment, Limits, Mode, Program, Repos
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.parts import Beside, Measured
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import Measured, figures_of, make_record, outcome_of, rehearsed
+from swarm_bench.engine.recording import make_record, outcome_of, rehearsed, spent
 from swarm_bench.models.rehearsal.start import Seen
 from swarm_bench.runtime.cleaning import cleaned
 
@@ -54,7 +55,7 @@ def experiment(model: str | None) -> Experiment:
 def record(model: str | None, outcome: Outcome, seen: Seen | None = None) -> TrialRecord:
     about = experiment(model)
     trial = plan(about)[0].swarms[0].trials[0]
-    return make_record(about, trial, outcome, MEASURED, rehearsed(seen, SERVERS))
+    return make_record(about, trial, outcome, MEASURED, Beside(rehearsed=rehearsed(seen, SERVERS)))
 
 
 def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began() -> None:
@@ -120,8 +121,8 @@ def test_figures_per_request_and_all_in_are_stored() -> None:
 def test_an_answer_of_no_tokens_has_no_figures_of_them(
     usage: Usage, cost: float, kept: tuple[int | None, int | None, float | None]
 ) -> None:
-    figures = figures_of(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost), 15)
-    assert (figures["total_tokens"], figures["cache_read"], figures["cost"]) == kept
+    figures = spent(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost), 15)
+    assert (figures.total_tokens, figures.cache_read, figures.cost) == kept
 
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])

@@ -33,6 +33,7 @@ class Slow(Scripted):
     done and how often at once."""
 
     version = 1
+    keys = ("nothing",)
 
     def __init__(self) -> None:
         self.threads = list[threading.Thread]()

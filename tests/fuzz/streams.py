@@ -17,8 +17,10 @@ from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
+from swarm_bench.engine.parts import Beside, Measured
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import Measured, make_record, outcome_of
+from swarm_bench.engine.recording import make_record, outcome_of
+from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.reports.page import render_page
 from swarm_bench.retrieval.outside import Reach
@@ -77,10 +79,13 @@ def check(outcome: Outcome) -> None:
     context = ScoreContext(
         text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
     )
-    scores = {key: value for scorer in scorers() for key, value in scorer.score(context).items()}
+    scored = score(scorers(), context, secrets=())
+    assert scored.failures is None
     outside = REACH.findings(outcome)
     assert len(outside) <= MOST_OUTSIDE
-    record = make_record(experiment, trial, outcome, _measured(), scores, outside)
+    record = make_record(
+        experiment, trial, outcome, _measured(), Beside(scored=scored, outside=outside)
+    )
     line = sealed(record.model_dump_json())
     assert is_whole(line)
     assert TrialRecord.from_json(line) == record

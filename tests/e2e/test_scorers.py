@@ -1,0 +1,86 @@
+"""Scorers that other packages register: what they give is in the records, and so are failures."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Bench, Done
+
+MODULE = """
+class Tone:
+    name = "tone"
+    version = 1
+    keys = ("tone_words", "tone_warm")
+    def score(self, context):
+        return {"tone_words": len(context.text.split()), "tone_warm": True}
+
+class Broken(Tone):
+    name = "broken"
+    keys = ("broken_share",)
+    def score(self, context):
+        raise ZeroDivisionError("a share of nothing")
+
+class Sly(Tone):
+    name = "sly"
+    keys = ("cost",)
+    def score(self, context):
+        return {"cost": 0.0}
+
+class Bare:
+    def score(self, context):
+        return {}
+"""
+
+
+def install(folder: Path, **scorers: str) -> Path:
+    """A package as pip leaves it, in a folder of its own."""
+    info = folder / "packages" / "tone-1.0.dist-info"
+    info.mkdir(parents=True)
+    lines = [f"{name} = tone:{kind}" for name, kind in scorers.items()]
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tone\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("\n".join(["[swarm_bench.scorers]", *lines]))
+    (info.parent / "tone.py").write_text(MODULE)
+    return info.parent
+
+
+def compare(bench: Bench, packages: Path) -> Done:
+    words = ["--modes", "baseline", "--agents", "2", "--runs", "1", "--output", "out"]
+    inside = ("env", f"PYTHONPATH={packages}")
+    return bench.call("compare", "--repo", str(bench.repo), *words, inside=inside)
+
+
+@pytest.mark.slow
+def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> None:
+    packages = install(bench.folder, tone="Tone", broken="Broken", sly="Sly")
+    done = compare(bench, packages)
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert len(records) == 2
+    for record in records:
+        assert list(record["scores"]) == ["broken_share", "tone_words", "tone_warm"]
+        assert record["scores"]["broken_share"] is None
+        assert record["scores"]["tone_words"] > 5
+        assert record["scores"]["tone_warm"] is True
+        assert record["score_failures"] == {
+            "broken": "ZeroDivisionError: a share of nothing",
+            "sly": "its key 'cost' is that of another figure of the record",
+        }
+        assert record["cost"] > 0
+        assert record["references"] is not None
+    summary = (bench.folder / "out" / "summary.md").read_text(encoding="utf-8")
+    assert "the scorer broken failed in 2 of 2 trials (agent 1, 2)" in summary
+    assert "ZeroDivisionError: a share of nothing" in summary
+    assert "The scorer broken failed" in done.err
+    assert bench.call("report", "out").code == 0
+    assert (bench.folder / "out" / "summary.md").read_text(encoding="utf-8") == summary
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "why"), [("Bare", "lacks what a scorer has"), ("Missing", "cannot be loaded as one")]
+)
+def test_what_is_no_scorer_is_said_before_anything_runs(bench: Bench, kind: str, why: str) -> None:
+    done = compare(bench, install(bench.folder, tone=kind))
+    assert done.code == 2
+    assert why in done.err
+    assert not (bench.folder / "out").exists()

@@ -1,0 +1,139 @@
+"""A scorer that fails is a value on the record; the others go on."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.engine.caps import OTHERS
+from swarm_bench.engine.scoring import LONGEST_FAILURE, MOST_FAILURES, Scored, score
+from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.references import References
+from swarm_bench.testing.contracts import check_scorer
+
+CONTEXT = ScoreContext(text="See a/b.py.\nAnd Makefile.", workspace="/w", files=frozenset())
+KEY = "sk-a-secret-0123456789"
+
+
+@dataclass(kw_only=True)
+class Given:
+    """Gives what it is told to."""
+
+    give: Callable[[], Any]
+    name: str = "given"
+    keys: Any = ("tone",)
+    version: int = 1
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        scores: Mapping[str, Score] = self.give()
+        return scores
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def give() -> Any:
+        raise error
+
+    return give
+
+
+FAILING: dict[str, tuple[Given, str]] = {
+    "raises": (Given(give=raising(KeyError("a"))), "KeyError: 'a'"),
+    "exits": (Given(give=raising(SystemExit(3))), "SystemExit: 3"),
+    "no mapping": (Given(give=lambda: 5), "it gave no mapping: int"),
+    "not stated": (Given(give=lambda: {"tune": 1}), "it gave 'tune', which it does not state"),
+    "nan": (Given(give=lambda: {"tone": math.nan}), "tone is not finite"),
+    "infinite": (Given(give=lambda: {"tone": -math.inf}), "tone is not finite"),
+    "a list": (Given(give=lambda: {"tone": [1]}), "tone is a list, which is no number"),
+    "large": (Given(give=lambda: {"tone": 10**5000}), "tone is a whole number of more than"),
+    "long": (Given(give=lambda: {"tone": "x" * 201}), "tone is a text of more than 200"),
+}
+REFUSED: dict[str, tuple[Given, str]] = {
+    "another figure": (
+        Given(give=dict, keys=("cost",)),
+        "its key 'cost' is that of another figure of the record",
+    ),
+    "ours to give": (Given(give=dict, keys=("unscored_characters",)), "another figure"),
+    "the place of others": (Given(give=dict, keys=("scores",)), "another figure"),
+    "another scorer's": (
+        Given(give=lambda: {"references": 7}, keys=("references",)),
+        "its key 'references' is that of another scorer",
+    ),
+    "none": (Given(give=dict, keys=()), "it states 0 keys"),
+    "too many": (Given(give=dict, keys=tuple(map(str, range(101)))), "it states 101 keys"),
+    "no tuple": (Given(give=dict, keys="tone"), "its keys are not a tuple of names"),
+    "no names": (Given(give=dict, keys=(1,)), "its keys are not a tuple of names"),
+    "a long one": (Given(give=dict, keys=("k" * 201,)), "it states a key of 201 characters"),
+    "no keys at all": (Given(give=dict, keys=None), "TypeError: "),
+}
+
+
+def scored(*scorers: Scorer) -> Scored:
+    return score((References(), *scorers, Length()), CONTEXT, secrets=(KEY,))
+
+
+def test_scores_without_a_key_in_the_record_have_a_place_of_their_own() -> None:
+    given = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
+    found = scored(Given(give=lambda: given, keys=(*given, "not given")))
+    assert found.scores == {**given, "not given": None}
+    assert (found.own.references, found.own.result_lines) == (1, 2)
+    assert found.failures is None
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_what_a_scorer_that_failed_states_is_missing_and_the_others_go_on(case: str) -> None:
+    scorer, why = FAILING[case]
+    found = scored(scorer)
+    assert found.scores == {"tone": None}
+    assert found.failures is not None
+    assert why in found.failures["given"]
+    assert (found.own.references, found.own.result_lines) == (1, 2)
+    assert found.troubles == (f"The scorer given failed: {found.failures['given']}",)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_statement_that_cannot_be_is_a_failure_and_has_no_place(case: str) -> None:
+    scorer, why = REFUSED[case]
+    found = scored(scorer)
+    assert found.scores is None
+    assert found.failures is not None
+    assert why in found.failures["given"]
+    assert (found.own.references, found.own.result_lines) == (1, 2)
+
+
+@pytest.mark.parametrize("value", ["many", True, 1.5, "3"])
+def test_a_key_of_the_record_keeps_its_type(value: Score) -> None:
+    found = scored(Given(give=lambda: {"headings": value}, keys=("headings", "bullets")))
+    assert found.failures is not None
+    assert found.failures["given"] == "headings must be a whole number"
+    assert (found.own.headings, found.own.bullets, found.scores) == (None, None, None)
+
+
+def test_a_failure_is_short_and_has_no_secret_in_it_nor_half_of_one() -> None:
+    words = "x" * (LONGEST_FAILURE - len("ValueError: ") - 10) + KEY + "\n" * 9 + "y" * 10**6
+    found = scored(Given(give=raising(ValueError(words))))
+    assert found.failures is not None
+    assert len(found.failures["given"]) <= LONGEST_FAILURE
+    assert "sk-a" not in found.failures["given"]
+    label = scored(Given(give=lambda: {"tone": KEY}))
+    assert label.scores == {"tone": "(not stored)"}
+
+
+def test_so_many_failures_are_named_and_the_others_counted() -> None:
+    many = [
+        Given(give=raising(ValueError()), name=f"s{number}", keys=(f"k{number}",))
+        for number in range(MOST_FAILURES + 3)
+    ]
+    found = scored(*many)
+    assert found.failures is not None
+    assert len(found.failures) == MOST_FAILURES + 1
+    assert found.failures[OTHERS] == "3 more scorers failed"
+
+
+@pytest.mark.parametrize("case", sorted({*FAILING, *REFUSED} - {"another scorer's", "exits"}))
+def test_the_contract_finds_it_while_the_scorer_is_written(case: str) -> None:
+    scorer, _ = {**FAILING, **REFUSED}[case]
+    with pytest.raises((AssertionError, KeyError, TypeError)):
+        check_scorer(scorer)
