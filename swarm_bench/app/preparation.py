@@ -1,7 +1,7 @@
 """From options to an experiment: names become objects, everything is resolved and frozen."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.recording import Replays
 from swarm_bench.core.settings import Resolved, Settings
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.heads import Head
 from swarm_bench.engine.plan import draw_order, plan
 from swarm_bench.engine.preparing import check_warm
 from swarm_bench.engine.resume import extend, with_back_ends
@@ -91,17 +92,18 @@ async def prepared(
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
+        heads = continued.heads() if continued else []
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
         tell(new, emit)
         check_alike(new, resolved)
         ready = Prepared(
-            experiment=extend(old, new, _recorded(continued)) if continued and old else new,
+            experiment=extend(old, new, {head.trial for head in heads}) if old else new,
             agent=chosen.agent,
             programs=chosen.programs,
             snapshot=snapshot,
             work=work,
         )
-        yield await _asked(ready, resolved, continued, emit)
+        yield await _asked(ready, resolved, _left(ready.experiment, heads), emit)
 
 
 def _agent(resolved: Resolved, old: Experiment | None, *, starts: bool) -> Agent:
@@ -112,14 +114,14 @@ def _agent(resolved: Resolved, old: Experiment | None, *, starts: bool) -> Agent
 
 
 async def _asked(
-    ready: Prepared, resolved: Resolved, continued: SessionFolder | None, emit: Emit | None
+    ready: Prepared, resolved: Resolved, left: Sequence[Mode], emit: Emit | None
 ) -> Prepared:
-    """With what the tools said of the modes that are to run; without `emit` nobody is asked. Raises
-    `UsageError`."""
+    """With what the tools said of the modes that are `left` to run; without `emit` nobody is asked.
+    Raises `UsageError`."""
     if emit is None:
         await places_of_placebos(ready)
         return ready
-    asking, left = _asking(ready, resolved), _left(ready.experiment, continued)
+    asking = _asking(ready, resolved)
     tools = with_their_tools(left, ready.experiment)
     greetings = await ask_tools(asking, tools, ready.snapshot, emit)
     placebos = [mode for mode in left if mode.is_placebo]
@@ -133,9 +135,8 @@ async def _asked(
     return replace(ready, experiment=experiment, greetings=greetings)
 
 
-def _left(experiment: Experiment, continued: SessionFolder | None) -> list[Mode]:
+def _left(experiment: Experiment, heads: Sequence[Head]) -> list[Mode]:
     """The modes that have trials to run."""
-    heads = continued.heads() if continued else ()
     finished = {head.trial for head in heads if head.conclusive}
     names = {
         swarm.mode
@@ -182,10 +183,6 @@ async def _check(chosen: _Chosen, resolved: Resolved, emit: Emit | None) -> None
     if settings.service_url and emit:
         async with running_service(settings.service_url):
             pass
-
-
-def _recorded(continued: SessionFolder) -> set[str]:
-    return {head.trial for head in continued.heads() if head.trial is not None}
 
 
 def _choose(

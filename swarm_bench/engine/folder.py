@@ -14,7 +14,7 @@ from swarm_bench.core.experiment_checks import check_stored
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.folding import doubled, folded
+from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.lines import audit_of, read_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Trial, planned_by_mode
@@ -23,12 +23,14 @@ from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
     PLANTED,
+    State,
     append_line,
     is_part,
     make_folder,
     make_room,
     move_files,
     set_aside,
+    state_of,
     store_errors,
     writable,
     write_whole,
@@ -56,6 +58,7 @@ class SessionFolder:
         self._metrics = self.path / METRICS
         self._retrieval = self.path / RETRIEVAL
         self._overhead = self.path / OVERHEAD
+        self._read: tuple[State | None, list[Entry[Head]]] | None = None
 
     def check_free(self) -> None:
         """Raises `UsageError` when the folder holds something."""
@@ -179,7 +182,7 @@ class SessionFolder:
         """
         stay: dict[str | None, tuple[Head, bytes]] = {}
         gone = list[bytes]()
-        lines = read_heads(self._metrics)
+        lines, self._read = self._lines(), None
         for number, line, head in folded(lines):
             if head is None:
                 self._refuse_newer(number, line)
@@ -234,7 +237,14 @@ class SessionFolder:
 
     def heads(self) -> list[Head]:
         """What the lines of trials say that can be read, the amended ones once."""
-        return [head for _, _, head in folded(read_heads(self._metrics)) if head is not None]
+        return [head for _, _, head in folded(self._lines()) if head is not None]
+
+    def _lines(self) -> list[Entry[Head]]:
+        """Those of trials, read again only if something was written meanwhile."""
+        state = state_of(self._metrics)
+        if self._read is None or self._read[0] != state:
+            self._read = state, read_heads(self._metrics)
+        return self._read[1]
 
     def read_overhead(self) -> list[Overhead]:
         """The overhead of the modes, as far as it can be read."""

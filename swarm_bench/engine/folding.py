@@ -31,7 +31,7 @@ def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
     kept = list[Entry[Record]]()
     places = dict[Key, int]()
     for entry in lines:
-        key = _key(entry)
+        key = _key(entry[2])
         place = places.setdefault(key, len(kept)) if key else len(kept)
         if place < len(kept) and amends(entry[1], kept[place][1]):
             kept[place] = entry
@@ -43,10 +43,10 @@ def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
 def doubled(lines: Iterable[Entry[Record]]) -> Iterator[int]:
     """Give the numbers of the lines of whose trial and attempt there is one before."""
     seen = set[Key]()
-    for entry in lines:
-        if (key := _key(entry)) is not None:
+    for number, _, record in lines:
+        if (key := _key(record)) is not None:
             if key in seen:
-                yield entry[0]
+                yield number
             seen.add(key)
 
 
@@ -58,10 +58,10 @@ def amends(later: bytes, earlier: bytes) -> bool:
     return is_whole(earlier) is False or _measured(later) == _measured(earlier)
 
 
-def _key(entry: Entry[Record]) -> Key | None:
+def _key(record: Keyed | None) -> Key | None:
     """Of a line without a trial's id, which a script wrote, nothing else can be the same."""
-    record = entry[2]
-    return record.key if record is not None and record.key[0] is not None else None
+    key = record.key if record is not None else None
+    return key if key and key[0] else None
 
 
 def _measured(line: bytes) -> dict[str, Any] | bytes:

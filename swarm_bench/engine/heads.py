@@ -1,25 +1,33 @@
 """The few keys of a trial's line that say whether the trial must run again."""
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from swarm_bench.core.audit import Key
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.core.stored import Stored
 from swarm_bench.engine.folding import Entry
 from swarm_bench.engine.lines import MOST_BYTES
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
 
+_CAUSES = {cause.encode(): cause for cause in Cause}
+_OURS = re.compile(
+    rb'"trial":"([0-9a-f]{12})","attempt":([0-9]{1,9}),"run":[0-9]+,'
+    rb'"task_id":"(?:[^"\\]|\\.)*","status":"[a-z-]+","cause":"([a-z-]+)"'
+)
+"""Keys as we write them; within a string they would have backslashes."""
 
-class Head(Stored):
+
+class Head(NamedTuple):
     """What continuing a session needs to know of a line."""
 
-    trial: str | None = None
-    attempt: int = 1
-    cause: Cause | None = None
+    trial: str | None
+    attempt: int
+    cause: Cause | None
 
     @property
     def key(self) -> Key:
@@ -31,16 +39,18 @@ class Head(Stored):
 
 
 def read_heads(path: Path) -> list[Entry[Head]]:
-    """Read the heads of all lines of trials, before they are folded. A line that is as it was
-    written holds a record; any other one has to show it."""
+    """Read the heads of all lines of trials, before they are folded."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
     return [(number, line, _head(line)) for number, line in lines if line.strip()]
 
 
 def _head(line: bytes) -> Head | None:
+    """A line that is as we wrote it holds a record; of any other one it has to be seen."""
+    keys = _OURS.search(line)
+    if keys is not None and keys[3] in _CAUSES and is_whole(line):
+        return Head(keys[1].decode(), int(keys[2]), _CAUSES[keys[3]])
     try:
-        if not is_whole(line):
-            TrialRecord.from_json(line)
-        return Head.from_json(line)
+        record = TrialRecord.from_json(line)
     except ValidationError:
         return None
+    return Head(record.trial, record.attempt, record.cause)

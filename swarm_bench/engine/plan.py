@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swarm_bench.core.experiment import Experiment, Task, stable_id
 
@@ -43,10 +44,24 @@ class Block:
 
 def plan(experiment: Experiment) -> tuple[Block, ...]:
     """All blocks of the experiment, in the order they run."""
+    size = experiment.agents_per_swarm
+    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size)
+
+
+@lru_cache(maxsize=1)
+def _plan(
+    orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
+) -> tuple[Block, ...]:
+    """Kept, as a call asks for the same plan several times and it can have 100,000 trials."""
+    agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
     return tuple(
-        block
-        for run, order in enumerate(experiment.order, start=1)
-        for block in _blocks_of_run(experiment, run, order)
+        Block(
+            run=run,
+            order=order,
+            swarms=tuple(_swarm(run, mode, agents[first : first + size]) for mode in order),
+        )
+        for run, order in enumerate(orders, start=1)
+        for first in range(0, trials, size)
     )
 
 
@@ -86,34 +101,11 @@ def planned_by_mode(experiment: Experiment) -> dict[str, int]:
     return {one.name: turns[one.name] * experiment.trials_per_mode for one in experiment.modes}
 
 
-def _blocks_of_run(experiment: Experiment, run: int, order: tuple[str, ...]) -> tuple[Block, ...]:
-    trials = {mode: _trials(experiment, run, mode) for mode in order}
-    size = experiment.agents_per_swarm
-    return tuple(
-        Block(
-            run=run,
-            order=order,
-            swarms=tuple(_swarm(run, mode, trials[mode][first : first + size]) for mode in order),
-        )
-        for first in range(0, experiment.trials_per_mode, size)
+def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
+    trials = tuple(
+        Trial(id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
+        for agent, task in agents
     )
-
-
-def _trials(experiment: Experiment, run: int, mode: str) -> tuple[Trial, ...]:
-    tasks = experiment.tasks
-    return tuple(
-        _trial(run, mode, agent, tasks[(agent - 1) % len(tasks)])
-        for agent in range(1, experiment.trials_per_mode + 1)
-    )
-
-
-def _trial(run: int, mode: str, agent: int, task: Task) -> Trial:
-    return Trial(
-        id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task
-    )
-
-
-def _swarm(run: int, mode: str, trials: tuple[Trial, ...]) -> Swarm:
     return Swarm(
-        id=stable_id(run, mode, *(t.id for t in trials)), run=run, mode=mode, trials=trials
+        id=stable_id(run, mode, *(trial.id for trial in trials)), run=run, mode=mode, trials=trials
     )

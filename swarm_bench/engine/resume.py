@@ -24,10 +24,10 @@ _OPTIONS = {"agent_args": "--agent-arg", "faults": "--fault"}
 _FIXED_LIMITS = ("max_turns", "timeout")
 
 
-def extend(old: Experiment, new: Experiment, recorded: Collection[str]) -> Experiment:
+def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
     """The experiment `old`, grown by the runs, tasks and modes that `new` has beyond it.
 
-    `recorded` are the ids of trials with a record. Raises `UsageError` for any other difference.
+    `recorded` are the ids of trials with a record; `None` is nobody's. Raises `UsageError` for any other difference.
     """
     _check_same(old, new)
     known = {mode.name for mode in old.modes}
@@ -156,11 +156,11 @@ def _suite(old: Experiment, new: Experiment) -> str:
     return f"{old.suite}, {new.suite}" if more and new.suite != old.suite else old.suite
 
 
-def _keep_records(grown: Experiment, recorded: Collection[str]) -> None:
+def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
     planned = {
         trial.id for block in plan(grown) for swarm in block.swarms for trial in swarm.trials
     }
-    if not planned.issuperset(recorded):
+    if not planned.issuperset(filter(None, recorded)):
         raise UsageError(
             "The session has records of trials that are not in its plan; "
             "begin a new session, or restore its experiment.json"

@@ -8,7 +8,8 @@ import json
 import re
 
 KEY = "sha256"
-_SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}$')
+_SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"\}')
+_LENGTH = len(',"sha256":""}') + 64
 
 
 def sealed(line: str) -> bytes:
@@ -20,7 +21,7 @@ def sealed(line: str) -> bytes:
 def is_whole(line: bytes) -> bool | None:
     """Whether a line is as it was sealed; `None` when it has no checksum."""
     line = line.strip()
-    found = _SEAL.search(line)
+    found = _SEAL.fullmatch(line, max(0, len(line) - _LENGTH))
     if found is not None:
         return _digest(line[: found.start()] + b"}") == found[1].decode()
     try:

@@ -17,6 +17,7 @@ from swarm_bench.runtime import untrusted
 
 PLANTED = "planted"
 """How the name begins of what an agent put in the place of a file of ours."""
+State = tuple[int, ...]
 _PIECE = 1024 * 1024
 _PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 _LEVELS = (".*.part", "*/.*.part", "*/*/.*.part")
@@ -100,6 +101,15 @@ def move_files(source: Path, target: Path) -> None:
             set_aside(target / path.name, PLANTED)
             os.rename(path.name, path.name, src_dir_fd=old, dst_dir_fd=new)
     source.rmdir()
+
+
+def state_of(path: Path) -> State | None:
+    """Tell a file from another one, and from itself before it was written to; `None` when it is
+    not there."""
+    with suppress(FileNotFoundError):
+        about = path.lstat()
+        return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    return None
 
 
 def is_part(path: Path) -> bool:

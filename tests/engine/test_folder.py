@@ -10,6 +10,8 @@ from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
+from swarm_bench.engine.folding import Entry
+from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.series import series_sessions
 from swarm_bench.runtime.files import write_whole
@@ -337,3 +339,21 @@ def test_a_session_is_as_private_as_the_folder_that_was_given(
     modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (path, *path.rglob("*"))}
     assert (modes["out"], modes["baseline"]) == (folder, folder)
     assert (modes["experiment.json"], modes["agent-1.md"]) == (file, file)
+
+
+def test_lines_are_read_once_before_a_session_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[Path]()
+
+    def counted(path: Path) -> list[Entry[Head]]:
+        calls.append(path)
+        return read_heads(path)
+
+    monkeypatch.setattr("swarm_bench.engine.folder.read_heads", counted)
+    folder = folder_with(tmp_path, line("a"), line("b"))
+    assert len(folder.heads()) == len(folder.set_aside_reruns()) == 2
+    assert len(calls) == 1
+    assert len(folder.heads()) == 2
+    folder.append_trial(MINE.model_copy(update={"trial": "c"}))
+    assert len(folder.set_aside_reruns()) == 3, "what was written meanwhile is read"

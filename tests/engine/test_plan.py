@@ -219,3 +219,9 @@ def test_a_task_keeps_its_question() -> None:
     new = old.model_copy(update={"tasks": (Task(id="t1", title="t1", prompt="else"),)})
     with pytest.raises(UsageError, match="asks something else"):
         extend(old, new, ids(old))
+
+
+def test_a_plan_that_is_asked_for_again_is_the_same_and_another_one_is_not() -> None:
+    one = experiment(runs=2)
+    assert plan(one.model_copy(update={"retrieval": {}})) is plan(one)
+    assert plan(experiment(runs=3)) != plan(one)
