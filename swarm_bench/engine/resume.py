@@ -27,7 +27,8 @@ _FIXED_LIMITS = ("max_turns", "timeout")
 def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
     """The experiment `old`, grown by the runs, tasks and modes that `new` has beyond it.
 
-    `recorded` are the ids of trials with a record; `None` is nobody's. Raises `UsageError` for any other difference.
+    `recorded` are the ids of trials with a record, `None` where one has none. Raises `UsageError`
+    for any other difference.
     """
     _check_same(old, new)
     known = {mode.name for mode in old.modes}
