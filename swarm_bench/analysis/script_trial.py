@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from swarm_bench.analysis.script_lines import Warn
 from swarm_bench.analysis.script_payload import Payload
+from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.scores import OwnScores
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.scoring.length import Length
 from swarm_bench.scoring.references import References
 from swarm_bench.scoring.structure import Structure
 
 _PARTS = ("input_tokens", "cache_read", "cache_create", "output_tokens")
-_FIGURES = ("duration_ms", "num_turns", "cost", *_PARTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,17 +48,36 @@ def script_trial(
             f"{place}: the script could not read what the agent printed; the result in it was "
             "found all the same, and its figures are used."
         )
+    return _from_payload(place, line, payload, head)
+
+
+def _from_payload(
+    place: Place, line: TrialRecord | None, payload: Payload, head: Mapping[str, str]
+) -> TrialRecord:
     figures = _figures(line if payload.read_by_script else None, payload)
-    return TrialRecord.model_validate(
-        {
-            **_named(place, line),
-            **figures,
-            **_sums(figures),
-            **_scores(payload, head),
-            **_ending(payload.cause, payload.detail),
-            "compacted": _compacted(figures, head),
-            "model": None if head.get("model") == "default" else head.get("model"),
-        }
+    tokens = figures.tokens
+    return TrialRecord(
+        mode=place.mode,
+        agent=place.agent,
+        task=line.task if line else place.task,
+        trial=str(place),
+        status=CONSEQUENCES[payload.cause].status,
+        cause=payload.cause,
+        detail=payload.detail,
+        retrieval=Treatment.UNKNOWN,
+        duration_ms=figures.duration_ms,
+        duration_s=figures.duration_s,
+        num_turns=figures.num_turns,
+        input_tokens=tokens.input,
+        cache_read=tokens.cache_read,
+        cache_create=tokens.cache_create,
+        output_tokens=tokens.output,
+        total_tokens=tokens.reported,
+        effective_tokens=tokens.effective,
+        cost=figures.cost,
+        compacted=_compacted(figures.num_turns, head),
+        model=None if head.get("model") == "default" else head.get("model"),
+        **vars(_scores(payload, head)),
     )
 
 
@@ -66,21 +85,15 @@ def _from_line(place: Place, line: TrialRecord | None) -> TrialRecord:
     """Without a payload a line of zeros is an agent that gave nothing; another one is believed."""
     if line and (line.total_tokens or line.num_turns):
         return line.model_copy(update={"trial": str(place), "retrieval": Treatment.UNKNOWN})
-    return TrialRecord.model_validate({**_named(place, line), **_ending(Cause.NO_OUTPUT, None)})
-
-
-def _named(place: Place, line: TrialRecord | None) -> dict[str, Any]:
-    task = line.task if line else place.task
-    return {"trial": str(place), "mode": place.mode, "agent": place.agent, "task": task}
-
-
-def _ending(cause: Cause, detail: str | None) -> dict[str, Any]:
-    return {
-        "status": CONSEQUENCES[cause].status,
-        "cause": cause,
-        "detail": detail,
-        "retrieval": Treatment.UNKNOWN,
-    }
+    return TrialRecord(
+        mode=place.mode,
+        agent=place.agent,
+        task=line.task if line else place.task,
+        trial=str(place),
+        status=CONSEQUENCES[Cause.NO_OUTPUT].status,
+        cause=Cause.NO_OUTPUT,
+        retrieval=Treatment.UNKNOWN,
+    )
 
 
 def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
@@ -93,31 +106,46 @@ def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
     return tuple(key for key, pair in both.items() if None not in pair and pair[0] != pair[1])
 
 
-def _figures(line: TrialRecord | None, payload: Payload) -> dict[str, float | None]:
+@dataclass(frozen=True, kw_only=True)
+class _Figures:
+    """What the agent gave; `None` where it did not."""
+
+    duration_ms: float | None
+    duration_s: float | None
+    num_turns: int | None
+    cost: float | None
+    tokens: Usage
+
+
+def _figures(line: TrialRecord | None, payload: Payload) -> _Figures:
     given = payload.figures or {}
     # An agent that failed before its first answer reports 0 of everything.
-    failed = payload.cause not in {Cause.FINISHED, Cause.MAX_TURNS}
-    figures: dict[str, float | None] = {
-        key: None if failed and not given.get(key) else given.get(key) for key in _FIGURES
-    }
-    milliseconds = figures["duration_ms"]
+    if payload.cause not in {Cause.FINISHED, Cause.MAX_TURNS}:
+        given = {key: figure for key, figure in given.items() if figure}
+    milliseconds = given.get("duration_ms")
     seconds = None if milliseconds is None else int(milliseconds / 10) / 100
     if line and milliseconds is not None and line.duration_s is not None:
         seconds = line.duration_s
-    return {**figures, "duration_s": seconds}
+    return _Figures(
+        duration_ms=milliseconds,
+        duration_s=seconds,
+        num_turns=_whole(given, "num_turns"),
+        cost=given.get("cost"),
+        tokens=Usage(
+            input=_whole(given, "input_tokens"),
+            cache_read=_whole(given, "cache_read"),
+            cache_create=_whole(given, "cache_create"),
+            output=_whole(given, "output_tokens"),
+        ),
+    )
 
 
-def _sums(figures: Mapping[str, float | None]) -> dict[str, float | None]:
-    new = [figures[key] for key in ("input_tokens", "cache_create", "output_tokens")]
-    known = [tokens for tokens in new if tokens is not None]
-    reported = sum(known) if len(known) == len(new) else None
-    read = figures["cache_read"]
-    effective = None if reported is None or read is None else reported + read
-    return {"total_tokens": reported, "effective_tokens": effective}
+def _whole(figures: Mapping[str, float], key: str) -> int | None:
+    return int(figures[key]) if key in figures else None
 
 
-def _compacted(figures: Mapping[str, float | None], head: Mapping[str, str]) -> int | None:
-    turns, limit = figures["num_turns"], whole_number(head.get("max_turns"))
+def _compacted(turns: int | None, head: Mapping[str, str]) -> int | None:
+    limit = whole_number(head.get("max_turns"))
     return None if turns is None or limit is None else int(turns >= limit)
 
 
@@ -126,13 +154,15 @@ def whole_number(text: str | None) -> int | None:
     return int(text) if text and len(text) < 10 and text.isdecimal() else None
 
 
-def _scores(payload: Payload, head: Mapping[str, str]) -> dict[str, Any]:
+def _scores(payload: Payload, head: Mapping[str, str]) -> OwnScores:
     """The script keeps no list of the repository's files, so none can be said to exist."""
     context = ScoreContext(
         text=payload.answer or "", workspace=head.get("repository", ""), files=frozenset()
     )
-    return {
-        key: value
-        for scorer in (References(), Structure(), Length())
-        for key, value in scorer.score(context).items()
-    }
+    return OwnScores.model_validate(
+        {
+            key: value
+            for scorer in (References(), Structure(), Length())
+            for key, value in scorer.score(context).items()
+        }
+    )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from swarm_bench.app.agents import check, environment
 from swarm_bench.app.anchoring import anchored
@@ -237,30 +236,28 @@ async def _experiment(
         index=settings.index,
         min_connected=settings.min_connected / 100,
         runs=settings.runs,
-        limits=Limits(
-            max_turns=settings.max_turns,
-            timeout=settings.timeout,
-            index_timeout=settings.index_timeout,
-        ),
+        limits=_limits(settings),
         seed=settings.seed,
         service_url=settings.service_url,
         order=draw_order(names, settings.runs, settings.seed),
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
         settings=anchored(resolved.stored()),
-        **_about_agents(settings),
-        **sizes(resolved, benchmark, len(chosen.suite.tasks)),
+        model=settings.model,
+        agent_args=tuple(settings.agent_arg),
+        agent_env=tuple(sorted({word.partition("=")[0] for word in settings.agent_env})),
+        inherit_settings=settings.inherit_settings,
+        faults=tuple(settings.fault),
+        **vars(sizes(resolved, benchmark, len(chosen.suite.tasks))),
     )
 
 
-def _about_agents(settings: Settings) -> dict[str, Any]:
-    return {
-        "model": settings.model,
-        "agent_args": tuple(settings.agent_arg),
-        "agent_env": tuple(sorted({word.partition("=")[0] for word in settings.agent_env})),
-        "inherit_settings": settings.inherit_settings,
-        "faults": tuple(settings.fault),
-    }
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_turns=settings.max_turns,
+        timeout=settings.timeout,
+        index_timeout=settings.index_timeout,
+    )
 
 
 async def _git_version() -> str:

@@ -1,6 +1,6 @@
 """How many agents a session has, and how many of them share a workspace."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.prepared import Benchmark
@@ -20,14 +20,24 @@ def largest(settings: Settings) -> int:
     return max(settings.agents, default=AT_ONCE)
 
 
-def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any]:
-    """The keys of the experiment that say so; `tasks` is how many the suite has.
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What the experiment says of them, by its keys."""
+
+    agents: int
+    concurrency: int
+    all_tasks: bool
+    swarm_size: int | None = None
+
+
+def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> Sizes:
+    """Resolve the sizes of a session; `tasks` is how many the suite has.
 
     Every session of a series has the trials of the largest swarm, cut into swarms of its size: so
     they differ in what is shared, and not in the tasks.
     """
     if benchmark == "ab":
-        return {"agents": 1, "concurrency": 1, "all_tasks": True}
+        return Sizes(agents=1, concurrency=1, all_tasks=True)
     settings, most = resolved.settings, largest(resolved.settings)
     at_once, every = settings.concurrency, settings.all_tasks or not settings.agents
     if at_once is not None and at_once > most and not every:
@@ -42,26 +52,22 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> dict[str, Any
                 "suite; give smaller swarms"
             )
         size = resolved.member.size
-        return {
-            "agents": most,
-            "all_tasks": every,
-            "concurrency": min(at_once or size, size),
-            "swarm_size": size,
-        }
+        at_once = min(at_once or size, size)
+        return Sizes(agents=most, concurrency=at_once, all_tasks=every, swarm_size=size)
     if len(settings.agents) > 1:
         raise UsageError(
             f"--agents {' '.join(map(str, settings.agents))}: this session has swarms of one size; "
             "give one number"
         )
-    return {"agents": most, "all_tasks": every, "concurrency": at_once or most}
+    return Sizes(agents=most, concurrency=at_once or most, all_tasks=every)
 
 
 def check_trials(resolved: Resolved, benchmark: Benchmark, modes: int, tasks: int) -> None:
     """Raises `UsageError` for more trials than a session can have."""
     found = sizes(resolved, benchmark, tasks)
-    trials = (tasks if found["all_tasks"] else found["agents"]) * modes * resolved.settings.runs
+    trials = (tasks if found.all_tasks else found.agents) * modes * resolved.settings.runs
     if trials > MAX_TRIALS:
-        advice = "ask fewer tasks or lower" if found["all_tasks"] else "lower --agents or"
+        advice = "ask fewer tasks or lower" if found.all_tasks else "lower --agents or"
         raise UsageError(
             f"That is {trials:,} trials, and a session has at most {MAX_TRIALS:,}; {advice} --runs"
         )

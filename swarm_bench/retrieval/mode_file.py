@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.experiment import Mode
 from swarm_bench.core.located import located_json
-from swarm_bench.core.mode_parts import Preparation
+from swarm_bench.core.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.text_file import read_text
 from swarm_bench.core.validation import wrong_file
@@ -77,6 +78,10 @@ class Call(BaseModel):
     tool: str = Field(min_length=1)
     arguments: dict[str, Any] = {}
 
+    def stored(self) -> ToolCall:
+        """As a mode has it."""
+        return ToolCall(tool=self.tool, arguments=self.arguments)
+
 
 class Prepare(BaseModel):
     """A command, or the call of a server's own tool."""
@@ -133,6 +138,15 @@ class Search(Call):
         if self.json_path is not None:
             _check_json_path(self.json_path)
         return self
+
+    def stored(self) -> SearchTool:
+        """As a mode has it."""
+        return SearchTool(
+            tool=self.tool,
+            arguments=self.arguments,
+            pattern=self.pattern,
+            json_path=self.json_path,
+        )
 
 
 def _check_pattern(pattern: str) -> None:
@@ -219,6 +233,29 @@ class ModeFile(BaseModel):
                     "name of a tool has '_' for other signs; rename one of them"
                 )
         return self
+
+    def stored(self, name: str, path: Path) -> Mode:
+        """As an experiment has it."""
+        own = self.own
+        prepare = own.prepare or own.index
+        return Mode(
+            name=name,
+            source=str(path.absolute()),
+            description=own.description,
+            servers={key: one.model_dump(exclude_unset=True) for key, one in self.servers.items()},
+            instructions=own.instructions,
+            control=own.control,
+            prepare=prepare.stored() if prepare else None,
+            start_seconds=own.start_seconds,
+            warm_up=own.warm_up.stored() if own.warm_up else None,
+            teardown=tuple(own.teardown or ()),
+            version=tuple(own.version or ()),
+            search=own.search.stored() if own.search else None,
+            may_create=tuple(own.may_create),
+            keep=tuple(own.keep),
+            services=tuple(own.services),
+            probes=tuple(own.probes),
+        )
 
 
 def parse(path: Path) -> ModeFile:

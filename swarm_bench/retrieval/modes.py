@@ -73,17 +73,7 @@ def read_mode(path: Path) -> Mode:
             f"{path}: a mode takes its name from its file, and {name!r} is taken or cannot name "
             "a folder; rename the file"
         )
-    own = content.own
-    prepare = own.prepare or own.index
-    mode = Mode(
-        name=name,
-        source=str(path.absolute()),
-        servers={
-            key: server.model_dump(exclude_unset=True) for key, server in content.servers.items()
-        },
-        prepare=prepare.stored() if prepare else None,
-        **own.model_dump(exclude={"prepare", "index"}, exclude_none=True),
-    )
+    mode = content.stored(name, path)
     check_filling(mode, None)
     _check_commands(mode)
     return mode

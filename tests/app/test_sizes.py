@@ -22,7 +22,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: object) -> object:
     stored = {name: Setting(value=value, source="default") for name, value in session.items()}
     found = sizes(load(given, session=stored), benchmark, tasks=5)
-    return found["all_tasks"], found["agents"], found["concurrency"]
+    return found.all_tasks, found.agents, found.concurrency
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,11 @@
 """What we build has no unknown keys; what we read may have some."""
 
-import importlib
-import pkgutil
-from collections.abc import Iterator
-
 import pytest
 from pydantic import ValidationError
 
-import swarm_bench.core
 from swarm_bench.core.experiment import Task
 from swarm_bench.core.records import Evidence, TrialRecord
-from swarm_bench.core.stored import Stored
+from tests.stored_kinds import every_kind
 
 NEWER = (
     b'{"mode":"canopy","agent":1,"task":"t","from_2030":1,'
@@ -18,12 +13,6 @@ NEWER = (
     b'"evidence":{"offered":3,"from_2030":null}}'
 )
 """A line of a newer version, with keys that nobody knows yet at every depth."""
-
-
-def kinds(base: type[Stored] = Stored) -> Iterator[type[Stored]]:
-    for kind in base.__subclasses__():
-        yield kind
-        yield from kinds(kind)
 
 
 def test_a_line_of_a_newer_version_can_be_read() -> None:
@@ -50,10 +39,8 @@ def test_a_copy_gets_no_key_that_there_is_not() -> None:
 
 
 def test_every_stored_type_forbids_them() -> None:
-    for module in pkgutil.walk_packages(swarm_bench.core.__path__, "swarm_bench.core."):
-        importlib.import_module(module.name)
-    assert len(list(kinds())) > 15
-    assert [kind for kind in kinds() if kind.model_config.get("extra") != "forbid"] == []
+    assert len(every_kind()) > 15
+    assert [kind for kind in every_kind() if kind.model_config.get("extra") != "forbid"] == []
 
 
 def test_half_a_character_is_stored_as_a_question_mark_at_every_depth() -> None:
