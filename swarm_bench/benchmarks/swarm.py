@@ -1,5 +1,7 @@
 """The swarm benchmark: what an agent is told, and what its answer is scored by."""
 
+from collections import Counter
+
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.experiment import Experiment, Mode, Task
@@ -20,7 +22,11 @@ def scorers() -> tuple[Scorer, ...]:
     """Every scorer of this benchmark: ours, and those that packages on this machine register as
     `swarm_bench.scorers`. Raises `ConfigError` for one that cannot be used."""
     others = (_made(plugin.name) for plugin in registry.plugins("scorers"))
-    return (Length(), Digest(), References(), Structure(), *others)
+    every: tuple[Scorer, ...] = (Length(), Digest(), References(), Structure(), *others)
+    for name, count in Counter(scorer.name for scorer in every).items():
+        if count > 1:
+            raise ConfigError(f"{count} scorers are called {name!r}; uninstall one of the packages")
+    return every
 
 
 def _made(name: str) -> Scorer:

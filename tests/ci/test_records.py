@@ -27,13 +27,13 @@ def merged(text: str) -> Iterator[int]:
             continue
         match node.func:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in KINDS:
-                spread = [one.value for one in node.keywords if one.arg is None]
+                spread = [word.value for word in node.keywords if word.arg is None]
                 if not all(map(_is_of_a_part, spread)):
                     yield node.lineno
             case ast.Attribute(attr="model_construct"):
                 yield node.lineno
             case ast.Attribute(attr="model_validate"):
-                if any(isinstance(one, ast.Dict) and None in one.keys for one in node.args):
+                if any(isinstance(value, ast.Dict) and None in value.keys for value in node.args):
                     yield node.lineno
 
 
@@ -54,5 +54,5 @@ def test_parts_with_types_are_none(line: str) -> None:
 
 def test_no_record_is_made_of_them() -> None:
     files = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
-    found = [f"{path}:{line}" for path, text in files.items() for line in merged(text)]
-    assert found == []
+    breaches = [f"{path}:{line}" for path, text in files.items() for line in merged(text)]
+    assert breaches == []

@@ -26,6 +26,9 @@ class Sly(Tone):
     def score(self, context):
         return {"cost": 0.0}
 
+class Double(Tone):
+    name = "references"
+
 class Bare:
     def score(self, context):
         return {}
@@ -77,7 +80,12 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "why"), [("Bare", "lacks what a scorer has"), ("Missing", "cannot be loaded as one")]
+    ("kind", "why"),
+    [
+        ("Bare", "lacks what a scorer has"),
+        ("Missing", "cannot be loaded as one"),
+        ("Double", "2 scorers are called 'references'"),
+    ],
 )
 def test_what_is_no_scorer_is_said_before_anything_runs(bench: Bench, kind: str, why: str) -> None:
     done = compare(bench, install(bench.folder, tone=kind))

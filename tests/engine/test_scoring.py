@@ -19,11 +19,11 @@ KEY = "sk-a-secret-0123456789"
 
 
 @dataclass(kw_only=True)
-class Given:
+class Canned:
     """Gives what it is told to."""
 
     give: Callable[[], Any]
-    name: str = "given"
+    name: str = "canned"
     keys: Any = ("tone",)
     version: int = 1
 
@@ -39,34 +39,34 @@ def raising(error: BaseException) -> Callable[[], Any]:
     return give
 
 
-FAILING: dict[str, tuple[Given, str]] = {
-    "raises": (Given(give=raising(KeyError("a"))), "KeyError: 'a'"),
-    "exits": (Given(give=raising(SystemExit(3))), "SystemExit: 3"),
-    "no mapping": (Given(give=lambda: 5), "it gave no mapping: int"),
-    "not stated": (Given(give=lambda: {"tune": 1}), "it gave 'tune', which it does not state"),
-    "nan": (Given(give=lambda: {"tone": math.nan}), "tone is not finite"),
-    "infinite": (Given(give=lambda: {"tone": -math.inf}), "tone is not finite"),
-    "a list": (Given(give=lambda: {"tone": [1]}), "tone is a list, which is no number"),
-    "large": (Given(give=lambda: {"tone": 10**5000}), "tone is a whole number of more than"),
-    "long": (Given(give=lambda: {"tone": "x" * 201}), "tone is a text of more than 200"),
+FAILING: dict[str, tuple[Canned, str]] = {
+    "raises": (Canned(give=raising(KeyError("a"))), "KeyError: 'a'"),
+    "exits": (Canned(give=raising(SystemExit(3))), "SystemExit: 3"),
+    "no mapping": (Canned(give=lambda: 5), "it gave no mapping: int"),
+    "not stated": (Canned(give=lambda: {"tune": 1}), "it gave 'tune', which it does not state"),
+    "nan": (Canned(give=lambda: {"tone": math.nan}), "tone is not finite"),
+    "infinite": (Canned(give=lambda: {"tone": -math.inf}), "tone is not finite"),
+    "a list": (Canned(give=lambda: {"tone": [1]}), "tone is a list, which is no number"),
+    "large": (Canned(give=lambda: {"tone": 10**5000}), "tone is a whole number of more than"),
+    "long": (Canned(give=lambda: {"tone": "x" * 201}), "tone is a text of more than 200"),
 }
-REFUSED: dict[str, tuple[Given, str]] = {
+REFUSED: dict[str, tuple[Canned, str]] = {
     "another figure": (
-        Given(give=dict, keys=("cost",)),
+        Canned(give=dict, keys=("cost",)),
         "its key 'cost' is that of another figure of the record",
     ),
-    "ours to give": (Given(give=dict, keys=("unscored_characters",)), "another figure"),
-    "the place of others": (Given(give=dict, keys=("scores",)), "another figure"),
+    "ours to give": (Canned(give=dict, keys=("unscored_characters",)), "another figure"),
+    "the place of others": (Canned(give=dict, keys=("scores",)), "another figure"),
     "another scorer's": (
-        Given(give=lambda: {"references": 7}, keys=("references",)),
+        Canned(give=lambda: {"references": 7}, keys=("references",)),
         "its key 'references' is that of another scorer",
     ),
-    "none": (Given(give=dict, keys=()), "it states 0 keys"),
-    "too many": (Given(give=dict, keys=tuple(map(str, range(101)))), "it states 101 keys"),
-    "no tuple": (Given(give=dict, keys="tone"), "its keys are not a tuple of names"),
-    "no names": (Given(give=dict, keys=(1,)), "its keys are not a tuple of names"),
-    "a long one": (Given(give=dict, keys=("k" * 201,)), "it states a key of 201 characters"),
-    "no keys at all": (Given(give=dict, keys=None), "TypeError: "),
+    "none": (Canned(give=dict, keys=()), "it states 0 keys"),
+    "too many": (Canned(give=dict, keys=tuple(map(str, range(101)))), "it states 101 keys"),
+    "no tuple": (Canned(give=dict, keys="tone"), "its keys are not a tuple of names"),
+    "no names": (Canned(give=dict, keys=(1,)), "its keys are not a tuple of names"),
+    "a long one": (Canned(give=dict, keys=("k" * 201,)), "it states a key of 201 characters"),
+    "no keys at all": (Canned(give=dict, keys=None), "TypeError: "),
 }
 
 
@@ -75,61 +75,61 @@ def scored(*scorers: Scorer) -> Scored:
 
 
 def test_scores_without_a_key_in_the_record_have_a_place_of_their_own() -> None:
-    given = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
-    found = scored(Given(give=lambda: given, keys=(*given, "not given")))
-    assert found.scores == {**given, "not given": None}
-    assert (found.own.references, found.own.result_lines) == (1, 2)
-    assert found.failures is None
+    scores = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
+    result = scored(Canned(give=lambda: scores, keys=(*scores, "absent")))
+    assert result.scores == {**scores, "absent": None}
+    assert (result.own.references, result.own.result_lines) == (1, 2)
+    assert result.failures is None
 
 
 @pytest.mark.parametrize("case", FAILING)
 def test_what_a_scorer_that_failed_states_is_missing_and_the_others_go_on(case: str) -> None:
     scorer, why = FAILING[case]
-    found = scored(scorer)
-    assert found.scores == {"tone": None}
-    assert found.failures is not None
-    assert why in found.failures["given"]
-    assert (found.own.references, found.own.result_lines) == (1, 2)
-    assert found.troubles == (f"The scorer given failed: {found.failures['given']}",)
+    result = scored(scorer)
+    assert result.scores == {"tone": None}
+    assert result.failures is not None
+    assert why in result.failures["canned"]
+    assert (result.own.references, result.own.result_lines) == (1, 2)
+    assert result.troubles == (f"The scorer canned failed: {result.failures['canned']}",)
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_statement_that_cannot_be_is_a_failure_and_has_no_place(case: str) -> None:
     scorer, why = REFUSED[case]
-    found = scored(scorer)
-    assert found.scores is None
-    assert found.failures is not None
-    assert why in found.failures["given"]
-    assert (found.own.references, found.own.result_lines) == (1, 2)
+    result = scored(scorer)
+    assert result.scores is None
+    assert result.failures is not None
+    assert why in result.failures["canned"]
+    assert (result.own.references, result.own.result_lines) == (1, 2)
 
 
 @pytest.mark.parametrize("value", ["many", True, 1.5, "3"])
 def test_a_key_of_the_record_keeps_its_type(value: Score) -> None:
-    found = scored(Given(give=lambda: {"headings": value}, keys=("headings", "bullets")))
-    assert found.failures is not None
-    assert found.failures["given"] == "headings must be a whole number"
-    assert (found.own.headings, found.own.bullets, found.scores) == (None, None, None)
+    result = scored(Canned(give=lambda: {"headings": value}, keys=("headings", "bullets")))
+    assert result.failures is not None
+    assert result.failures["canned"] == "headings must be a whole number"
+    assert (result.own.headings, result.own.bullets, result.scores) == (None, None, None)
 
 
 def test_a_failure_is_short_and_has_no_secret_in_it_nor_half_of_one() -> None:
     words = "x" * (LONGEST_FAILURE - len("ValueError: ") - 10) + KEY + "\n" * 9 + "y" * 10**6
-    found = scored(Given(give=raising(ValueError(words))))
-    assert found.failures is not None
-    assert len(found.failures["given"]) <= LONGEST_FAILURE
-    assert "sk-a" not in found.failures["given"]
-    label = scored(Given(give=lambda: {"tone": KEY}))
+    result = scored(Canned(give=raising(ValueError(words))))
+    assert result.failures is not None
+    assert len(result.failures["canned"]) <= LONGEST_FAILURE
+    assert "sk-a" not in result.failures["canned"]
+    label = scored(Canned(give=lambda: {"tone": KEY}))
     assert label.scores == {"tone": "(not stored)"}
 
 
 def test_so_many_failures_are_named_and_the_others_counted() -> None:
     many = [
-        Given(give=raising(ValueError()), name=f"s{number}", keys=(f"k{number}",))
+        Canned(give=raising(ValueError()), name=f"s{number}", keys=(f"k{number}",))
         for number in range(MOST_FAILURES + 3)
     ]
-    found = scored(*many)
-    assert found.failures is not None
-    assert len(found.failures) == MOST_FAILURES + 1
-    assert found.failures[OTHERS] == "3 more scorers failed"
+    result = scored(*many)
+    assert result.failures is not None
+    assert len(result.failures) == MOST_FAILURES + 1
+    assert result.failures[OTHERS] == "3 more scorers failed"
 
 
 @pytest.mark.parametrize("case", sorted({*FAILING, *REFUSED} - {"another scorer's", "exits"}))
