@@ -3,18 +3,22 @@
 import os
 import sys
 
-from swarm_bench.core import interruption
+INTERRUPTED = 130
+"""As in `core/interruption.py`, which is not imported yet when a signal may come."""
 
 
 def main() -> None:
     """Run a command; turn whatever leaves it into one sentence and its exit code."""
-    _open_closed_streams()
-    # Until a session listens itself: what was begun is put away, as after Ctrl-C.
-    interruption.listen()
     try:
+        # Imported here, as each takes a while in which a signal may come; so are those below.
+        from swarm_bench.core import interruption
+
+        _open_closed_streams()
+        # Until a session listens itself: what was begun is put away, as after Ctrl-C.
+        interruption.listen()
         _run()
     except KeyboardInterrupt:  # before there is anything that could say more
-        sys.exit(interruption.INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 def _open_closed_streams() -> None:
@@ -29,12 +33,12 @@ def _open_closed_streams() -> None:
 
 
 def _run() -> None:
-    # Imported here, as that takes a while in which a signal may come.
     from swarm_bench.app.shielding import shield_memory
 
     shield_memory()
     from swarm_bench.cli.commands import app
     from swarm_bench.cli.ending import DEBUG, ending
+    from swarm_bench.core import interruption
 
     try:
         app()

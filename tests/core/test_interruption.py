@@ -106,3 +106,29 @@ def test_a_signal_at_any_moment_of_a_call_gives_130(tmp_path: Path, number: int)
         assert b"Traceback" not in err
         codes.add(process.returncode)
     assert 130 in codes <= {130, 0}  # it may have ended before
+
+
+FIRST = """
+import sys, time
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "swarm_bench.core":  # the first folder that the entry module needs
+            print("ready", flush=True)
+            time.sleep(20)
+
+sys.meta_path.insert(0, Finder())
+from swarm_bench.cli.main import main
+main()
+"""
+
+
+def test_an_interruption_of_our_first_import_is_silent() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", FIRST], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, b"")

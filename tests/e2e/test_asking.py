@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,21 @@ def test_what_servers_are_given_reaches_neither_a_file_nor_the_terminal(bench: B
     telling = [path for path in files if b"canary" in path.read_bytes()]
     assert telling == []
     assert "canary" not in done.out + done.err
+
+
+def test_an_interruption_while_servers_are_asked_says_that_nothing_was_recorded(
+    bench: Bench,
+) -> None:
+    slow = mode(bench, "slow", command="sleep", args=["60"])
+    running = bench.start(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", slow, "--runs", "1"
+    )
+    assert running.stderr is not None
+    while b"asking the servers" not in running.stderr.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (
+        130,
+        b"Interrupted before the first trial; nothing was recorded.\n",
+    )
