@@ -41,10 +41,12 @@ def sizes(resolved: Resolved, benchmark: Benchmark, tasks: int) -> Sizes:
     settings, most = resolved.settings, largest(resolved.settings)
     at_once, every = settings.concurrency, settings.all_tasks or not settings.agents
     if at_once is not None and at_once > most and not every:
-        raise UsageError(
-            f"--concurrency {at_once} is more than the {amount(most, 'agent')} of a swarm; "
-            f"give at most {most}"
-        )
+        if resolved.is_typed("concurrency"):
+            raise UsageError(
+                f"--concurrency {at_once} is more than the {amount(most, 'agent')} of a swarm; "
+                f"give at most {most}"
+            )
+        at_once = most  # where it is a setting for other calls too, it is an upper bound
     if resolved.member is not None:
         if every and most > tasks:
             raise UsageError(

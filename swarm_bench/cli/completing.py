@@ -44,6 +44,11 @@ def indexes(incomplete: str) -> Completions:
     return _matching({"cold", "warm"}, incomplete)
 
 
+def sizes(incomplete: str) -> Completions:
+    """Some numbers, as any of them may do: where nothing is offered, bash offers files."""
+    return _matching({"1", "2", "4", "8"}, incomplete)
+
+
 def sessions(incomplete: str) -> Completions:
     """Folders below `results/`, the newest first."""
     found = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)

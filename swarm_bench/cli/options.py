@@ -41,6 +41,7 @@ Agents = Annotated[
         help="Agents of a swarm, which share out the tasks; several numbers compare with growing "
         "swarms. [default: one for every task, four at a time]",
         metavar="N ...",
+        autocompletion=completing.sizes,
         show_default=False,
     ),
 ]
@@ -51,6 +52,7 @@ OneSize = Annotated[
         help="Agents of a swarm, which share out the tasks. [default: one for every task, four at "
         "a time]",
         metavar="N",
+        autocompletion=completing.sizes,
         show_default=False,
     ),
 ]
@@ -221,7 +223,7 @@ Concurrency = Annotated[
     ),
 ]
 Output = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--output",
         help="Folder of the session. [default: results/<benchmark>-<time>]",

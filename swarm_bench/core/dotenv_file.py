@@ -49,9 +49,7 @@ class DotEnv:
 
 def read_dotenv() -> DotEnv:
     """Read the file; there are no variables without one. Raises `ConfigError`."""
-    is_dangling = FILE.is_symlink() and not FILE.exists()
-    # A pipe would wait, or be empty for whoever needs it; a folder may be a virtual environment.
-    if not FILE.is_file() and not is_dangling:
+    if FILE.is_dir() or not os.path.lexists(FILE):  # a folder may be a virtual environment
         return DotEnv()
     text = read_text(FILE, "file", "remove it, or fix where it leads", largest=LARGEST)
     if text.count("${") > MOST_PLACES:

@@ -67,7 +67,7 @@ class Settings(BaseModel):
     tasks: str = "exploration"
     all_tasks: bool = False
     agent: str = "scout"
-    model: str | None = None
+    model: Annotated[str, AfterValidator(written.model)] | None = None
     agent_arg: written.Arguments = []
     agent_env: Annotated[written.Arguments, AfterValidator(written.variables)] = []
     inherit_settings: bool = False

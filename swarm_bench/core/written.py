@@ -100,6 +100,12 @@ def seconds(value: object) -> object:
         ) from None
 
 
+def model(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must name a model; omit it for the agent's own choice")
+    return value
+
+
 def folder(value: object) -> object:
     if value == "":
         raise ValueError("must name a folder; . is this one")

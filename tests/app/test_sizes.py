@@ -43,6 +43,12 @@ def test_without_a_number_of_agents_every_task_has_one(
     assert sized(given, "ab") == (True, 1, 1)
 
 
+def test_a_concurrency_that_was_not_typed_is_an_upper_bound() -> None:
+    Path("swarm-bench.toml").write_text("concurrency = 2\n")
+    assert sized({"agents": 1}) == (False, 1, 1)
+    assert sized({"agents": 3}) == (False, 3, 2)
+
+
 def test_agents_that_share_out_the_tasks_limit_how_many_run_at_once() -> None:
     with pytest.raises(UsageError, match="--concurrency 9 is more than the 2 agents of a swarm"):
         sized({"agents": 2, "concurrency": 9})

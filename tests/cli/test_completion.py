@@ -14,6 +14,7 @@ LINES = {
     "compare --modes baseline canopy-": ["canopy-service"],
     "compare --modes=baseline canopy-": ["canopy-service"],
     "compare --agent clau": ["claude"],
+    "compare --agents =": ["1", "2", "4", "8"],
     "compare --agents 1 2 --mod": ["--modes", "--model"],
     "compare --controls instructions p": ["placebo"],
     "compare --tasks expl": ["exploration"],

@@ -1,4 +1,6 @@
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,7 @@ def test_variables_of_other_programs_do_not_matter() -> None:
         ({"timeout": "1..5m"}, "--timeout '1..5m': it must be a number of seconds, or a time"),
         ({"repo": ""}, "--repo '': it must name a folder"),
         ({"output": ""}, "--output '': it must name a folder"),
+        ({"model": ""}, "--model '': it must name a model"),
         ({"repo": "https://host/x"}, "--repo 'https://host/x': it must be a folder; clone"),
         ({"repo": "git@host:x/y"}, "--repo 'git@host:x/y': it must be a folder; clone"),
         ({"service_url": "localhost:1"}, "--service-url 'localhost:1': "),
@@ -322,6 +325,13 @@ def test_what_grows_in_dotenv_is_refused_at_once(text: str) -> None:
 def test_a_link_that_leads_nowhere_is_not_passed_over(name: str) -> None:
     Path(name).symlink_to("absent")
     with pytest.raises(ConfigError, match=f"{name} (is not a file|cannot be read)"):
+        load({})
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_dotenv_that_would_be_read_for_ever_is_refused(make: Callable[[Path], None]) -> None:
+    make(Path(".env"))
+    with pytest.raises(ConfigError, match=r"\.env cannot be read: it is not a regular file"):
         load({})
 
 

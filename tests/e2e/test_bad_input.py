@@ -31,6 +31,8 @@ USAGE = [
     (["--tasks", "wrong.yaml"], "wrong.yaml:2: tasks.0.title is missing"),
     (["--output", "other"], "is not an empty folder; choose another --output"),
     (["--output", "held"], "holds another session; go on with it through --continue"),
+    (["--output", ""], "--output '': it must name a folder"),
+    (["--model", ""], "--model '': it must name a model"),
     (["--output", "/proc/nowhere"], "cannot be a folder for results"),
     (["--continue", "empty"], "holds no session"),
     (["--continue", "file.txt"], "holds no session"),

@@ -132,7 +132,7 @@ def test_a_link_to_a_shipped_mode_is_a_file_of_the_folder(folder: Path) -> None:
 
 @pytest.mark.timeout(20)
 def test_pipes_are_not_waited_for(folder: Path) -> None:
-    for name in ("mcp_configs/pipe.json", "tasks/pipe.yaml", "pipe.yaml", ".env"):
+    for name in ("mcp_configs/pipe.json", "tasks/pipe.yaml", "pipe.yaml"):
         os.mkfifo(folder / name)
     (folder / "swarm-bench.toml").write_text(
         'modes = ["pipe"]\ntasks = "pipe"\nagent = "pipe.yaml"\n'
