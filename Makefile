@@ -48,7 +48,7 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
-	@echo 'Setting up .venv; this takes about half a minute.'
+	@echo 'Setting up .venv; this takes about a minute.'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@

@@ -21,11 +21,11 @@ from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 _EFFECT = {
-    Status.AGENT_FAILED: "they count as unsuccessful; what they did not report is missing, not 0",
-    Status.BUDGET_REACHED: "they count as unsuccessful",
-    Status.PROVIDER_LIMITED: "they are left out of every figure; --continue runs them again",
-    Status.HARNESS_FAILED: "they are left out of every figure; --continue runs them again",
-    Status.CANCELLED: "they are left out of every figure; --continue runs them again",
+    Status.AGENT_FAILED: "counted as unsuccessful; what was not reported is missing, not 0",
+    Status.BUDGET_REACHED: "counted as unsuccessful",
+    Status.PROVIDER_LIMITED: "left out of every figure; run again by --continue",
+    Status.HARNESS_FAILED: "left out of every figure; run again by --continue",
+    Status.CANCELLED: "left out of every figure; run again by --continue",
 }
 
 

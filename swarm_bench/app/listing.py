@@ -1,12 +1,16 @@
 """What there is to choose from: modes, task suites, agents."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from swarm_bench.app.agents import list_agents
+from swarm_bench.app import agents
+from swarm_bench.app.credentials import credentials_found
+from swarm_bench.app.trust.approval import approve
 from swarm_bench.benchmarks.suites import list_suites
 from swarm_bench.core import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.ports import Described
 from swarm_bench.models.rehearsal.faults import FAULTS
 from swarm_bench.retrieval import modes
 from swarm_bench.retrieval.backends import find_program, is_embedded
@@ -17,6 +21,24 @@ __all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
 def fault_names() -> list[str]:
     """What the provider of the rehearsal can be made to do wrong."""
     return list(FAULTS)
+
+
+def list_agents() -> list[Listing]:
+    """Every registered agent, and whether a way to authenticate with its provider was seen."""
+    variables = approve(settings.load({}), refuse=False).environment
+    return [_with_credentials(listing, variables) for listing in agents.list_agents()]
+
+
+def _with_credentials(listing: Listing, variables: Mapping[str, str]) -> Listing:
+    if listing.problem is not None or agents.needs_argument(listing.name.partition(":")[0]):
+        return listing
+    agent = agents.find_agent(listing.name)
+    abilities = agent.abilities if isinstance(agent, Described) else None
+    if abilities is None or not abilities.keys or abilities.keyless:
+        return listing
+    if credentials_found(abilities, None, variables):
+        return listing
+    return replace(listing, caveat="installed; no way to authenticate was seen")
 
 
 def list_modes() -> list[Listing]:

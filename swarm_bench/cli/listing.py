@@ -9,6 +9,6 @@ from swarm_bench.core.listing import Listing
 def print_listing(listings: Sequence[Listing]) -> None:
     """A paragraph for each; what cannot be used says why."""
     for listing in listings:
-        state = "usable" if listing.problem is None else "not usable"
+        state = (listing.caveat or "usable") if listing.problem is None else "not usable"
         name = printable(f"{listing.name}  ({state}, from {listing.source})")
         show(f"{name}\n    {printable(listing.problem or listing.about)}\n")

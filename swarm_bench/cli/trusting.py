@@ -18,5 +18,6 @@ def ask(demands: Sequence[Demand]) -> bool | None:
     for demand in demands:
         typer.echo(f"  {printable(demand.in_full)}", err=True)
     what = "this session" if all(demand.session for demand in demands) else "this folder"
+    typer.echo("A yes is remembered for these lines until they change.", err=True)
     typer.echo(f"Trust {what}? [y/N]: ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

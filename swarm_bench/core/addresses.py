@@ -6,7 +6,7 @@ from swarm_bench.core.secret_names import names_secret
 
 _LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
 """Also behind one `/`, which is what a path makes of an address."""
-_PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=[^&;#\s\"'<>]+")
+_PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
 
 
 def without_logins(text: str) -> str:

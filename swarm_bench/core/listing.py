@@ -12,3 +12,5 @@ class Listing:
     source: str
     problem: str | None = None
     """Why it cannot be used; `None` when it can."""
+    caveat: str | None = None
+    """What may keep it from being of use, in the place of `usable`."""

@@ -70,8 +70,8 @@ def refusal(demands: Sequence[Demand]) -> UsageError:
     settings = any(demand.origin == "swarm-bench.toml" for demand in demands)
     named = ", or name the settings file with --config" if settings else ""
     return UsageError(
-        f"Nothing was started: you did not type what would be run or used, {what}; look at it with "
-        f"--plan, then add --trust{named}"
+        f"Nothing was started, because you did not type what would be run or used here: {what}; "
+        f"look at it with --plan, then add --trust{named}"
     )
 
 

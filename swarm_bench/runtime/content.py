@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pathspec import GitIgnoreSpec
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.git import git, try_git
+from swarm_bench.runtime.key_files import holds_keys
 from swarm_bench.runtime.untrusted import read
 
 INDEX = b".canopy"
@@ -24,17 +24,6 @@ LEFT_OUT = (b".git", INDEX, b"__pycache__")
 Python makes of the files."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
-ENVIRONMENTS = (".env", ".env.local")
-"""Left out where they are committed as well, when uncommitted changes are taken along: keys are
-written into them afterwards."""
-KEYS = (
-    *(".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12"),
-    *("*.pfx", "*.jks", "*.keystore", "*.kdbx", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass"),
-    *(".git-credentials", "credentials", "credentials.json", "secrets.json", "secrets.y*ml"),
-    *("service-account*.json", "client_secret*.json"),
-)
-"""Names of files that hold keys."""
-SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
 _OTHER = "give a repository, or a folder inside one, with --repo PATH"
 _DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
 LARGEST_FILE = 50_000_000
@@ -76,15 +65,24 @@ async def commit_of(repo: Path) -> str | None:
     _check(repo)
     head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
     if head.returncode != 0 and (repo / ".git").exists():
-        found = await try_git("rev-parse", "--git-dir", cwd=repo)
-        if found.returncode != 0:
-            raise UsageError(f"{repo / '.git'} is not a repository that git can read; repair it")
+        await _refuse_broken(repo)
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
     known = head.returncode == 0 and inside.returncode == 0
     if not known:
         _check_plain(repo)
     return head.stdout.decode().strip() if known else None
+
+
+async def _refuse_broken(repo: Path) -> None:
+    """Raises `UsageError` for a repository, or a commit, that git cannot read."""
+    there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
+    asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
+    done = await try_git(*asked, cwd=repo)
+    if done.returncode != 0:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        reason = "".join(words).removeprefix("fatal: ")
+        raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
 
 
 async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
@@ -104,7 +102,9 @@ async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     changes |= set(await _listed(repo, "--others", "--exclude-standard"))
-    counted = f"{_amount(list(changes), 'uncommitted change')} left out; --dirty takes them along"
+    them = "it" if len(changes) == 1 else "them"
+    omitted = f"{_amount(list(changes), 'uncommitted change')} left out"
+    counted = f"{omitted}; --dirty takes {them} along"
     return (*((counted,) if changes else ()), *await _submodules(repo))
 
 
@@ -213,7 +213,7 @@ def _chosen(
             taken.append(name)
         elif not path.is_file():
             continue
-        elif holds_keys(path.name, committed=is_known(name)):
+        elif holds_keys(os.fsdecode(name), committed=is_known(name)):
             keys.append(name)
         elif not os.access(path, os.R_OK):
             closed.append(name)
@@ -236,13 +236,6 @@ def _chosen(
         if found
     )
     return Taken(names=taken, left_out=tuple(sentences))
-
-
-def holds_keys(name: str, *, committed: bool) -> bool:
-    """Whether a file is to be left out for its name."""
-    if committed:
-        return name in ENVIRONMENTS
-    return name not in SAMPLES and any(fnmatchcase(name, pattern) for pattern in KEYS)
 
 
 def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:

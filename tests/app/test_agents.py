@@ -6,6 +6,7 @@ import pytest
 
 from swarm_bench.agents.claude import Claude
 from swarm_bench.agents.scout import Scout
+from swarm_bench.app import listing
 from swarm_bench.app.agents import agent_names, check, find_agent, identify, list_agents
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.experiment import Mode
@@ -101,3 +102,20 @@ def test_what_is_installed_looks_for_nothing_in_the_working_folder(
         "from swarm_bench.agents.scripted import Scripted as Own\n"
     )
     assert find_agent("of_the_folder:Own").name == "scripted"
+
+
+def test_a_listed_agent_without_a_key_is_not_called_usable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\necho 2.0.0\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    caveats = {agent.name: agent.caveat for agent in listing.list_agents()}
+    assert caveats["claude"] == "installed; no way to authenticate was seen"
+    assert caveats["scout"] is None
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-any")
+    assert {agent.name: agent.caveat for agent in listing.list_agents()}["claude"] is None

@@ -12,6 +12,7 @@ from swarm_bench.core.addresses import without_logins
         ("/here/https:/me:pw@host/x does not exist", "/here/https:/host/x does not exist"),
         ("socks5://p%40w:x@[::1]:80", "socks5://[::1]:80"),
         ("https://host/x?api_key=abc&level=2'", "https://host/x?api_key=…&level=2'"),
+        ("http://(not stored)@h/m?token=(not stored) (x)",) * 2,
         ("https://one@a https://two@b", "https://a https://b"),
     ],
 )

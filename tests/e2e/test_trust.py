@@ -70,6 +70,7 @@ def test_a_folder_runs_what_it_names_after_it_was_trusted(bench: Bench) -> None:
     assert "not started or used: the agent own:Own (swarm-bench.toml)" in doctor.out
     code, printed = on_a_terminal(bench, "compare", answer=b"n\n")
     assert (code, "Trust this folder? [y/N]" in printed) == (2, True)
+    assert "A yes is remembered for these lines until they change." in printed
     assert not loaded.exists()
 
     code, printed = on_a_terminal(bench, "compare", "--output", "out", "--quiet", answer=b"y\n")

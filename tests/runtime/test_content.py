@@ -1,6 +1,7 @@
 """What of a repository is taken along, and what is said of the rest."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,13 +12,22 @@ import pytest
 from swarm_bench.app.doctor.machine import check_repository
 from swarm_bench.core.checks import State
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.content import FOLDER_BYTES, LARGEST_FILE, holds_keys
+from swarm_bench.runtime.content import FOLDER_BYTES, LARGEST_FILE
+from swarm_bench.runtime.key_files import FILES, FOLDERS, holds_keys
 from swarm_bench.runtime.workspace import Snapshot, take_snapshot
 
 pytestmark = pytest.mark.anyio
 
-KEYS = (".env", ".env.production", "id_rsa", "deploy.pem", ".netrc", "credentials.json")
-ORDINARY = (".env.example", "id_rsa.pub", "keys.py", "monkey.txt", "environment.ts", "passwords.md")
+KEYS = (
+    *(".env", ".env.production", "id_rsa", "deploy.pem", ".netrc", "credentials.json", "Site.PEM"),
+    *("gcp-service-account.json", "my_service_account_2.json", "terraform.tfstate.backup"),
+    *("x/secret.tfvars", ".ssh/config", "home/.ssh/deploy", ".docker/config.json", "deploy_rsa"),
+)
+ORDINARY = (
+    *(".env.example", "id_rsa.pub", "keys.py", "monkey.txt", "environment.ts", "passwords.md"),
+    *("service-account.md", "app/config.json", "main.tf", "prod.tfvars.example", "ssh/config"),
+)
+PAGE = Path(__file__).parents[2] / "docs" / "left-out.md"
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -28,6 +38,13 @@ def test_files_that_hold_keys(name: str) -> None:
 @pytest.mark.parametrize("name", ORDINARY)
 def test_files_that_do_not(name: str) -> None:
     assert not holds_keys(name, committed=False)
+
+
+def test_the_names_are_documented() -> None:
+    """Each in backticks, in the two lists of the page, and no other."""
+    text = PAGE.read_text(encoding="utf-8")
+    listed = re.findall(r"^- .*?: (.+)$", text, re.MULTILINE)
+    assert [tuple(re.findall(r"`([^`]+)`", line)) for line in listed] == [FILES, FOLDERS]
 
 
 @pytest.fixture
@@ -167,7 +184,7 @@ async def test_looking_for_changes_runs_nothing_and_writes_nothing(folder: Path)
     assert not ran.exists()
     assert (folder / ".git" / "index").read_bytes() == index
     assert found.repository.left_out == (
-        "1 uncommitted change is left out; --dirty takes them along",
+        "1 uncommitted change is left out; --dirty takes it along",
     )
 
 

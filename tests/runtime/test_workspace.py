@@ -329,12 +329,16 @@ async def test_what_is_no_repository_is_named(tmp_path: Path) -> None:
     (unborn := tmp_path / "unborn").mkdir()
     sh("git init -q", unborn)
     sh("git init -q --bare bare", tmp_path)
+    (gone := tmp_path / "gone").mkdir()
+    sh("git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m one", gone)
+    sh("rm -r .git/objects/*", gone)
     for number, (path, words) in enumerate(
         [
             (tmp_path / "absent", "does not exist"),
             (file, "is a file"),
             (empty, "holds no files"),
             (unborn, "without a commit"),
+            (gone, "git cannot read the repository .*: bad object HEAD; repair it"),
             (tmp_path / "bare", "is a bare git repository"),
         ]
     ):
