@@ -38,6 +38,8 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/processes.py
 	$(BIN)/python perf/summary.py
 	$(BIN)/python perf/indexing.py
+	$(BIN)/python perf/swarms.py
+	$(BIN)/python perf/continuing.py
 
 fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
