@@ -15,8 +15,8 @@ from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.folding import Entry, doubled, folded
-from swarm_bench.engine.heads import Head, read_heads
-from swarm_bench.engine.lines import audit_of, read_lines, second_lines, torn_lines
+from swarm_bench.engine.heads import Head, read_heads, read_trials
+from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.secrets import storable
@@ -253,10 +253,10 @@ class SessionFolder:
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials = folded(read_lines(self._metrics, TrialRecord))
+        trials = read_trials(self._metrics)
         seconds = frozenset(doubled(trials))
-        swarms = read_lines(self._retrieval, SwarmRecord)
-        overhead = read_lines(self._overhead, Overhead)
+        swarms = read_checked(self._retrieval, SwarmRecord)
+        overhead = read_checked(self._overhead, Overhead)
         return SessionData(
             experiment=experiment,
             trials=tuple(

@@ -40,7 +40,7 @@ def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
     return kept
 
 
-def doubled(lines: Iterable[Entry[Record]]) -> Iterator[int]:
+def doubled(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
     """Give the numbers of the lines of whose trial and attempt there is one before."""
     seen = set[Key]()
     for number, _, record in lines:

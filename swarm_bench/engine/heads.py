@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from swarm_bench.core.audit import Key
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.folding import Entry
-from swarm_bench.engine.lines import MOST_BYTES
+from swarm_bench.engine.folding import Entry, doubled, folded
+from swarm_bench.engine.lines import MOST_BYTES, Checked, checked, read_checked
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
 
@@ -42,6 +42,13 @@ def read_heads(path: Path) -> list[Entry[Head]]:
     """Read the heads of all lines of trials, before they are folded."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
     return [(number, line, _head(line)) for number, line in lines if line.strip()]
+
+
+def read_trials(path: Path) -> list[Checked[TrialRecord]]:
+    """Read the records of trials. Only where a trial has several lines they are folded, which takes
+    a second look."""
+    trials = read_checked(path, TrialRecord)
+    return checked(folded(read_heads(path)), TrialRecord) if any(doubled(trials)) else trials
 
 
 def _head(line: bytes) -> Head | None:

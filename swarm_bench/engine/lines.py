@@ -1,9 +1,11 @@
 """Lines of a session's files: what can be read, and whether they are as they were written."""
 
+import gc
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,16 +19,54 @@ from swarm_bench.runtime.untrusted import read_if_there
 MOST_BYTES = 1024 * 1024 * 1024
 """Of the lines of a session; a trial's has a few thousand."""
 Line = TypeVar("Line", bound=Stored)
+Checked = tuple[int, bool | None, Line | None]
+"""The number of a line, whether it is as it was written (`None` without a checksum), and what it
+says; `None` where it is torn."""
+
+
+def raw_lines(path: Path) -> list[tuple[int, bytes, None]]:
+    """The lines of a file with their numbers, before anything is read of them."""
+    lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
+    return [(number, line, None) for number, line in lines if line.strip()]
 
 
 def read_lines(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
     """The lines of a file with their numbers, and what each says; `None` where it is torn."""
-    content = read_if_there(path, MOST_BYTES)
-    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
-    return [(number, line, _parse(line, kind)) for number, line in lines]
+    return [(number, line, _parse(line, kind)) for number, line, _ in raw_lines(path)]
 
 
-def torn_lines(path: Path, lines: Sequence[tuple[int, bytes, Stored | None]]) -> tuple[str, ...]:
+def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
+    """What the lines of a file say, and whether they are as they were written."""
+    return checked(raw_lines(path), kind)
+
+
+def checked(lines: list[tuple[int, bytes, Any]], kind: type[Line]) -> list[Checked[Line]]:
+    """Read the lines as records. The list is emptied meanwhile, as a large session has no room for
+    both."""
+    with _uncollected():
+        return [(number, is_whole(line), _parse(line, kind)) for number, line in _taken(lines)]
+
+
+def _taken(lines: list[tuple[int, bytes, Any]]) -> Iterator[tuple[int, bytes]]:
+    lines.reverse()
+    while lines:
+        number, line, _ = lines.pop()
+        yield number, line
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage in circles: to find none in records takes as long as to read them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -> tuple[str, ...]:
     """A sentence on the lines of a file that cannot be read, if there are any."""
     numbers = [str(number) for number, _, record in lines if record is None]
     if not numbers:
@@ -43,16 +83,16 @@ def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
 
 
 def audit_of(
-    trials: Sequence[tuple[int, bytes, TrialRecord | None]],
-    beside: Mapping[str, Sequence[tuple[int, bytes, SwarmRecord | Overhead | None]]],
+    trials: Sequence[Checked[TrialRecord]],
+    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead]]],
 ) -> Audit:
     """What the checksums say of the lines that can be read: those of trials, and others by the name
     of their file."""
-    whole = [(record.key, is_whole(line)) for _, line, record in trials if record is not None]
+    whole = [(record.key, state) for _, state, record in trials if record is not None]
     others = [
-        ((file, record.mode), is_whole(line))
+        ((file, record.mode), state)
         for file, lines in beside.items()
-        for _, line, record in lines
+        for _, state, record in lines
         if record is not None
     ]
     return Audit(

@@ -54,3 +54,11 @@ def test_half_a_character_is_stored_as_a_question_mark_at_every_depth() -> None:
     again = TrialRecord.from_json(record.model_dump_json())
     assert again == record
     assert (again.task, again.tool_calls) == ("a?", {"?": 1})
+
+
+def test_it_does_not_keep_in_memory_which_keys_were_given() -> None:
+    record = TrialRecord.from_json(b'{"mode":"m","agent":1,"task":"t","evidence":{"calls":1}}')
+    copy = record.model_copy(update={"agent": 2})
+    assert record.evidence
+    assert not record.model_fields_set | record.evidence.model_fields_set
+    assert (copy.agent, record.agent, record.model_fields_set) == (2, 1, set())
