@@ -1,6 +1,6 @@
 """A report as `summary.md`. It computes nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.report import (
@@ -22,6 +22,8 @@ from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import cut, escaped, plain
 
 _TASK_LENGTH = 40
+MOST_TRIALS = 5000
+"""Rows of the table of trials; nobody reads more, and they would take most of the time."""
 
 
 def render(report: Report) -> str:
@@ -35,7 +37,8 @@ def render(report: Report) -> str:
         spent=_spent(report.spent_by_rules),
         sheets=[(one, _sheet(one)) for one in (report.tools, report.overhead) if one],
         tables=[(table, _metrics(report, table)) for table in report.tables],
-        trials=_trials(report),
+        trials=_trials(report, report.trials[:MOST_TRIALS]),
+        omitted=_omitted(len(report.trials) - MOST_TRIALS),
     )
 
 
@@ -132,17 +135,23 @@ def _title(row: Row) -> str:
     return f"{row.metric.title} (estimate)" if row.estimated else row.metric.title
 
 
-def _trials(report: Report) -> str:
+def _trials(report: Report, trials: Sequence[TrialRecord]) -> str:
     several = report.runs > 1
     headers = ["Mode", "Agent", "Task", "Outcome", "Retrieval", "Duration", "Turns"]
     headers += ["Reported Tokens", "Effective Tokens", "Cost", "Lines", "Refs (existing)"]
-    rows = [
-        _trial(trial, report.titles.get(trial.task_id or "", trial.task)) for trial in report.trials
-    ]
+    rows = [_trial(trial, report.titles.get(trial.task_id or "", trial.task)) for trial in trials]
     if several:
         headers = ["Run", *headers]
-        rows = [[str(trial.run), *row] for trial, row in zip(report.trials, rows, strict=True)]
+        rows = [[str(trial.run), *row] for trial, row in zip(trials, rows, strict=True)]
     return pipe_table(headers, rows, words=5 + several)
+
+
+def _omitted(number: int) -> str:
+    """Where the other trials are, if there are any."""
+    if number <= 0:
+        return ""
+    trials = "1 more trial is" if number == 1 else f"{number:,} more trials are"
+    return f"{trials} not shown; metrics.jsonl has a line of each."
 
 
 def _trial(trial: TrialRecord, task: str) -> list[str]:

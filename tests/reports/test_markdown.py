@@ -12,7 +12,7 @@ from swarm_bench.core.experiment import Mode
 from swarm_bench.core.overhead import Overhead
 from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.report import Report
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import MOST_TRIALS, render
 from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
 
 HOSTILE = (
@@ -165,6 +165,22 @@ def test_every_row_has_its_cells() -> None:
         elif token.type == "tr_close":
             widths[-1].add(cells)
     assert [sorted(found) for found in widths] == [[3], [5], [4], [4], [4], [6], [3], [12]]
+
+
+@pytest.mark.parametrize(
+    ("number", "last"),
+    [
+        (MOST_TRIALS, f"| {MOST_TRIALS} "),
+        (MOST_TRIALS + 1, "1 more trial is not shown; metrics.jsonl has a line of each."),
+        (MOST_TRIALS + 1200, "1,200 more trials are not shown; metrics.jsonl has a line of each."),
+    ],
+)
+def test_the_first_trials_of_many_are_shown(number: int, last: str) -> None:
+    trials = [trial(agent=agent) for agent in range(1, number + 1)]
+    summary = render(summarise(SessionData(experiment=None, trials=tuple(trials), swarms=())))
+    assert last in summary.splitlines()[-1]
+    table = summary.partition("## Per-Agent Results")[2]
+    assert table.count("| baseline ") == MOST_TRIALS
 
 
 def test_a_session_without_records_renders() -> None:
