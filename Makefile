@@ -37,6 +37,7 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/finish.py
 	$(BIN)/python perf/processes.py
 	$(BIN)/python perf/summary.py
+	$(BIN)/python perf/large.py
 	$(BIN)/python perf/indexing.py
 	$(BIN)/python perf/swarms.py
 	$(BIN)/python perf/continuing.py

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.treated import Treated
 
 
@@ -23,9 +23,15 @@ Kind = Callable[[Treated], Iterator[Concern]]
 """Looks for one kind of concern in a mode."""
 
 
+@once
+def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]:
+    """What a kind finds in a mode."""
+    return tuple(kind(Treated(selection, mode)))
+
+
 def warned(selection: Selection, kind: Kind) -> Iterator[str]:
     """The warnings of one kind, mode by mode."""
     for mode in selection.modes:
-        for concern in kind(Treated(selection, mode)):
+        for concern in concerns(selection, mode, kind):
             if concern.warning:
                 yield concern.warning

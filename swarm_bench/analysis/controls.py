@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from swarm_bench.analysis.ratios import ratio
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.experiment import ControlKind
-from swarm_bench.core.report import Controls, Headline, Metric, Split, SplitRow
+from swarm_bench.core.report import Column, Controls, Headline, Metric, Split, SplitRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,18 +84,18 @@ def _of_kind(
 
 
 def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
-    sides = [selection.arm(name).compared for name in (selection.modes[0], control, mode)]
-    without, controlled, equipped = sides
+    names = (selection.modes[0], control, mode)
+    without, controlled, equipped = (Column(mode=name) for name in names)
     return Split(
         mode=mode,
         control=control,
-        tasks=len({trial.task_key for side in sides for trial in side}),
+        tasks=len({trial.task_key for name in names for trial in selection.arm(name).compared}),
         rows=tuple(
             SplitRow(
                 metric=metric,
-                control=ratio(controlled, without, metric.key),
-                tool=ratio(equipped, controlled, metric.key),
-                together=ratio(equipped, without, metric.key),
+                control=ratio(selection, controlled, without, metric.key),
+                tool=ratio(selection, equipped, controlled, metric.key),
+                together=ratio(selection, equipped, without, metric.key),
             )
             for metric in metrics
         ),

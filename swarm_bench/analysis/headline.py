@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.audit_concerns import set_aside
+from swarm_bench.analysis.concerns import concerns
 from swarm_bench.analysis.exercise import COUNTERS, counted
 from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
@@ -161,7 +162,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
     for kind in KINDS:
-        yield from (concern.qualification for concern in kind(treated))
+        yield from (concern.qualification for concern in concerns(selection, mode, kind))
     if selection.has_tool(mode):
         yield from _working(treated)
         yield from _slow(selection, mode)

@@ -123,11 +123,13 @@ def _median_wall(compared: Iterable[TrialRecord], mode: str) -> float | None:
 def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str:
     """Which figures differ between the runs of a task in a mode, and which never do."""
     trials, moving, steady = list(compared), list[str](), list[str]()
+    cells = [(trial.mode, trial.task_key) for trial in trials]
     for metric in metrics:
-        cells = _repeated(trials, metric.key)
-        if any(len(set(cell)) > 1 for cell in cells):
+        values = [getattr(trial, metric.key) for trial in trials]
+        repeated = _repeated(cells, values)
+        if any(len(set(cell)) > 1 for cell in repeated):
             moving.append(metric.title)
-        elif cells and all(getattr(trial, metric.key) is not None for trial in trials):
+        elif repeated and None not in values:
             steady.append(metric.title)
     text = "No statistical test was run."
     if not moving and not steady:
@@ -145,11 +147,12 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
     return text
 
 
-def _repeated(trials: Iterable[TrialRecord], key: str) -> list[list[float]]:
+def _repeated(
+    cells: Iterable[tuple[str, str]], values: Iterable[float | None]
+) -> list[list[float]]:
     """The values of each task in each mode, where there are several."""
-    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for trial in trials:
-        value = getattr(trial, key)
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for cell, value in zip(cells, values, strict=True):
         if value is not None:
-            cells[trial.mode, trial.task_key].append(value)
-    return [cell for cell in cells.values() if len(cell) > 1]
+            found[cell].append(value)
+    return [several for several in found.values() if len(several) > 1]

@@ -3,7 +3,7 @@
 from swarm_bench.analysis.answers import ANSWERS
 from swarm_bench.analysis.measure import Measure, metric
 from swarm_bench.analysis.rehearsing import REHEARSAL
-from swarm_bench.analysis.selection import Selection, compares
+from swarm_bench.analysis.selection import Selection, compares, once
 from swarm_bench.analysis.spending import SPENT
 from swarm_bench.analysis.tool_use import RETRIEVAL
 from swarm_bench.core.report import Metric, Style
@@ -55,6 +55,7 @@ def of_headline(selection: Selection) -> tuple[Metric, ...]:
     return TIMES if selection.fixed_rules else (*TIMES, *spending(selection))
 
 
+@once
 def spending(selection: Selection) -> tuple[Metric, ...]:
     """With requests or turns, whichever can be compared."""
     counted = [

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from swarm_bench.analysis.metrics import of_headline
 from swarm_bench.analysis.ratios import ratio
 from swarm_bench.analysis.treated import Treated
+from swarm_bench.core.report import Column
 from swarm_bench.retrieval.treatment import is_of_server
 
 OF_A_PLACEBO = "a negative control: irrelevant answers"
@@ -31,10 +32,13 @@ def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
 
 def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
     """The metrics in which the mode is not better by the margin, with both ratios."""
-    reference = Treated(treated.selection, treated.selection.modes[0])
-    for metric in of_headline(treated.selection):
-        own = ratio(treated.compared, reference.compared, metric.key)
-        other = ratio(placebo.compared, reference.compared, metric.key)
+    selection = treated.selection
+    reference = Column(mode=selection.modes[0])
+    for metric in of_headline(selection):
+        own, other = (
+            ratio(selection, Column(mode=one.mode), reference, metric.key)
+            for one in (treated, placebo)
+        )
         if metric.key in _NO_PRICE or not own or not other:
             continue
         if own.median >= (1 - MARGIN) * other.median:

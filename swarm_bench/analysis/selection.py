@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from swarm_bench.core.experiment import ControlKind, Mode
 from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
@@ -13,6 +13,7 @@ from swarm_bench.core.status import Status
 Trials = tuple[TrialRecord, ...]
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
+Asked = ParamSpec("Asked")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class Selection:
     is looked at once and found by its mode and run."""
 
     data: SessionData
+    memory: dict[Hashable, Any] = field(default_factory=dict)
+    """Of functions that are asked `once`."""
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
@@ -197,6 +200,21 @@ def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tup
     for item in items:
         groups[key(item)].append(item)
     return {name: tuple(group) for name, group in groups.items()}
+
+
+def once(
+    function: Callable[Concatenate[Selection, Asked], Item],
+) -> Callable[Concatenate[Selection, Asked], Item]:
+    """Let a selection remember what a function of it gave: several parts of a report ask."""
+
+    def remembered(selection: Selection, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
+        key = (function, args, *kwargs.items())
+        if key not in selection.memory:
+            selection.memory[key] = function(selection, *args, **kwargs)
+        answer: Item = selection.memory[key]
+        return answer
+
+    return remembered
 
 
 def is_ours(trial: TrialRecord) -> bool:

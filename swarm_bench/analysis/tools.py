@@ -98,31 +98,47 @@ def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
 
 
 def _figures(trials: Trials, names: Names) -> tuple[Figure | None, ...]:
-    calls = [_of(trial, trial.tool_calls, names) for trial in trials]
-    seconds = [_of(trial, trial.tool_seconds, names) for trial in trials]
+    called = [_called(trial, names) for trial in trials]
+    calls = [_sum(tools, trial.tool_calls) for tools, trial in zip(called, trials, strict=True)]
+    seconds = [_sum(tools, trial.tool_seconds) for tools, trial in zip(called, trials, strict=True)]
+    failed = [_failed(tools, trial) for tools, trial in zip(called, trials, strict=True)]
+    tokens = [
+        _sum(tools, trial.tool_result_tokens) for tools, trial in zip(called, trials, strict=True)
+    ]
     return (
         _figure(calls, median),
-        _figure([_of(trial, trial.tool_failures, names, rare=True) for trial in trials], sum),
+        _figure(failed, sum),
         _of_answers(trials, names, lambda one: one.empty),
         _of_answers(trials, names, lambda one: one.errors),
         _per_call(seconds, calls),
         _figure(seconds, median),
-        _figure([_of(trial, trial.tool_result_tokens, names) for trial in trials], median),
+        _figure(tokens, median),
     )
 
 
-def _of(
-    trial: TrialRecord, given: Mapping[str, float] | None, names: Names, *, rare: bool = False
-) -> float | None:
-    """The sum over the tools, 0 for a trial that called none of them; `None` when the figure of
-    one that was called is missing, or nothing of the kind was given. A `rare` figure is only given
-    where it is not 0."""
-    if trial.tool_calls is None or given is None:
+def _called(trial: TrialRecord, names: Names) -> list[str] | None:
+    """`None` when the transcript shows no calls."""
+    if trial.tool_calls is None:
         return None
-    called = [tool for tool in trial.tool_calls if tool in names]
-    if not (rare or all(tool in given for tool in called)):
+    return [tool for tool in trial.tool_calls if tool in names]
+
+
+def _sum(called: list[str] | None, given: Mapping[str, float] | None) -> float | None:
+    """Over the tools, 0 for a trial that called none of them; `None` when the figure of one that
+    was called is missing, or nothing of the kind was given."""
+    if called is None or given is None:
         return None
-    return sum(given.get(tool, 0) for tool in called)
+    try:
+        return sum([given[tool] for tool in called])
+    except KeyError:
+        return None
+
+
+def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
+    """Failures are only given where there are any."""
+    if called is None or trial.tool_failures is None:
+        return None
+    return sum(trial.tool_failures.get(tool, 0) for tool in called)
 
 
 def _of_answers(

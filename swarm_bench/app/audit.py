@@ -40,9 +40,20 @@ class _Stream:
     """What a trial left."""
 
     trial: TrialRecord
-    stdout: Path
-    stderr: Path
+    folder: Path
     size: int
+
+    @property
+    def stdout(self) -> Path:
+        return self.folder / _files(self.trial)[0]
+
+    @property
+    def stderr(self) -> Path:
+        return self.folder / _files(self.trial)[1]
+
+
+def _files(trial: TrialRecord) -> tuple[str, str]:
+    return f"agent-{trial.agent}.stream.jsonl", f"agent-{trial.agent}.stderr.log"
 
 
 def with_streams(
@@ -96,11 +107,9 @@ def _streams(
         place = folder.mode_folder(experiment, run, mode)
         sizes = _sizes(place)
         for trial in of_swarm:
-            names = [f"agent-{trial.agent}.{suffix}" for suffix in ("stream.jsonl", "stderr.log")]
-            if sizes.keys() >= set(names):
-                stdout, stderr = (place / name for name in names)
-                size = sum(sizes[name] for name in names)
-                yield _Stream(trial=trial, stdout=stdout, stderr=stderr, size=size)
+            stdout, stderr = map(sizes.get, _files(trial))
+            if stdout is not None and stderr is not None:
+                yield _Stream(trial=trial, folder=place, size=stdout + stderr)
 
 
 def _sizes(folder: Path) -> dict[str, int]:

@@ -4,7 +4,7 @@ event and its transcript. The tool's own counters are compared when the swarm ha
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from swarm_bench.core.mode_parts import Purpose
 from swarm_bench.core.outcome import Outcome
@@ -56,9 +56,14 @@ def mcp_calls(outcome: Outcome) -> int | None:
 def is_of_server(tool: str, servers: Collection[str]) -> bool:
     """Whether a tool, as a model sees its name, belongs to one of the servers: most programs write
     `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
+    return bool(servers) and _of_servers(tuple(servers)).match(tool) is not None
+
+
+@lru_cache
+def _of_servers(servers: tuple[str, ...]) -> re.Pattern[str]:
     # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
     names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
-    return bool(names) and re.match(rf"(mcp__({names})__|mcp_(?!_)({names})_)", tool) is not None
+    return re.compile(rf"(mcp__({names})__|mcp_(?!_)({names})_)")
 
 
 def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]) -> int:
