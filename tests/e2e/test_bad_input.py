@@ -190,3 +190,13 @@ def test_a_disk_that_is_full_when_the_servers_are_asked(bench: Bench) -> None:
     assert done.code == 3, done.err
     assert (done.err.count("\n"), "git clone failed in" in done.err) == (1, True), done.err
     assert " MB are free there; make room, or choose another workspace-root" in done.err
+
+
+def test_doctor_on_a_disk_without_room_for_a_clone(bench: Bench) -> None:
+    small = 'mount -t tmpfs -o size=24k tmpfs "$TMPDIR" && exec "$@"'
+    inside = ("unshare", "--map-root-user", "--mount", "sh", "-c", small, "sh")
+    if subprocess.run([*inside[:3], "true"], check=False).returncode != 0:
+        pytest.skip("NO MOUNT NAMESPACE HERE: no small disk can be made")
+    done = bench.call("doctor", "--repo", str(bench.repo), "--modes", "baseline", inside=inside)
+    (line,) = (line for line in done.out.splitlines() if " disk: " in line)
+    assert (done.code, line.startswith("problem"), "needs 0.1 MB" in line) == (4, True, True), line

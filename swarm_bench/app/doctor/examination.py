@@ -14,6 +14,7 @@ from swarm_bench.app.doctor.machine import (
     check_python,
     check_repository,
     check_ripgrep,
+    clone_bytes,
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.tools import check_tools
@@ -44,7 +45,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     named = resolved.sources["repo"] != "default"
     tell(await check_repository(settings.repo, settings.include, named=named))
     tell(check_ripgrep())
-    tell(check_disk(settings.workspace_root))
+    tell(check_disk(settings.workspace_root, await clone_bytes(settings.repo)))
     at_once = settings.concurrency or largest(settings)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))
     tell(check_descriptors(at_once))

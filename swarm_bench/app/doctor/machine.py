@@ -1,5 +1,6 @@
 """Checks that what a comparison needs is here: Python, git, a repository, ripgrep, disk, memory."""
 
+import os
 import platform
 import shutil
 import sys
@@ -22,6 +23,10 @@ OLDEST_PYTHON = (3, 11)
 LITTLE_DISK = 1_000_000_000
 """Bytes. A session holds a snapshot and one clone of the repository, and what its agents print."""
 GIGABYTE = 1e9
+BLOCK = 4096
+"""Bytes of a file system that a file takes at least."""
+LEAST_CLONE = 100_000
+"""Bytes of git's own files."""
 
 
 def check_python() -> Check:
@@ -66,15 +71,35 @@ def check_ripgrep() -> Check:
     )
 
 
-def check_disk(workspace_root: Path | None) -> Check:
+async def clone_bytes(repo: Path) -> int:
+    """Bytes on the disk that one clone of the repository takes at least, in blocks of files; 0 for
+    what cannot be copied."""
+    try:
+        if await commit_of(repo):
+            listed = await git("ls-tree", "-r", "-l", "-z", "HEAD", cwd=repo)
+            sizes = [line.split(maxsplit=4)[3] for line in listed.split(b"\0") if line]
+            found = [int(size) for size in sizes if size != b"-"]  # a submodule has none
+        else:
+            names = walked(repo.resolve(), (), named=True).names
+            found = [(repo / os.fsdecode(name)).lstat().st_size for name in names]
+    except (SwarmBenchError, OSError):
+        return 0
+    return LEAST_CLONE + sum(-(-size // BLOCK) * BLOCK for size in found)
+
+
+def check_disk(workspace_root: Path | None, needed: int = 0) -> Check:
+    """`needed`: bytes of one clone."""
     place = (workspace_root or Path(tempfile.gettempdir())).expanduser().absolute()
     there = next(folder for folder in (place, *place.parents) if folder.exists())
     free = psutil.disk_usage(str(there)).free
     found = f"{free / GIGABYTE:.1f} GB free in {place}, where the clones are made"
-    if free >= LITTLE_DISK:
+    if free >= max(LITTLE_DISK, needed):
         return Check(about="disk", state=State.OK, found=found)
     advice = "free some, or choose another folder: workspace-root in swarm-bench.toml"
-    return Check(about="disk", state=State.WARNING, found=found, advice=advice)
+    if free < needed:
+        found = f"{found}; one of them needs {needed / 1e6:.1f} MB"
+    state = State.PROBLEM if free < needed else State.WARNING
+    return Check(about="disk", state=state, found=found, advice=advice)
 
 
 def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:

@@ -15,9 +15,9 @@ becomes the program. To do that between fork and exec in a process with threads 
 _WORDS = ("--pdeathsig", "KILL", "--")
 CANNOT_RUN = (126, 127)
 """Its exit codes then. Programs have these too."""
-SPARE = 100
-"""Descriptors that a session needs beside those of its agents."""
-PER_AGENT = 8
+SPARE = 20
+"""Descriptors that a session needs beside those of its agents; measured, as the next."""
+PER_AGENT = 5
 """Descriptors: pipes, files, and what an agent's server or record needs for a moment."""
 
 

@@ -12,8 +12,10 @@ from swarm_bench.app.doctor.machine import (
     check_python,
     check_repository,
     check_ripgrep,
+    clone_bytes,
 )
 from swarm_bench.core.checks import State
+from swarm_bench.runtime.processes.launching import needed_descriptors
 
 
 @pytest.mark.anyio
@@ -48,6 +50,17 @@ def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: 
     assert str(tmp_path / "not" / "yet") in check.found
 
 
+@pytest.mark.anyio
+async def test_a_clone_that_has_no_room_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"x" * 1_000_001)
+    needed = await clone_bytes(tmp_path)
+    assert 1_000_001 < needed < 2_000_000
+    assert await clone_bytes(tmp_path / "absent") == 0
+    assert check_disk(tmp_path, 0).state is not State.PROBLEM
+    found = check_disk(tmp_path, 10**15)
+    assert (found.state, "one of them needs" in found.found) == (State.PROBLEM, True)
+
+
 def test_memory_is_what_all_agents_take_together() -> None:
     assert check_memory(4, "claude", 1).state is State.OK
     assert check_memory(1000, "claude", 1_000_000).state is State.PROBLEM
@@ -56,5 +69,6 @@ def test_memory_is_what_all_agents_take_together() -> None:
 
 def test_all_agents_at_once_must_be_able_to_open_their_files() -> None:
     assert check_descriptors(4).state is State.OK
+    assert needed_descriptors(4) <= 40  # a session was seen to have 34
     too_many = check_descriptors(10**8)
     assert (too_many.state, bool(too_many.advice)) == (State.PROBLEM, True)
