@@ -14,8 +14,11 @@ from swarm_bench.app.report import report
 from swarm_bench.benchmarks.suites import read_suite
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.experiment import Mode
+from swarm_bench.core.records import TrialRecord
 from swarm_bench.core.settings import load
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.folding import folded
+from swarm_bench.engine.lines import read_lines
 from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
@@ -69,7 +72,7 @@ def settings(data: bytes, folder: Path) -> None:
 
 
 def session(data: bytes, folder: Path) -> None:
-    """Every line of records is taken or named."""
+    """Every line of records is taken, named, or amended by a later one."""
     metrics, retrieval, experiment = parts(data, 3)
     for name, content in (("metrics.jsonl", metrics), ("retrieval.jsonl", retrieval)):
         (folder / name).write_bytes(content)
@@ -77,12 +80,17 @@ def session(data: bytes, folder: Path) -> None:
     (folder / "experiment.json").write_bytes(experiment or golden)
     with suppress(SwarmBenchError):
         found = SessionFolder(folder).read()
+        lines_of_trials = read_lines(folder / "metrics.jsonl", TrialRecord)
+        amended = len(lines_of_trials) - len(folded(lines_of_trials))
         for name, records in (("metrics.jsonl", found.trials), ("retrieval.jsonl", found.swarms)):
             lines = (folder / name).read_bytes().split(b"\n")
             named = [text for text in found.warnings if text.startswith(f"{name}: lines ")]
             torn = sum(text.split(" cannot ")[0].count(",") + 1 for text in named)
-            assert len(records) + torn == sum(bool(line.strip()) for line in lines)
+            left_out = torn + (amended if name == "metrics.jsonl" else 0)
+            assert len(records) + left_out == sum(bool(line.strip()) for line in lines)
         render(summarise(found)).encode()
+        heads = SessionFolder(folder).heads()
+        assert {head.key for head in heads} == {record.key for record in found.trials}
 
 
 def script_folder(data: bytes, folder: Path) -> None:
