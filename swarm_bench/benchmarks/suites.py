@@ -1,6 +1,7 @@
 """Task suites: YAML files that say what agents are asked."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from swarm_bench.core.experiment import Task
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.located import Located, read_located
 from swarm_bench.core.shipped import SUITES
-from swarm_bench.core.validation import wrong_file
+from swarm_bench.core.validation import Problem, wrong_file
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -76,11 +77,13 @@ def find_suite(name: str) -> Suite:
 def read_suite(path: Path) -> Suite:
     """The suite that a file defines. Raises `ConfigError` naming file and line."""
     located = read_located(path, "task file")
+    repeated = list(_repeated_ids(located))
     try:
         suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
-        raise ConfigError(wrong_file(path, error, _SuiteFile, located.line)) from error
-    _check_ids(path, located, suite)
+        raise ConfigError(wrong_file(path, error, _SuiteFile, located.line, repeated)) from error
+    if repeated:
+        raise ConfigError(wrong_file(path, None, _SuiteFile, located.line, repeated))
     return Suite(
         name=path.stem,
         source=str(path),
@@ -102,10 +105,15 @@ def _listing(path: Path) -> Listing:
     return Listing(name=suite.name, about=about, source=suite.source)
 
 
-def _check_ids(path: Path, located: Located, suite: _SuiteFile) -> None:
+def _repeated_ids(located: Located) -> Iterator[Problem]:
+    """Looked for in what may be wrong otherwise too."""
+    tasks = located.content.get("tasks") if isinstance(located.content, dict) else None
     seen = set[str]()
-    for number, task in enumerate(suite.tasks):
-        if task.id in seen:
+    for number, task in enumerate(tasks if isinstance(tasks, list) else ()):
+        id = task.get("id") if isinstance(task, dict) else None
+        if not isinstance(id, str):
+            continue
+        if id in seen:
             line = located.line(("tasks", number, "id"))
-            raise ConfigError(f"{path}:{line}: the id {task.id!r} is taken; give each task its own")
-        seen.add(task.id)
+            yield line, f"the id {id!r} is taken; give each task its own"
+        seen.add(id)

@@ -156,7 +156,8 @@ def _without_tool(
     """In a mode that gives no tool nothing may be counted, and no database appear. One without a
     count proves no use where all agents are `clean`: any of them can make such a file."""
     moved = [key for key, count in counts.items() if count]
-    appeared = swarm.before.get("feedback") is None and swarm.after.get("feedback") is not None
+    appears = swarm.after.get("feedback")
+    appeared = swarm.before.get("feedback") is None and appears is not None
     local = appeared or any(probe == "feedback" or not external for probe, _ in moved)
     if not moved and not appeared:
         verdict: Verdict | None = "agree" if counts else None
@@ -165,6 +166,9 @@ def _without_tool(
     what = " and ".join(counted) or ".canopy/feedback.db appeared in the workspace"
     made = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
+    if not moved and appears and set(appears.values()) == {None}:
+        what += ", and is no regular file or no database that can be read"
+        who = "whether a tool ran that the mode does not give cannot be told from it"
     if made:
         who = (
             "no agent shows such a tool or a call of one, so this does not prove use, and is only "

@@ -221,13 +221,10 @@ def _chosen(
             large.append(name)
         else:
             taken.append(name)
+    megabytes = LARGEST_FILE // 1_000_000
     omissions = (
         (keys, "file that may hold keys", "; --include PATTERN takes what it matches"),
-        (
-            large,
-            f"file of more than {LARGEST_FILE // 1_000_000} MB",
-            "; --include PATTERN takes them",
-        ),
+        (large, f"file of more than {megabytes} MB", "; --include PATTERN takes them"),
         (closed, "unreadable file", ""),
     )
     sentences = (
@@ -235,7 +232,16 @@ def _chosen(
         for found, what, how in omissions
         if found
     )
-    return Taken(names=taken, left_out=tuple(sentences))
+    return Taken(names=taken, left_out=(*sentences, *_without_match(include, taken)))
+
+
+def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
+    """A sentence on each pattern that does nothing."""
+    for pattern in include:
+        spec = GitIgnoreSpec.from_lines([pattern])
+        excludes = pattern.lstrip().startswith("!")
+        if not excludes and not any(spec.match_file(os.fsdecode(name)) for name in taken):
+            yield f"--include {pattern} matches no file that was left out"
 
 
 def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:

@@ -71,3 +71,12 @@ def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, 
     with pytest.raises(ConfigError, match=words) as caught:
         read_suite(path)
     assert str(caught.value).startswith(f"{path}:{line}:" if line else f"{path}:")
+
+
+def test_an_id_that_is_taken_is_named_beside_other_mistakes(tmp_path: Path) -> None:
+    task = "  - {id: a, title: b, prompt: c}\n"
+    path = suite_file(tmp_path, f"tasks:\n{task}{task}  - {{id: d, prompt: e}}\n")
+    with pytest.raises(ConfigError) as caught:
+        read_suite(path)
+    assert f"{path}:3: the id 'a' is taken" in str(caught.value)
+    assert f"{path}:4: tasks.2.title is missing" in str(caught.value)

@@ -272,3 +272,15 @@ def test_a_service_of_others_that_is_asked_beside_the_baseline_proves_nothing() 
     found = finding(BASELINE, swarm(None, (2, 0)), trial({}), external=True)
     assert (found.verdict, found.moved) == ("contradict", False)
     assert "somebody asked the service" in found.why[0]
+
+
+def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing() -> None:
+    """As a pipe or a folder of an agent's."""
+    none: dict[str, Any] = {"feedback": None}
+    unread: dict[str, Any] = {"feedback": {"query_events": None, "expand_events": None}}
+    found = finding(BASELINE, swarm(before=none, after=unread, difference=none), trial(None))
+    assert found.verdict == "contradict"
+    assert found.why[0].endswith(
+        "appeared in the workspace, and is no regular file or no database that can be read: "
+        "whether a tool ran that the mode does not give cannot be told from it."
+    )

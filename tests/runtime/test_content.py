@@ -229,3 +229,11 @@ async def test_what_would_include_nothing_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="add --dirty, or omit --include"):
         await taken(folder, include=(".env",))
     assert ".env" in (await taken(folder, dirty=True, include=(".env",))).files
+
+
+async def test_a_pattern_that_matches_nothing_is_named(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.pem").write_text("key")
+    target = tmp_path / "snapshot.git"
+    snapshot = await take_snapshot(folder, target, dirty=False, include=["*.pem", "nomatch*"])
+    assert "a.pem" in snapshot.files
+    assert snapshot.repository.left_out == ("--include nomatch* matches no file that was left out",)
