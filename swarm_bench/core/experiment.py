@@ -107,6 +107,8 @@ class Repository(Stored):
     bytes: int
     left_out: tuple[str, ...] = ()
     """A sentence on each kind of what was not taken along."""
+    omitted: tuple[str, ...] = ()
+    """Paths of what these sentences name, at most 1,000."""
 
 
 class Program(Stored):

@@ -12,6 +12,8 @@ from swarm_bench.reports.text import plain
 
 SHOWN = 60
 """Trials that a plan lists; a longer one says how many more there are."""
+FEW = 5
+"""Names of what is left out that the sentences on it have."""
 PlanRow = tuple[int, str, int, str, bool]
 """Run, mode, agent, title of the task, whether it is done."""
 
@@ -45,6 +47,7 @@ def render_plan(planned: Planned) -> str:
         f"Repository: {plain(repository.path)} ({repository.files} files, "
         f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
         *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
+        *_omitted(repository),
         f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
         f"Model:      {experiment.model_label}",
         *(f"Warning:    {plain(sentence)}" for sentence in planned.warnings),
@@ -72,6 +75,12 @@ def render_plan(planned: Planned) -> str:
     table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
     more = f"and {len(rows) - SHOWN} more in the same way\n" if len(rows) > SHOWN else ""
     return "\n".join(lines) + table + "\n" + more
+
+
+def _omitted(repository: Repository) -> Iterator[str]:
+    """All names, where the sentences do not have them."""
+    if len(repository.omitted) > FEW:
+        yield from (f"            {plain(name)}" for name in repository.omitted)
 
 
 def cost(planned: Planned, trials: int) -> str:

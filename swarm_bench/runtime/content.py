@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.git import git, try_git
 from swarm_bench.runtime.key_files import holds_keys
+from swarm_bench.runtime.omissions import Omissions, amount_of, omission
 from swarm_bench.runtime.untrusted import read
 
 INDEX = b".canopy"
@@ -34,16 +35,14 @@ FOLDER_FILES = 100_000
 FOLDER_BYTES = 2_000_000_000
 """Of a folder that is not a checkout: whoever does not name a larger one hardly means to have it
 copied. The kernel of Linux has 90,000 files and 1.5 GB."""
-NAMED = 5
-"""Names that a sentence has at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """Paths relative to the root, and a sentence on each kind of what is left out."""
+    """Paths relative to the root, and what is left out."""
 
     names: Sequence[bytes]
-    left_out: tuple[str, ...]
+    left_out: Omissions
 
 
 def _check(repo: Path) -> None:
@@ -85,8 +84,8 @@ async def _refuse_broken(repo: Path) -> None:
         raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
 
 
-async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
-    """What a commit does not have of its checkout, as sentences.
+async def uncommitted(repo: Path, own: Path) -> Omissions:
+    """What a commit does not have of its checkout.
 
     `git status` would do, but it runs the filters that the checkout's configuration names, and
     writes its index. So files are compared with a copy of the index, by the configuration of the
@@ -98,14 +97,14 @@ async def uncommitted(repo: Path, own: Path) -> tuple[str, ...]:
     files = await _noticed(repo, own)
     if files is None:
         unknown = "whether there are uncommitted changes is not known; --dirty takes them along"
-        return (unknown, *await _submodules(repo))
+        return Omissions(sentences=(unknown,)) + await _submodules(repo)
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     changes |= set(await _listed(repo, "--others", "--exclude-standard"))
     them = "it" if len(changes) == 1 else "them"
-    omitted = f"{_amount(list(changes), 'uncommitted change')} left out"
+    omitted = f"{amount_of(list(changes), 'uncommitted change')} left out"
     counted = f"{omitted}; --dirty takes {them} along"
-    return (*((counted,) if changes else ()), *await _submodules(repo))
+    return Omissions(sentences=(counted,) if changes else ()) + await _submodules(repo)
 
 
 async def _noticed(repo: Path, own: Path) -> bytes | None:
@@ -157,7 +156,7 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
     )
     files = [name for name in names if not name.startswith(sessions or (b"\0",))]
     taken = _chosen(repo, files, include, lambda name: name in tracked)
-    return Taken(names=taken.names, left_out=(*taken.left_out, *await _submodules(repo)))
+    return Taken(names=taken.names, left_out=taken.left_out + await _submodules(repo))
 
 
 def _check_plain(repo: Path) -> None:
@@ -180,10 +179,8 @@ def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
     taken = _chosen(repo, names, include, lambda _name: False)
     if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
         raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
-    unreadable = (
-        [f"{_amount(closed, 'unreadable folder')} left out ({_names(closed)})"] if closed else []
-    )
-    return Taken(names=taken.names, left_out=(*unreadable, *taken.left_out))
+    unreadable = omission(closed, "unreadable folder")
+    return Taken(names=taken.names, left_out=unreadable + taken.left_out)
 
 
 def _too_much(repo: Path, amount: str) -> UsageError:
@@ -222,17 +219,13 @@ def _chosen(
         else:
             taken.append(name)
     megabytes = LARGEST_FILE // 1_000_000
-    omissions = (
-        (keys, "file that may hold keys", "; --include PATTERN takes what it matches"),
-        (large, f"file of more than {megabytes} MB", "; --include PATTERN takes them"),
-        (closed, "unreadable file", ""),
+    left_out = (
+        omission(keys, "file that may hold keys", "; --include PATTERN takes what it matches")
+        + omission(large, f"file of more than {megabytes} MB", "; --include PATTERN takes them")
+        + omission(closed, "unreadable file")
+        + Omissions(sentences=tuple(_without_match(include, taken)))
     )
-    sentences = (
-        f"{_amount(found, what)} left out ({_names(found)}){how}"
-        for found, what, how in omissions
-        if found
-    )
-    return Taken(names=taken, left_out=(*sentences, *_without_match(include, taken)))
+    return Taken(names=taken, left_out=left_out)
 
 
 def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
@@ -277,23 +270,8 @@ async def _listed(repo: Path, *kinds: str) -> list[bytes]:
     return [name for name in listed.split(b"\0") if name]
 
 
-async def _submodules(repo: Path) -> tuple[str, ...]:
+async def _submodules(repo: Path) -> Omissions:
     listed = await git("ls-files", "--stage", "-z", cwd=repo)
     found = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
-    if not found:
-        return ()
-    return (f"the content of {_amount(found, 'submodule')} left out ({_names(found)})",)
-
-
-def _amount(found: Sequence[bytes], what: str) -> str:
-    noun, _, rest = what.partition(" ")
-    if len(found) == 1:
-        return f"1 {what} is"
-    plural = f"{noun}s {rest}" if noun == "file" else f"{what}s"
-    return f"{len(found)} {plural} are"
-
-
-def _names(found: Sequence[bytes]) -> str:
-    shown = [os.fsdecode(name).encode("utf-8", "replace").decode() for name in found[:NAMED]]
-    more = [f"and {len(found) - NAMED} more"] if len(found) > NAMED else []
-    return ", ".join([*shown, *more])
+    omitted = omission(found, "submodule")
+    return replace(omitted, sentences=tuple(f"the content of {it}" for it in omitted.sentences))

@@ -83,7 +83,8 @@ async def take_snapshot(
         tree=tree,
         files=len(files),
         bytes=size,
-        left_out=left_out,
+        left_out=left_out.sentences,
+        omitted=left_out.names,
     )
     snapshot = Snapshot(path=target, repository=repository, files=files, commit=own)
     return await anyio.to_thread.run_sync(_with_objects, snapshot)

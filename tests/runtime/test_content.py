@@ -112,7 +112,7 @@ import sys
 from pathlib import Path
 from swarm_bench.runtime.content import walked
 found = walked(Path(sys.argv[1]), (), named=False)
-print(found.names, *found.left_out, sep="\\n")
+print(found.names, *found.left_out.sentences, sep="\\n")
 """
 
 
@@ -237,3 +237,12 @@ async def test_a_pattern_that_matches_nothing_is_named(folder: Path, tmp_path: P
     snapshot = await take_snapshot(folder, target, dirty=False, include=["*.pem", "nomatch*"])
     assert "a.pem" in snapshot.files
     assert snapshot.repository.left_out == ("--include nomatch* matches no file that was left out",)
+
+
+async def test_all_names_are_kept_and_a_sentence_has_five(folder: Path, tmp_path: Path) -> None:
+    for number in range(1_100):
+        (folder / f"{number:04}.pem").write_text("key")
+    found = await take_snapshot(folder, tmp_path / "snapshot.git", dirty=False)
+    (sentence,) = found.repository.left_out
+    assert "0003.pem, 0004.pem, and 1095 more, see experiment.json)" in sentence
+    assert found.repository.omitted == tuple(f"{number:04}.pem" for number in range(1_000))

@@ -1,0 +1,48 @@
+"""How what is left out of a copy is named: in a sentence for each kind, and path by path."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NAMED = 5
+"""Names that a sentence has at most."""
+LISTED = 1_000
+"""Names that are stored at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Omissions:
+    """What was not taken along."""
+
+    sentences: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Paths relative to the root, of all kinds that are named."""
+
+    def __add__(self, other: "Omissions") -> "Omissions":
+        return Omissions(
+            sentences=(*self.sentences, *other.sentences),
+            names=(*self.names, *other.names)[:LISTED],
+        )
+
+
+def omission(names: Sequence[bytes], what: str, how: str = "") -> Omissions:
+    """Nothing without a name; `what` is one of them, `how` how they are taken all the same."""
+    if not names:
+        return Omissions()
+    shown = tuple(_shown(names[:LISTED]))
+    more = [f"and {len(names) - NAMED} more, see experiment.json"] if len(names) > NAMED else []
+    listed = ", ".join([*shown[:NAMED], *more])
+    return Omissions(sentences=(f"{amount_of(names, what)} left out ({listed}){how}",), names=shown)
+
+
+def amount_of(names: Sequence[bytes], what: str) -> str:
+    """`1 file is`, `3 files of that kind are`."""
+    noun, _, rest = what.partition(" ")
+    if len(names) == 1:
+        return f"1 {what} is"
+    plural = f"{noun}s {rest}" if noun == "file" else f"{what}s"
+    return f"{len(names)} {plural} are"
+
+
+def _shown(names: Iterable[bytes]) -> Iterable[str]:
+    return (os.fsdecode(name).encode("utf-8", "replace").decode() for name in names)
