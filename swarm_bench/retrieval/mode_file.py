@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,8 @@ from swarm_bench.core.located import located_json
 from swarm_bench.core.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.text_file import read_text
-from swarm_bench.core.validation import wrong_file
+from swarm_bench.core.validation import Problem, wrong_file
+from swarm_bench.retrieval.places import check_json_path, check_pattern
 from swarm_bench.retrieval.variables import QUERY, placeholders_in
 
 _HTTP = ("http", "streamable-http", "streamableHttp")
@@ -134,9 +135,9 @@ class Search(Call):
         if self.pattern is not None and self.json_path is not None:
             raise ValueError("has both 'pattern' and 'json_path'; give one of them")
         if self.pattern is not None:
-            _check_pattern(self.pattern)
+            check_pattern(self.pattern)
         if self.json_path is not None:
-            _check_json_path(self.json_path)
+            check_json_path(self.json_path)
         return self
 
     def stored(self) -> SearchTool:
@@ -147,26 +148,6 @@ class Search(Call):
             pattern=self.pattern,
             json_path=self.json_path,
         )
-
-
-def _check_pattern(pattern: str) -> None:
-    import regex  # only for a mode that has one
-
-    try:
-        names = regex.compile(pattern, regex.MULTILINE).groupindex
-    except regex.error as error:
-        raise ValueError(f"has a pattern that is no regular expression: {error}") from error
-    if "path" not in names:
-        raise ValueError("has a pattern without the named group 'path': (?P<path>...)")
-
-
-def _check_json_path(json_path: str) -> None:
-    from jsonpath import JSONPathEnvironment, JSONPathError  # only for a mode that has one
-
-    try:
-        JSONPathEnvironment().compile(json_path)
-    except JSONPathError as error:
-        raise ValueError(f"has a json_path that is none: {error}") from error
 
 
 def _is_glob(pattern: str) -> str:
@@ -258,7 +239,7 @@ class ModeFile(BaseModel):
         )
 
 
-def parse(path: Path) -> ModeFile:
+def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
     text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
     duplicates = list[str]()
     try:
@@ -275,7 +256,7 @@ def parse(path: Path) -> ModeFile:
     except ValidationError as error:
         found, problem = None, error
     if found is None or duplicates:
-        raise ConfigError(_wrong(path, text, duplicates, problem)) from problem
+        raise ConfigError(_wrong(path, text, duplicates, problem, also(content))) from problem
     return found
 
 
@@ -289,12 +270,19 @@ def _object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str,
     return dict(pairs)
 
 
-def _wrong(path: Path, text: str, duplicates: Sequence[str], error: ValidationError | None) -> str:
+def _wrong(
+    path: Path,
+    text: str,
+    duplicates: Sequence[str],
+    error: ValidationError | None,
+    also: Iterable[Problem],
+) -> str:
     """What is wrong in a file that is JSON: a sentence."""
     located = located_json(text)
     repeated: list[tuple[int, str]] = [(0, key) for key in duplicates]
     if located and duplicates:
         repeated = [*located.duplicate_keys()] or repeated
-    others = [(line, f"the key {key!r} appears twice; keep one of them") for line, key in repeated]
+    others = [*also]
+    others += [(line, f"the key {key!r} appears twice; keep one of them") for line, key in repeated]
     line = located.line if located else None
     return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"

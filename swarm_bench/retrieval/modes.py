@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from swarm_bench.core.errors import ConfigError, Problems
 from swarm_bench.core.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.shipped import MODES
+from swarm_bench.core.validation import Problem
 from swarm_bench.retrieval import mode_file
 from swarm_bench.retrieval.secret_words import names_one, without_secret_parts
 from swarm_bench.retrieval.variables import (
@@ -66,7 +68,7 @@ def _listing(path: Path) -> Listing:
 
 def read_mode(path: Path) -> Mode:
     """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
-    content = mode_file.parse(path)
+    content = mode_file.parse(path, partial(_commands_besides, path.parent))
     name = mode_name(path)
     if not MODE_NAME.fullmatch(name):
         raise ConfigError(
@@ -161,10 +163,22 @@ def _wrong_commands(mode: Mode) -> Iterator[str]:
         ("tears down with", next(iter(mode.teardown), None)),
         ("asks for the version with", next(iter(mode.version), None)),
     ):
-        if command is not None and "{{" not in command and "${" not in command:
-            fault = _not_runnable(Path(mode.source).parent, command)
-            if fault is not None:
-                yield f"{verb} {command!r}, which is {fault}"
+        if command is not None and (fault := _fault(Path(mode.source).parent, command)):
+            yield f"{verb} {command!r}, which is {fault}"
+
+
+def _commands_besides(folder: Path, content: object) -> Iterator[Problem]:
+    """What cannot be started, in a file that is wrong otherwise too."""
+    servers = content.get("mcpServers") if isinstance(content, dict) else None
+    for key, one in servers.items() if isinstance(servers, dict) else ():
+        command = one.get("command") if isinstance(one, dict) else None
+        if isinstance(command, str) and (fault := _fault(folder, command)):
+            yield 0, f"it starts its server {key!r} with {command!r}, which is {fault}"
+
+
+def _fault(folder: Path, command: str) -> str | None:
+    filled = "{{" in command or "${" in command
+    return None if filled or not command else _not_runnable(folder, command)
 
 
 def _not_runnable(folder: Path, command: str) -> str | None:

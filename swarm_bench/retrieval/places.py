@@ -120,3 +120,25 @@ def _general(answer: str, workspace: str) -> Iterator[_Named]:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text and text.isdecimal() else None
+
+
+def check_pattern(pattern: str) -> None:
+    """Raises `ValueError` for a pattern that finds no places."""
+    import regex  # only for a mode that has one
+
+    try:
+        names = regex.compile(pattern, regex.MULTILINE).groupindex
+    except regex.error as error:
+        raise ValueError(f"has a pattern that is no regular expression: {error}") from error
+    if "path" not in names:
+        raise ValueError("has a pattern without the named group 'path': (?P<path>...)")
+
+
+def check_json_path(json_path: str) -> None:
+    """Raises `ValueError`."""
+    from jsonpath import JSONPathEnvironment, JSONPathError  # only for a mode that has one
+
+    try:
+        JSONPathEnvironment().compile(json_path)
+    except JSONPathError as error:
+        raise ValueError(f"has a json_path that is none: {error}") from error

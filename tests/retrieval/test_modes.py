@@ -341,3 +341,12 @@ def test_a_command_is_relative_to_the_mode_file_and_arguments_to_the_workspace(
     rendered = render_servers(read_mode(path), {}, {})["s"]
     assert rendered["command"] == str(program)
     assert rendered["args"] == ["./x", f"{tmp_path}/y"]
+
+
+def test_a_command_that_is_not_there_is_named_beside_other_mistakes(tmp_path: Path) -> None:
+    servers = {"a": {"command": "absent-a"}, "b": {"url": "http://127.0.0.1:9/x", "type": "sse"}}
+    content = {"mcpServers": servers, "swarmBench": {"tool": 1}}
+    with pytest.raises(ConfigError) as caught:
+        find_modes([str(mode_file(tmp_path, content, "several.json"))])
+    for clause in ("'absent-a', which is not on the PATH", "the type 'sse'", "swarmBench.tool"):
+        assert clause in str(caught.value)
