@@ -19,19 +19,18 @@ FUNCTIONS = {
     "os": ("open", "walk"),
 }
 EXEMPT = {
-    "agents/scout_program": "the agent itself",
     "cli/main.py": "/dev/null",
-    "cli/terminal.py": "/dev/null",
-    "core/text_file.py": "files that the user names, which may be links",
+    "cli/output/terminal.py": "/dev/null",
+    "config/text_file.py": "files that the user names, which may be links",
     "models/prices.py": "a file of the package",
-    "models/rules/terms.py": "a file of the package",
-    "retrieval/embedded": "canopy in the place of the real one, in its own process",
-    "retrieval/feedback.py": "reads a copy of canopy's database",
-    "retrieval/packages.py": "what the user has installed",
-    "retrieval/placebo": "a server of the agent's, in its own process",
+    "models/lexical/terms.py": "a file of the package",
+    "programs": "what we ship, in its own process",
+    "retrieval/probes/feedback.py": "reads a copy of canopy's database",
+    "retrieval/reach/packages.py": "what the user has installed",
+    "retrieval/placebo/material.py": "read by a server of the agent's, in its own process",
     "runtime/processes": "/proc",
     "runtime/untrusted.py": "the module that opens and removes",
-    "runtime/content.py": "walks the user's own folder",
+    "runtime/workspaces/content.py": "walks the user's own folder",
     "testing": "programs that misbehave",
 }
 """What is left out, below the package, and why."""

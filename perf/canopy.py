@@ -28,7 +28,7 @@ from typing import Any
 import httpx2
 import psutil
 
-EMBEDDED = "swarm_bench.retrieval.embedded"
+EMBEDDED = "swarm_bench.programs.canopy"
 ENDINGS = ("rs", "py", "js", "ts", "tsx", "jsx", "go", "md", "txt", "json", "yaml", "yml", "toml")
 GLOB = f"**/*.{{{','.join(ENDINGS)}}}"
 """What the real one indexes by default; both are given the same files."""

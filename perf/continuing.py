@@ -19,8 +19,8 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
-from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.plan import plan
 from swarm_bench.engine.seal import sealed
 

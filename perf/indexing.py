@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from swarm_bench.retrieval.embedded.files import discover
-from swarm_bench.retrieval.embedded.indexing import Index
+from swarm_bench.programs.canopy.index.files import discover
+from swarm_bench.programs.canopy.index.indexing import Index
 
-SERVER = "swarm_bench.retrieval.embedded.mcp_server"
+SERVER = "swarm_bench.programs.canopy.mcp.server"
 ROUNDS = 5
 NAMES = 20
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.experiment import stable_id
+from swarm_bench.core.session.experiment import stable_id
 from swarm_bench.engine.seal import sealed
 
 COMMAND = Path(sys.executable).parent / "swarm-bench"

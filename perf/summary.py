@@ -44,7 +44,7 @@ folder = Path(sys.argv[1])
 SCRIPT = """
 import sys
 from pathlib import Path
-from swarm_bench.analysis.script_folder import read_script_folder
+from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.reports.markdown import render
 folder = Path(sys.argv[1])

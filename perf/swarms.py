@@ -61,7 +61,7 @@ async def alone(folder: Path) -> list[float]:
     from swarm_bench.agents.scripted import PROGRAM
     from swarm_bench.runtime.process import Command, run
     from swarm_bench.runtime.sink import Output
-    from swarm_bench.runtime.workspace import clone, take_snapshot
+    from swarm_bench.runtime.workspaces.workspace import clone, take_snapshot
 
     (folder / "mcp.json").write_text('{"mcpServers": {}}')
     options = ("--script", "script.yaml", "--mcp-config", "mcp.json", "--max-turns", "9", "--", "x")

@@ -5,10 +5,10 @@ FILE`. What it can play is written in `swarm_bench.testing.scripted_process`.
 import sys
 from pathlib import Path
 
-from swarm_bench.agents._claude_stream import activity_of, outcome_of
+from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.session.experiment import Program
 
 PROGRAM = "swarm_bench.testing.scripted_process"
 

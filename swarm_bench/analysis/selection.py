@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from swarm_bench.core.experiment import ControlKind, Mode
-from swarm_bench.core.records import SessionData, SwarmRecord, Treatment, TrialRecord
+from swarm_bench.core.session.experiment import ControlKind, Mode
+from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Status
 
 Trials = tuple[TrialRecord, ...]

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable
 
-from swarm_bench.analysis.aggregates import over_runs
-from swarm_bench.analysis.controls import controls
-from swarm_bench.analysis.exercise import exercised
-from swarm_bench.analysis.head import banner, head, notes
-from swarm_bench.analysis.headline import headline
-from swarm_bench.analysis.legend import explained
-from swarm_bench.analysis.measure import Measure
-from swarm_bench.analysis.metrics import TABLES, of_headline
-from swarm_bench.analysis.overhead import overhead
+from swarm_bench.analysis.adherence.calls import tools
+from swarm_bench.analysis.adherence.exercise import exercised
+from swarm_bench.analysis.comparison.controls import controls
+from swarm_bench.analysis.comparison.headline import headline
+from swarm_bench.analysis.comparison.legend import explained
+from swarm_bench.analysis.comparison.spent import spent_by_rules
+from swarm_bench.analysis.metrics.aggregates import over_runs
+from swarm_bench.analysis.metrics.measure import Measure
+from swarm_bench.analysis.metrics.tables import TABLES, of_headline
+from swarm_bench.analysis.sections.head import banner, head, notes
+from swarm_bench.analysis.sections.overhead import overhead
+from swarm_bench.analysis.sections.warnings import warnings
 from swarm_bench.analysis.selection import Selection, is_ours
-from swarm_bench.analysis.spent import spent_by_rules
-from swarm_bench.analysis.tools import tools
-from swarm_bench.analysis.warnings import warnings
-from swarm_bench.core.records import SessionData
-from swarm_bench.core.report import Figure, Report, Row, Table
+from swarm_bench.core.report.report import Figure, Report, Row, Table
+from swarm_bench.core.session.records import SessionData
 
 _TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Calibration"}
 

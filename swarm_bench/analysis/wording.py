@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 
 _SHOWN = 6
 

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swarm_bench.app import agents
-from swarm_bench.app.credentials import credentials_found
+from swarm_bench.app.setup import agents
+from swarm_bench.app.setup.credentials import credentials_found
 from swarm_bench.app.trust.approval import approve
-from swarm_bench.benchmarks.suites import list_suites
-from swarm_bench.core import settings
+from swarm_bench.benchmarks.swarm.suites import list_suites
+from swarm_bench.config import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Described
 from swarm_bench.models.rehearsal.faults import FAULTS
-from swarm_bench.retrieval import modes
-from swarm_bench.retrieval.backends import find_program, is_embedded
+from swarm_bench.retrieval.canopy.backends import find_program, is_embedded
+from swarm_bench.retrieval.modes import mode as modes
 
 __all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
 

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from swarm_bench.app.anchoring import anchored
-from swarm_bench.app.places import warning, work_folder
-from swarm_bench.app.prepared import COMMANDS, Benchmark, Prepared
+from swarm_bench.app.setup.anchoring import anchored
+from swarm_bench.app.setup.places import warning, work_folder
+from swarm_bench.app.setup.prepared import COMMANDS, Benchmark, Prepared
+from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.recording import FOLDER, Recorded, Replays
-from swarm_bench.core.settings import Resolved, Settings
-from swarm_bench.runtime.workspace import Snapshot
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
+from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 THE_RECORDINGS = (
     "repo", "dirty", "agents", "concurrency", "max_turns", "tasks", "all_tasks", "model",

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from swarm_bench.app.prepared import COMMANDS, Benchmark
-from swarm_bench.core.addresses import without_logins
+from swarm_bench.app.setup.prepared import COMMANDS, Benchmark
+from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized
-from swarm_bench.core.report import Headline, Report
+from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.status import CONSEQUENCES, Status
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swarm_bench.app import session
-from swarm_bench.app.places import check_output, make_session_folder
-from swarm_bench.app.prepared import Benchmark
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import Result, to_continue
+from swarm_bench.app.setup.places import check_output, make_session_folder
+from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.trust.withheld import agent_of
+from swarm_bench.config.settings import Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
     GateFailed,
@@ -20,9 +21,8 @@ from swarm_bench.core.errors import (
     UsageError,
 )
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.recording import Replays
-from swarm_bench.core.settings import Member, Resolved
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import member_folder, series_sessions
 from swarm_bench.reports.series import render_series_plan

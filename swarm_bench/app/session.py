@@ -9,37 +9,37 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.app import agents
-from swarm_bench.app.anchoring import anchored
-from swarm_bench.app.credentials import authentication_warning
-from swarm_bench.app.launches import launches_of
-from swarm_bench.app.places import check_output, make_session_folder, session_to_continue
-from swarm_bench.app.preparation import prepared
-from swarm_bench.app.prepared import Benchmark, Prepared
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
+from swarm_bench.app.setup import agents
+from swarm_bench.app.setup.anchoring import anchored
+from swarm_bench.app.setup.credentials import authentication_warning
+from swarm_bench.app.setup.launches import launches_of
+from swarm_bench.app.setup.places import check_output, make_session_folder, session_to_continue
+from swarm_bench.app.setup.preparation import prepared
+from swarm_bench.app.setup.prepared import Benchmark, Prepared
 from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
-from swarm_bench.benchmarks import swarm as swarm_benchmark
-from swarm_bench.core import settings as options
+from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
+from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.recorder import Recorder
+from swarm_bench.benchmarks.swarm.session import run_session
+from swarm_bench.config import settings as options
+from swarm_bench.config.settings import Member, Resolved
 from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
-from swarm_bench.core.recording import FOLDER
-from swarm_bench.core.settings import Member, Resolved
+from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.kit import Kit
 from swarm_bench.engine.plan import longest_seconds, plan, planned_by_mode
-from swarm_bench.engine.recorder import Recorder
 from swarm_bench.engine.resume import check_options
 from swarm_bench.engine.secrets import storable
 from swarm_bench.engine.series import one_of
-from swarm_bench.engine.session import run_session
-from swarm_bench.models.rehearsal.start import Rehearsal, started_rehearsal
+from swarm_bench.models.rehearsal.process import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
-from swarm_bench.reports.plan import Planned, render_plan
+from swarm_bench.reports.plan.plan import Planned, render_plan
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes

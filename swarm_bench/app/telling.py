@@ -4,7 +4,7 @@ import os
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.experiment import Experiment
+from swarm_bench.core.session.experiment import Experiment
 
 OWN = "scout"
 """The agent that works on this machine, and waits for no provider."""

@@ -8,13 +8,13 @@ Completions = list[str]
 
 
 def modes(incomplete: str) -> Completions:
-    from swarm_bench.core.shipped import MODES  # completion only, as everything below
+    from swarm_bench.config.shipped import MODES  # completion only, as everything below
 
     return _matching({path.stem for path in MODES.files()}, incomplete)
 
 
 def suites(incomplete: str) -> Completions:
-    from swarm_bench.core.shipped import SUITES
+    from swarm_bench.config.shipped import SUITES
 
     return _matching({path.stem for path in SUITES.files()}, incomplete)
 

@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from swarm_bench.cli import options as o
-from swarm_bench.cli.terminal import printable, show
+from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.cli.words import WordsCommand
 from swarm_bench.core.checks import Check, State
 

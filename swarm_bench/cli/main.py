@@ -37,7 +37,7 @@ def _run() -> None:
 
     shield_memory()
     from swarm_bench.cli.commands import app
-    from swarm_bench.cli.ending import DEBUG, ending
+    from swarm_bench.cli.output.ending import DEBUG, ending
     from swarm_bench.core import interruption
 
     try:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.cli.terminal import show
+from swarm_bench.cli.output.terminal import show
 
 
 def register(app: typer.Typer) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import typer
 
-from swarm_bench.cli.terminal import show
+from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.trusting import ask
 from swarm_bench.core.interruption import INTERRUPTED
 
@@ -17,7 +17,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[s
     from swarm_bench.app import series, session
     from swarm_bench.app.result import Result
     from swarm_bench.app.trust.approval import approve
-    from swarm_bench.cli.watch import watching
+    from swarm_bench.cli.output.watch import watching
 
     options = {name: value for name, value in given.items() if value is not None}
     config, trust = options.pop("config", None), options.pop("trust", False)

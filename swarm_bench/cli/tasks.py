@@ -2,7 +2,7 @@
 
 import typer
 
-from swarm_bench.cli.listing import print_listing
+from swarm_bench.cli.output.listing import print_listing
 
 
 def register(app: typer.Typer) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import typer
 
-from swarm_bench.cli.terminal import printable
-from swarm_bench.core.trust import Demand
+from swarm_bench.cli.output.terminal import printable
+from swarm_bench.config.trust import Demand
 
 
 def ask(demands: Sequence[Demand]) -> bool | None:

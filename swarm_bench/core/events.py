@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swarm_bench.core.outcome import Activity
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, 
 
 if TYPE_CHECKING:
     # Scout's process imports this page, and would pay a quarter of a second for pydantic.
-    from swarm_bench.core.experiment import Program
+    from swarm_bench.core.session.experiment import Program
 
 Score = bool | int | float | str | None
 SCORED_CHARACTERS = 1 << 20

@@ -9,10 +9,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.experiment import MODE_NAME, SCHEMA_VERSION, Experiment
-from swarm_bench.core.experiment_checks import check_stored
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment
+from swarm_bench.core.session.experiment_checks import check_stored
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.heads import Head, read_heads, read_trials
@@ -20,7 +20,6 @@ from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.secrets import storable
-from swarm_bench.runtime.content import SESSION_MARK
 from swarm_bench.runtime.files import (
     PLANTED,
     State,
@@ -36,6 +35,7 @@ from swarm_bench.runtime.files import (
     write_whole,
 )
 from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.content import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
 METRICS = "metrics.jsonl"

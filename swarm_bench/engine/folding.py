@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from swarm_bench.core.audit import Key
+from swarm_bench.core.session.audit import Key
 from swarm_bench.engine.seal import KEY as SEAL
 from swarm_bench.engine.seal import is_whole
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from swarm_bench.core.audit import Key
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.audit import Key
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.lines import MOST_BYTES, Checked, checked, read_checked

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.core.audit import Audit
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.core.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.stored import Stored
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
 

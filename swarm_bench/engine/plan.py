@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from swarm_bench.core.experiment import Experiment, Task, stable_id
+from swarm_bench.core.session.experiment import Experiment, Task, stable_id
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Program, Repository, Setting, Task
-from swarm_bench.core.mode_parts import Purpose
+from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
+from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, plan
 
 _FIXED = (

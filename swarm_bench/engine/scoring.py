@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
-from swarm_bench.core.scores import OwnScores, ScoreRefused, check_keys, checked
+from swarm_bench.core.session.scores import OwnScores, ScoreRefused, check_keys, checked
 from swarm_bench.engine.caps import OTHERS, shortened
-from swarm_bench.runtime.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
 MOST_FAILURES = 20

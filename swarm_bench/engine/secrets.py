@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote
 
-from swarm_bench.core.addresses import logins, without_logins
-from swarm_bench.core.dotenv_file import DotEnv
+from swarm_bench.config.addresses import logins, without_logins
+from swarm_bench.config.dotenv_file import DotEnv
+from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.experiment import NOT_STORED, Experiment, Mode
-from swarm_bench.core.secret_names import names_secret
-from swarm_bench.retrieval.modes import without_secrets, written_in
-from swarm_bench.retrieval.own_service import API_KEY
-from swarm_bench.retrieval.secret_words import looks_secret, names_one, secret_parts
-from swarm_bench.retrieval.variables import Filling, named, named_in
+from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
+from swarm_bench.retrieval.canopy.own_service import API_KEY
+from swarm_bench.retrieval.modes.mode import without_secrets, written_in
+from swarm_bench.retrieval.modes.secret_words import looks_secret, names_one, secret_parts
+from swarm_bench.retrieval.modes.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
 SHORTEST = 8

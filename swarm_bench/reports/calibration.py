@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from swarm_bench.core.calibration import Calibration, Noise, Range
-from swarm_bench.core.report import Headline, Report
+from swarm_bench.core.report.calibration import Calibration, Noise, Range
+from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED
 from swarm_bench.reports.markdown import standing
 from swarm_bench.reports.template import fill, pipe_table

@@ -1,6 +1,6 @@
 """How a figure is written. What is missing is never written as 0."""
 
-from swarm_bench.core.report import Figure, Metric, Ratio, Style
+from swarm_bench.core.report.report import Figure, Metric, Ratio, Style
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.report import (
+from swarm_bench.core.report.report import (
     Column,
     Controls,
     Headline,
@@ -17,6 +16,7 @@ from swarm_bench.core.report import (
     Style,
     Table,
 )
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED, figure, ratio, written
 from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import cut, escaped, plain

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.report import Style
+from swarm_bench.core.report.report import Style
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.text import block, escaped
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from swarm_bench.core.report import Metric
-from swarm_bench.core.series import Cell, ModeSeries, Series, Sizes
+from swarm_bench.core.report.report import Metric
+from swarm_bench.core.report.series import Cell, ModeSeries, Series, Sizes
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.markdown import standing
-from swarm_bench.reports.plan import Planned, cost, hours, render_plan
+from swarm_bench.reports.plan.plan import Planned, cost, hours, render_plan
 from swarm_bench.reports.template import fill, pipe_table, sentence
 from swarm_bench.reports.text import escaped
 

@@ -4,7 +4,7 @@ reorder what stands around it."""
 import re
 import unicodedata
 
-from swarm_bench.core.addresses import without_logins
+from swarm_bench.config.addresses import without_logins
 
 # Line breaks, control characters, and what cannot be seen: marks that reverse the direction of what
 # follows, spaces without width, and the letters of tags. Joiners stay: words and emoji need them.

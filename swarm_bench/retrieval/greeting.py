@@ -15,16 +15,16 @@ from uuid import uuid4
 import anyio
 from anyio import to_thread
 
-from swarm_bench.core.experiment import Program
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.packages import package_version
-from swarm_bench.runtime.cleaning import cleaned
+from swarm_bench.retrieval.reach.packages import package_version
+from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
-    from swarm_bench.runtime.mcp_client import Connection
+    from swarm_bench.runtime.mcp.client import Connection
 
 TAG_BEGIN = "greeting"
 """How the tag of a greeted server begins, so that it is told apart from those of agents."""
@@ -121,7 +121,7 @@ async def _greeting(
     seconds: float,
 ) -> Greeting:
     # Half a second of imports, which a call that greets nobody does not pay.
-    from swarm_bench.runtime.mcp_client import ServerFailed, own_server
+    from swarm_bench.runtime.mcp.client import ServerFailed, own_server
 
     tag = f"{TAG_BEGIN}-{uuid4().hex}"
     try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from swarm_bench.core.experiment import SearchTool
-from swarm_bench.models.rules import results
+from swarm_bench.core.session.experiment import SearchTool
+from swarm_bench.models.lexical import results
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
 from swarm_bench.core.ports import Agent, Message, Model, ScoreContext, Scorer, ToolSpec
-from swarm_bench.core.scores import ScoreRefused, check_keys, checked
+from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 HOSTILE_OUTPUT: tuple[bytes, ...] = (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.core.experiment import (
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
     Mode,
@@ -16,8 +17,13 @@ from swarm_bench.core.experiment import (
     Task,
     stable_id,
 )
-from swarm_bench.core.outcome import StopReason
-from swarm_bench.core.recording import RECORDING, TRIALS, RecordedTrial, Recording, stream_path
+from swarm_bench.core.session.recording import (
+    RECORDING,
+    TRIALS,
+    RecordedTrial,
+    Recording,
+    stream_path,
+)
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.files import append_line, write_whole
 

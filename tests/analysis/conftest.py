@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.treatment.overhead import Overhead
 
 MODES: dict[str, dict[str, Any]] = {
     "baseline": {},

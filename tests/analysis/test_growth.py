@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.calibration import calibration
-from swarm_bench.analysis.series import series
+from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.analysis.sweep.series import series
+from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.analysis.conftest import make_session, make_swarm, make_trial
 
 MODES = ("baseline", "canopy", "canopy-service")

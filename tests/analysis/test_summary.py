@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.core.report import Figure, Report
+from swarm_bench.core.report.report import Figure, Report
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.agents.claude import Claude
-from swarm_bench.analysis.audit_concerns import about_audit
+from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import with_streams
-from swarm_bench.core.audit import Audit
-from swarm_bench.core.experiment import Experiment
+from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core.outcome import AgentExit, Outcome
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.recording import spent
 from tests.analysis.conftest import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"

@@ -4,7 +4,7 @@ import os
 
 from swarm_bench.app.telling import sharing, tell
 from swarm_bench.core.events import Event, Trouble
-from swarm_bench.core.experiment import Program
+from swarm_bench.core.session.experiment import Program
 from tests.engine.test_plan import experiment
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.agents.scout import MODEL
-from swarm_bench.agents.scout_program.models import DEFAULT, MODELS
-from swarm_bench.benchmarks import swarm
+from swarm_bench.agents.scout.adapter import MODEL
+from swarm_bench.benchmarks.swarm import prompt as swarm
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Scorer
+from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
 
 AGENTS = [

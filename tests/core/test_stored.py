@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from swarm_bench.core.experiment import Task
-from swarm_bench.core.records import Evidence, TrialRecord
+from swarm_bench.core.session.experiment import Task
+from swarm_bench.core.session.records import Evidence, TrialRecord
 from tests.stored_kinds import every_kind
 
 NEWER = (

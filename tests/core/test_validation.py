@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from swarm_bench.core.located import located_json
+from swarm_bench.config.located import located_json
 from swarm_bench.core.validation import MOST, wrong_file
 
 

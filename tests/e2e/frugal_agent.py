@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.runtime.mcp_client import connected
+from swarm_bench.runtime.mcp.client import connected
 
 _PATHS = re.compile(r'"file_path":"([^"]+)"')
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swarm_bench.analysis.calibration import calibration
-from swarm_bench.analysis.noise import sd_interval
-from swarm_bench.core.calibration import Noise
+from swarm_bench.analysis.noise.calibration import calibration
+from swarm_bench.analysis.noise.formulas import sd_interval
+from swarm_bench.core.report.calibration import Noise
 from swarm_bench.engine.folder import SessionFolder
 from tests.e2e.conftest import Bench
 

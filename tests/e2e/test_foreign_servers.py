@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
-SERVER = Path(__file__).parents[1] / "agents" / "scout_program" / "foreign_server.py"
+SERVER = Path(__file__).parents[1] / "programs" / "scout" / "foreign_server.py"
 KEY = "open-sesame"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.experiment import Limits
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.engine.overhead import longest_seconds
+from swarm_bench.benchmarks.swarm.overhead import longest_seconds
+from swarm_bench.core.session.experiment import Limits
+from swarm_bench.core.treatment.overhead import Overhead
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from swarm_bench.analysis.placebos import OF_A_PLACEBO
+from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.core.report import Report, Standing
+from swarm_bench.core.report.report import Report, Standing
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.retrieval.embedded.tools import TOOLS
+from swarm_bench.programs.canopy.mcp.tools import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Place, script_of
 from tests.e2e.conftest import Bench, Done

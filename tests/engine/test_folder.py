@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.records import Treatment, TrialRecord
+from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
 from swarm_bench.engine.folding import Entry

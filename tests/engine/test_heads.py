@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.heads import _OURS, read_heads
 from swarm_bench.engine.lines import read_lines

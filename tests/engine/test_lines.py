@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.lines import checked, raw_lines
 from swarm_bench.engine.seal import sealed
 

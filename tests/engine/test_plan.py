@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import (
+from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
     Mode,
@@ -15,7 +15,7 @@ from swarm_bench.core.experiment import (
     Setting,
     Task,
 )
-from swarm_bench.core.mode_parts import Purpose
+from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
 from swarm_bench.engine.resume import extend, with_back_ends
 

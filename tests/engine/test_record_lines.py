@@ -13,18 +13,26 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from swarm_bench.benchmarks.swarm import scorers
+from swarm_bench.benchmarks.swarm.prompt import scorers
+from swarm_bench.benchmarks.swarm.records.making import make_record, rehearsed
+from swarm_bench.benchmarks.swarm.records.parts import (
+    About,
+    Beside,
+    Measured,
+    Priced,
+    Rehearsed,
+    Spent,
+    Tools,
+)
 from swarm_bench.core.outcome import Outcome, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
-from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.scores import OwnScores
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.parts import About, Beside, Measured, Priced, Rehearsed, Spent, Tools
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import make_record, rehearsed
 from swarm_bench.engine.scoring import Scored, score
-from swarm_bench.models.rehearsal.start import Seen
-from tests.engine.test_recording import SERVERS, experiment
+from swarm_bench.models.rehearsal.process import Seen
+from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records.jsonl"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.experiment import Mode, Preparation
+from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.engine.secrets import secrets
 from swarm_bench.runtime.sink import clean_text
 

@@ -1,7 +1,7 @@
 """What of an experiment may be stored."""
 
-from swarm_bench.core.experiment import Mode, Preparation, Setting
-from swarm_bench.engine.recorder import shareable
+from swarm_bench.benchmarks.swarm.recorder import shareable
+from swarm_bench.core.session.experiment import Mode, Preparation, Setting
 from swarm_bench.engine.secrets import storable
 from tests.engine.test_plan import experiment
 

@@ -8,23 +8,23 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from swarm_bench.agents._commands import some
-from swarm_bench.agents._tool_answers import answer_to
-from swarm_bench.core.experiment import SearchTool
-from swarm_bench.models.rules import results
+from swarm_bench.agents.reading.commands import some
+from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.core.session.experiment import SearchTool
+from swarm_bench.models.lexical import results
+from swarm_bench.programs.canopy.errors import ToolError
+from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.canopy.local import LocalTools
+from swarm_bench.programs.canopy.mcp.server import Server
+from swarm_bench.programs.canopy.search.dsl import parse_dsl
 from swarm_bench.reports.text import block, cut, encodable, escaped, plain
-from swarm_bench.retrieval.command_lines import MOST_LAYERS, commands_in
-from swarm_bench.retrieval.embedded.dsl import parse_dsl
-from swarm_bench.retrieval.embedded.errors import ToolError
-from swarm_bench.retrieval.embedded.globs import compile_glob
-from swarm_bench.retrieval.embedded.local import LocalTools
-from swarm_bench.retrieval.embedded.mcp_server import Server
-from swarm_bench.retrieval.feedback import FEEDBACK_DB, feedback_difference, read_feedback
 from swarm_bench.retrieval.places import MOST, Unreadable, read_places
-from swarm_bench.retrieval.service_metrics import service_difference
+from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_difference, read_feedback
+from swarm_bench.retrieval.probes.service_metrics import service_difference
+from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in
 from swarm_bench.runtime.ownership import temporary
 from tests.fuzz.parts import BETWEEN, joined, parts
-from tests.retrieval.test_feedback import EVENTS, SCHEMA
+from tests.retrieval.probes.test_feedback import EVENTS, SCHEMA
 
 METRICS = joined(
     b'{"performance": {"queries": 1, "avg_query_ms": 2.5}}',

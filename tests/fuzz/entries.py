@@ -7,20 +7,20 @@ from contextlib import chdir, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.agents._command_file import read_command_file
-from swarm_bench.agents._recorded import read_recording
+from swarm_bench.agents.command.file import read_command_file
+from swarm_bench.agents.replay.recorded import read_recording
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.report import report
-from swarm_bench.benchmarks.suites import read_suite
+from swarm_bench.benchmarks.swarm.suites import read_suite
+from swarm_bench.config.settings import load
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.records import TrialRecord
-from swarm_bench.core.settings import load
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.folding import folded
 from swarm_bench.engine.lines import read_lines
 from swarm_bench.reports.markdown import render
-from swarm_bench.retrieval.modes import read_mode, without_secrets
+from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.fuzz import answers, servers, streams
 from tests.fuzz.parts import SAMPLES, joined, parts

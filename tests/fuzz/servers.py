@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.models import tokens
-from swarm_bench.runtime.mcp_client import ServerFailed, connected
+from swarm_bench.runtime.mcp.client import ServerFailed, connected
 from tests.fuzz.parts import joined, parts
 
 _LINES = 4

@@ -4,26 +4,26 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.agents.claude import Claude
-from swarm_bench.agents.codex import Codex
-from swarm_bench.agents.command import Command
-from swarm_bench.agents.gemini import Gemini
-from swarm_bench.agents.opencode import OpenCode
-from swarm_bench.agents.qwen import Qwen
-from swarm_bench.benchmarks.swarm import scorers
-from swarm_bench.core.evidence import MOST_OUTSIDE
-from swarm_bench.core.experiment import Experiment
+from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.agents.codex.adapter import Codex
+from swarm_bench.agents.command.adapter import Command
+from swarm_bench.agents.gemini.adapter import Gemini
+from swarm_bench.agents.opencode.adapter import OpenCode
+from swarm_bench.agents.qwen.adapter import Qwen
+from swarm_bench.benchmarks.swarm.prompt import scorers
+from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
+from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
-from swarm_bench.engine.parts import Beside, Measured
 from swarm_bench.engine.plan import plan
-from swarm_bench.engine.recording import make_record, outcome_of
 from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.reports.page import render_page
-from swarm_bench.retrieval.outside import Reach
+from swarm_bench.retrieval.reach.outside import Reach
 from tests.fuzz.parts import parts
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
-from swarm_bench.runtime.mcp_client import ServerFailed, connected
+from swarm_bench.runtime.mcp.client import ServerFailed, connected
 from tests.fuzz.entries import ENTRIES, run
 from tests.fuzz.parts import joined
 

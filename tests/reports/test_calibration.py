@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from swarm_bench.analysis.calibration import calibration
+from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.audit import Audit
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.records import SessionData, TrialRecord
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.calibration import render_calibration
 from tests.analysis.conftest import make_session, make_trial
 

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.core.report import Figure, Metric, Ratio, Style
+from swarm_bench.core.report.report import Figure, Metric, Ratio, Style
 from swarm_bench.reports.figures import figure, ratio
 
 

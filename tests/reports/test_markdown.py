@@ -8,10 +8,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.core.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.core.report import Report
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.reports.markdown import MOST_TRIALS, render
 from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
 

@@ -1,6 +1,6 @@
 from markdown_it import MarkdownIt
 
-from swarm_bench.core.records import TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.page import render_page
 
 ANSWER = "# Title\n\n| a | b |\n\n```sh\n# $(rm -rf /) `x`\n```\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.script_folder import read_script_folder
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import render
 
 OWN = Path(__file__).parent / "data" / "script"

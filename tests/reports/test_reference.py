@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.dictionary import (
+from swarm_bench.analysis.adherence.calls import COLUMNS as TOOLS
+from swarm_bench.analysis.metrics.dictionary import (
     EVIDENCE_KEYS,
     FEEDBACK_KEYS,
     OVERHEAD_KEYS,
@@ -17,12 +18,11 @@ from swarm_bench.analysis.dictionary import (
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.analysis.metrics import INDEXING, RATIOS, TABLES
-from swarm_bench.analysis.overhead import COLUMNS as OVERHEAD
-from swarm_bench.analysis.tools import COLUMNS as TOOLS
-from swarm_bench.core.overhead import Overhead
-from swarm_bench.core.records import Evidence, SwarmRecord, TrialRecord
+from swarm_bench.analysis.metrics.tables import INDEXING, RATIOS, TABLES
+from swarm_bench.analysis.sections.overhead import COLUMNS as OVERHEAD
+from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.reports.reference import cause_table, key_table, metric_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"

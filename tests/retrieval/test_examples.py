@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.retrieval.modes import read_mode, search_arguments
+from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
 from swarm_bench.retrieval.places import read_places
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.json"))

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.core.experiment import Mode
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.records import Treatment
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.backends import find_program
+from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.greeting import LONGEST_NAME, Greeting, Servers, greet
-from swarm_bench.retrieval.purposes import purposes
-from swarm_bench.retrieval.treatment import treatment
+from swarm_bench.retrieval.witnesses.purposes import purposes
+from swarm_bench.retrieval.witnesses.treatment import treatment
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from tests.retrieval.test_outside import ran
+from tests.retrieval.reach.test_outside import ran
 
 SCRIPT = """python3 - <<'EOF'
 from pathlib import Path

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.retrieval.test_outside import ran
+from tests.retrieval.reach.test_outside import ran
 
 WRAPPED = [
     "env -u X canopy-mcp",

@@ -15,9 +15,9 @@ import psutil
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.runtime.content import commit_of, walked
-from swarm_bench.runtime.git import git
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
+from swarm_bench.runtime.workspaces.content import commit_of, walked
+from swarm_bench.runtime.workspaces.git import git
 
 OLDEST_PYTHON = (3, 11)
 LITTLE_DISK = 1_000_000_000

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from swarm_bench.app.agents import agent_names, find_agent, needs_argument
-from swarm_bench.app.credentials import advice as no_credentials
-from swarm_bench.app.credentials import credentials_found
+from swarm_bench.app.setup.agents import agent_names, find_agent, needs_argument
+from swarm_bench.app.setup.credentials import advice as no_credentials
+from swarm_bench.app.setup.credentials import credentials_found
+from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.experiment import REHEARSAL, Program
 from swarm_bench.core.ports import Abilities, Agent, Described
-from swarm_bench.core.settings import Settings
+from swarm_bench.core.session.experiment import REHEARSAL, Program
 
 
 def check_programs(settings: Settings, variables: Mapping[str, str]) -> Iterator[Check]:

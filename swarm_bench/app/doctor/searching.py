@@ -12,21 +12,21 @@ import anyio
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.naming import frequent_name
-from swarm_bench.app.handshake import Asking, needs_preparation
+from swarm_bench.app.preflight.handshake import Asking, needs_preparation
+from swarm_bench.benchmarks.swarm.clone.preparing import Site, call, prepare, tear_down
+from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
-from swarm_bench.core.experiment import Mode
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.settings import Settings
-from swarm_bench.engine.preparing import Site, call, prepare, tear_down
+from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
-from swarm_bench.models.rules.terms import Term
-from swarm_bench.retrieval.canopy_service import Service, started_service
-from swarm_bench.retrieval.modes import search_arguments
+from swarm_bench.models.lexical.terms import Term
+from swarm_bench.retrieval.canopy.service import Service, started_service
+from swarm_bench.retrieval.modes.mode import search_arguments
 from swarm_bench.retrieval.places import Unreadable, files_of, read_places
-from swarm_bench.runtime.git import try_git
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspace import Snapshot, clone, take_snapshot
+from swarm_bench.runtime.workspaces.git import try_git
+from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
 
 SHOWN_LETTERS = 120
 """What of an answer is shown when nothing can be made of it."""
@@ -135,7 +135,7 @@ async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
 
 async def _answer(site: Site, question: Question) -> _Asked:
     """Of the first server that has the mode's search, or one that searches by its schema."""
-    from swarm_bench.runtime.mcp_client import ServerFailed, own_server
+    from swarm_bench.runtime.mcp.client import ServerFailed, own_server
 
     for name, config in site.servers.items():
         try:

@@ -8,22 +8,22 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.agents import environment
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
-from swarm_bench.app.handshake import Asking, greet_alone, greet_modes
-from swarm_bench.app.places import work_folder
+from swarm_bench.app.preflight.handshake import Asking, greet_alone, greet_modes
+from swarm_bench.app.setup.agents import environment
+from swarm_bench.app.setup.places import work_folder
+from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.settings import Resolved, Settings
+from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.backends import find_program
-from swarm_bench.retrieval.canopy_service import running_service, started_service, without_log
+from swarm_bench.retrieval.canopy.backends import find_program
+from swarm_bench.retrieval.canopy.exercise import FILES, exercise
+from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
 from swarm_bench.retrieval.greeting import Greeting
-from swarm_bench.retrieval.service_exercise import FILES, exercise
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import temporary
-from swarm_bench.runtime.workspace import clone
+from swarm_bench.runtime.workspaces.workspace import clone
 
 _BELOW_WORKSPACE = re.compile(r"\{\{\s*workspace\s*\}\}/")
 SLOW_SECONDS = 5.0

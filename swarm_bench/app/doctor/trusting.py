@@ -5,11 +5,11 @@ from typing import Any
 
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.trust import Demand
 from swarm_bench.core.checks import Check, State
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.settings import Resolved, Settings
-from swarm_bench.core.trust import Demand
-from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.modes.mode import find_modes
 
 
 def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:

@@ -15,12 +15,12 @@ from swarm_bench.app.trust.demands import (
     of_sessions,
     of_variables,
 )
+from swarm_bench.config.settings import TRUST, Resolved
+from swarm_bench.config.trust import Demand, left_over, marks, refusal
+from swarm_bench.config.written import yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.experiment import Experiment
-from swarm_bench.core.settings import TRUST, Resolved
-from swarm_bench.core.trust import Demand, left_over, marks, refusal
-from swarm_bench.core.written import yes_or_no
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.runtime.trusted import TrustFile
 
 Ask = Callable[[Sequence[Demand]], bool | None]

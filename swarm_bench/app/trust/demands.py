@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from swarm_bench.app.agents import YAML, adapter_variables
-from swarm_bench.app.anchoring import REPLAY
+from swarm_bench.app.setup.agents import YAML, adapter_variables
+from swarm_bench.app.setup.anchoring import REPLAY
 from swarm_bench.app.trust.parts import (
     OF_OPTION,
     Part,
@@ -14,15 +14,15 @@ from swarm_bench.app.trust.parts import (
     of_stored,
     of_suite,
 )
-from swarm_bench.benchmarks import suites
-from swarm_bench.core.experiment import Experiment, Mode
-from swarm_bench.core.settings import Resolved
-from swarm_bench.core.settings_file import FILE
-from swarm_bench.core.shipped import MODES, SUITES
-from swarm_bench.core.trust import Demand, digest_of, left_over
+from swarm_bench.benchmarks.swarm import suites
+from swarm_bench.config.settings import Resolved
+from swarm_bench.config.settings_file import FILE
+from swarm_bench.config.shipped import MODES, SUITES
+from swarm_bench.config.trust import Demand, digest_of, left_over
+from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.series import series_sessions
-from swarm_bench.retrieval.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.secret_words import without_secret_parts
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")
 """Options that a continued session takes over as they are; its modes and tasks it holds itself."""

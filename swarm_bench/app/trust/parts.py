@@ -9,18 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.agents import YAML
-from swarm_bench.app.anchoring import REPLAY, anchored_agent
+from swarm_bench.app.setup.agents import YAML
+from swarm_bench.app.setup.anchoring import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
-from swarm_bench.benchmarks import suites
+from swarm_bench.benchmarks.swarm import suites
+from swarm_bench.config.shipped import MODES, SUITES
+from swarm_bench.config.text_file import read_text
+from swarm_bench.config.trust import digest_of, is_plain_model
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.experiment import Experiment, Mode
-from swarm_bench.core.shipped import MODES, SUITES
-from swarm_bench.core.text_file import read_text
-from swarm_bench.core.trust import digest_of, is_plain_model
-from swarm_bench.retrieval import modes
-from swarm_bench.retrieval.secret_words import without_secret_parts
-from swarm_bench.retrieval.started import command_lines
+from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.retrieval.modes import mode as modes
+from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.started import command_lines
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The agent of a call, as far as it may be loaded and started."""
 
-from swarm_bench.app.agents import find_agent, identify
+from swarm_bench.app.setup.agents import find_agent, identify
 from swarm_bench.app.trust.demands import agent_is_free, may_load
+from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Experiment, Program
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.settings import Resolved
+from swarm_bench.core.session.experiment import Experiment, Program
 
 
 class Withheld:

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.experiment import Mode
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.modes.variables import EXPANDED
 from swarm_bench.retrieval.placebo.material import script_of
-from swarm_bench.retrieval.variables import EXPANDED
 
 PLACEBO = "servers"
 """The placeholder for the folder with the material of all placebo servers of a session, and the

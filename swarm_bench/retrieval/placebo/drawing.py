@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Task
-from swarm_bench.models.rules.terms import search_stems
+from swarm_bench.core.session.experiment import Task
+from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.material import Place
-from swarm_bench.runtime.git import git
-from swarm_bench.runtime.workspace import Snapshot
+from swarm_bench.runtime.workspaces.git import git
+from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 FEWEST_FILES = 4
 """Fewer would be the same answer to every question."""

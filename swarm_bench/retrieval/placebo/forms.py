@@ -4,8 +4,8 @@ without asking it."""
 import re
 from collections.abc import Mapping
 
-from swarm_bench.core.experiment import SearchTool
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models import tool_roles
 from swarm_bench.retrieval.placebo.material import Form, PlaceboTool
 

@@ -24,7 +24,7 @@ _SCRIPT = """\
 import sys
 from pathlib import Path
 
-from swarm_bench.retrieval.placebo.__main__ import serve
+from swarm_bench.programs.placebo.__main__ import serve
 
 serve(Path(__file__).with_suffix(".json"), Path(sys.argv[1]))
 """

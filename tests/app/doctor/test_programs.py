@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.agents.claude import CREDENTIALS, TESTED
+from swarm_bench.agents.claude.adapter import CREDENTIALS, TESTED
 from swarm_bench.app.doctor.programs import check_programs, memory_of
+from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
-from swarm_bench.core.settings import load
 
 SECRET = "sk-the-value-of-a-key"
 

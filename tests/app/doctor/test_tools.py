@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.doctor.tools import check_tools
+from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.settings import load
-from swarm_bench.retrieval.modes import find_modes
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.modes.mode import find_modes
 
 SERVER = """
 from mcp.server import MCPServer

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app import session
-from swarm_bench.app.agents import check, find_agent
 from swarm_bench.app.doctor.trusting import trusted_modes, without
+from swarm_bench.app.setup.agents import check, find_agent
 from swarm_bench.app.trust.approval import approve, unapproved
+from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.experiment import Mode
-from swarm_bench.core.settings import Resolved, load
-from swarm_bench.reports.plan import render_plan
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.reports.plan.plan import render_plan
 
 SECRET = "sk-the-value-of-a-key"
 AGENT = """\

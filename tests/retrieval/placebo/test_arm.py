@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from swarm_bench.core.experiment import Mode
+from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file, placebo_of
 
 

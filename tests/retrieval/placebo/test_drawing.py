@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.experiment import Task
-from swarm_bench.models.rules.terms import search_stems
+from swarm_bench.core.session.experiment import Task
+from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.drawing import (
     FEWEST_FILES,
     LINES,
@@ -19,7 +19,7 @@ from swarm_bench.retrieval.placebo.drawing import (
     shares_word,
 )
 from swarm_bench.retrieval.placebo.material import Place
-from swarm_bench.runtime.workspace import take_snapshot
+from swarm_bench.runtime.workspaces.workspace import take_snapshot
 
 TASK = Task(id="a", title="A", prompt="Explain how `parseInvoice` authenticates the users.")
 COLOURS = "".join(f"colour_{number} = 'hue {number}'\n" for number in range(60))

@@ -1,0 +1,170 @@
+"""Reads the log that Codex writes to standard error beside its events.
+
+The events have no usage before the end, no servers, no model and no times; the log has them, and
+how long the text was that the model got from a tool. Lines of other
+programs and of other versions are passed over.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.agents.reading.json_lines import MAX_FIGURE, clause_of
+from swarm_bench.agents.reading.tool_costs import Span, before, moment_of
+from swarm_bench.core.outcome import Usage
+from swarm_bench.models import tokens
+from swarm_bench.runtime.untrusted import opened
+
+FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
+"""For `RUST_LOG`: events without contents, and what is logged while the session starts, which
+names the servers."""
+
+_MAX_LINE = 16_384
+_EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.name="([\w.]+)" ')
+_FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
+_SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
+_TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
+_MOMENT = re.compile(r"\bevent\.timestamp=(\S+)")
+_MODEL = re.compile(r"\bmodel=([^\s\"]+)")
+_VERSION = re.compile(r"\bapp\.version=([^\s\"]+)")
+_ERROR = re.compile(r"^error\b| ERROR ", re.IGNORECASE)
+_TYPES = re.compile(r" \[codex_[^\]]*\]")
+_UNSTARTED = re.compile(r"required MCP servers failed to initialize: .*|Error loading config.*")
+
+
+_SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
+"""What the model knows the shell as."""
+SHELL = "shell"
+"""What we call it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUse:
+    """A call of a tool that came to its end."""
+
+    tool: str
+    span: Span | None
+    tokens: int | None
+    """Of the text that the model got."""
+
+
+@dataclass
+class Log:
+    """What was gathered from the log so far."""
+
+    requests: list[Usage] = field(default_factory=list)
+    """Of every answered request, those of sub-agents and compactions among them."""
+    asked_again: int = 0
+    status: int | None = None
+    """HTTP status of the last request."""
+    servers: tuple[str, ...] | None = None
+    """As they were configured."""
+    catalogs: int = 0
+    """Servers whose list of tools has come."""
+    model: str | None = None
+    version: str | None = None
+    unstarted: str | None = None
+    """Why no session could be started."""
+    last: str | None = None
+    """The last line that tells of an error."""
+    events: bool = False
+    tools: dict[str, ToolUse] = field(default_factory=dict)
+    """By the id that the model gave the call; the events have others."""
+
+    def add(self, line: str) -> None:
+        found = _EVENT.search(line)
+        if found is None:
+            self._words(line)
+            return
+        self.events = True
+        rest = line[found.end() :]
+        self.model = self.model or _group(_MODEL, rest)
+        self.version = self.version or _group(_VERSION, rest)
+        match found.group(1):
+            case "codex.conversation_starts":
+                self._servers(rest)
+            case "mcp.binding_catalog":
+                self.catalogs += 1
+            case "codex.api_request":
+                self._request(dict(_FIGURES.findall(rest)))
+            case "codex.tool_result":
+                self._tool(rest)
+            case "codex.sse_event":
+                self._answer(dict(_FIGURES.findall(rest)))
+
+    def _servers(self, rest: str) -> None:
+        names = _group(_SERVERS, rest)
+        if names is not None and self.servers is None:
+            self.servers = tuple(name for name in names.split(", ") if name)
+
+    def _request(self, figures: dict[str, str]) -> None:
+        status = figures.get("http.response.status_code")
+        self.status = int(status) if status else None
+        self.asked_again += figures.get("attempt", "0") != "0"
+
+    def _answer(self, figures: dict[str, str]) -> None:
+        names = ("input_token_count", "cached_token_count", "cache_write_token_count")
+        if "input_token_count" in figures:
+            given = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
+            self.requests.append(split(*given))
+
+    def _tool(self, rest: str) -> None:
+        if (found := _TOOL.search(rest)) is None:
+            return
+        name, namespace, call = found.groups()
+        if namespace.startswith("mcp__"):
+            name = f"{namespace}__{name}"
+        figures = dict(_FIGURES.findall(rest))
+        milliseconds = _figure(figures.get("duration_ms"))
+        # It logs the length of what the tool gave, and says that the model got less of it.
+        cut = "output_truncated=true" in rest
+        length = None if cut else _figure(figures.get("output_length"))
+        self.tools[call] = ToolUse(
+            tool=SHELL if name in _SHELLS else name,
+            span=before(
+                moment_of(_group(_MOMENT, rest)),
+                None if milliseconds is None else milliseconds / 1000,
+            ),
+            tokens=None if length is None else tokens.of_bytes(length),
+        )
+
+    def _words(self, line: str) -> None:
+        if (words := clause_of(line)) is None:
+            return
+        if _ERROR.search(line):
+            self.last = words
+        found = _UNSTARTED.search(_TYPES.sub("", line))
+        self.unstarted = self.unstarted or (clause_of(found.group()) if found else None)
+
+
+def is_accepted_request(line: bytes) -> bool:
+    """Whether a line of the log says that the provider has begun to answer a request."""
+    return b'event.name="codex.api_request"' in line and b"status_code=200" in line
+
+
+def read_log(path: Path) -> Log:
+    """The log in what Codex wrote to standard error."""
+    log = Log()
+    with opened(path) as file:
+        for line in iter(lambda: file.readline(_MAX_LINE), b""):
+            log.add(line.decode("utf-8", "replace"))
+    return log
+
+
+def split(input: int | None, cached: int | None, written: int | None, output: int | None) -> Usage:
+    """Usage from OpenAI's figures: their input has what the cache gave and what it took."""
+    if input is None or cached is None or written is None or cached + written > input:
+        return Usage(output=output)
+    return Usage(
+        input=input - cached - written, cache_read=cached, cache_create=written, output=output
+    )
+
+
+def _figure(digits: str | None) -> int | None:
+    value = None if digits is None else int(digits)
+    return value if value is not None and value <= MAX_FIGURE else None
+
+
+def _group(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return found.group(1) if found else None

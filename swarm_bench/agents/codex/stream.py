@@ -1,0 +1,233 @@
+"""Reads what `codex exec --json` prints into an outcome, with the log that goes beside it."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from swarm_bench.agents.codex.causes import cause_of
+from swarm_bench.agents.codex.log import SHELL, Log, ToolUse, is_accepted_request, read_log, split
+from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.json_lines import (
+    Found,
+    Json,
+    clause_of,
+    count_of,
+    in_line,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
+from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+_RETRYING = "Reconnecting..."
+_TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
+"""What the events call a tool, and what we do: the model knows the first by several names."""
+_NOT_DONE = ("failed", "declined")
+
+
+@dataclass
+class Transcript:
+    """What was gathered from the events so far."""
+
+    started: bool = False
+    """Whether there was a conversation: without one, calls are unknown, not none."""
+    text: str | None = None
+    """The last message, unless a tool was called after it: then it was no answer."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tool name by id of the item."""
+    failures: dict[str, str] = field(default_factory=dict)
+    unanswered: dict[str, str] = field(default_factory=dict)
+    denials: dict[str, str] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
+    reconnects: int = 0
+    error: str | None = None
+    """The last error of the conversation, in the program's words."""
+    end: Found | None = None
+    """`turn.completed` or `turn.failed`."""
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        match event.get("type"):
+            case "thread.started":
+                self.started = True
+            case "item.started" | "item.completed" as kind:
+                self._item(object_of(event.get("item")), done=kind == "item.completed")
+            case "error":
+                self._error(event.get("message"))
+            case "turn.failed":
+                self._error(object_of(event.get("error")).get("message"))
+                self.end = found
+            case "turn.completed":
+                self.end = found
+
+    def _item(self, item: Json, *, done: bool) -> None:
+        self.error = None  # it goes on: a retry has helped
+        if item.get("type") == "agent_message":
+            self.text = text_of(item.get("text"))
+            return
+        if (name := tool_of(item)) is None:
+            return
+        self.text = None
+        key = text_of(item.get("id")) or f"call {len(self.calls)}"
+        self.calls[key] = name
+        # At the end of a turn it completes what is open, in the state that it is in.
+        if done and item.get("status") != "in_progress":
+            self.unanswered.pop(key, None)
+        else:
+            self.unanswered[key] = name
+        if item.get("status") in _NOT_DONE:
+            self.failures[key] = name
+        if _was_denied(item):
+            self.denials[key] = name
+        self.answers.ask(key, name, item.get("arguments"))
+        self.commands.ask(name, item.get("arguments") or item)
+        if key not in self.unanswered:
+            content = object_of(item.get("result")).get("content")
+            self.answers.answer(key, content, failed=key in self.failures)
+
+    def _error(self, message: object) -> None:
+        words = clause_of(message)
+        self.reconnects += words is not None and words.startswith(_RETRYING)
+        self.error = words or self.error
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    log = read_log(exit.stderr)
+    cause, detail = cause_of(exit, transcript.end, transcript.error, log)
+    text = _answer(transcript, cause)
+    if cause is Cause.FINISHED and text is None:
+        cause, detail = Cause.EMPTY_ANSWER, None
+    usage = _usage(transcript.end, log)
+    # The log has the requests of sub-agents too: only if there were none are its requests turns.
+    alone = bool(log.requests) and Usage.total(log.requests) == usage
+    known = transcript.started
+    uses = _uses(transcript.calls, log) if known and log.events else None
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=text,
+        usage=usage,
+        all_in=Usage.total(log.requests),
+        turn_usage=tuple(log.requests) if alone else None,
+        turns=len(log.requests) if alone else None,
+        model=clause_of(log.model),
+        program_version=clause_of(log.version),
+        tool_calls=_counted(transcript.calls) if known else None,
+        tool_failures=_counted(transcript.failures) if known else None,
+        tool_unanswered=_counted(transcript.unanswered) if known else None,
+        tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
+        tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
+        tool_answers=transcript.answers.all() if known else None,
+        permission_denials=_counted(transcript.denials) if known else None,
+        retries=transcript.reconnects + log.asked_again if known and log.events else None,
+        servers=_servers(transcript, log),
+        payload=transcript.end.raw if transcript.end else None,
+        **transcript.commands.known(known),
+    )
+
+
+def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
+    """What the log says of the calls. Event and log have different ids of a call, so only of a tool
+    of which they have equally many is it known; which is whose makes no difference to a sum."""
+    uses: dict[str, ToolUse] = {}
+    for name in set(calls.values()):
+        keys = [key for key, tool in calls.items() if tool == name]
+        found = [use for use in log.tools.values() if _plain(use.tool) == _plain(name)]
+        if len(found) == len(keys):
+            uses |= dict(zip(keys, found, strict=True))
+    return uses
+
+
+def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
+    known = {key: use.span for key, use in uses.items() if use.span is not None}
+    return seconds_by_tool(calls, known)
+
+
+def _tool_tokens(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, int]:
+    known = {key: use.tokens for key, use in uses.items()}
+    return tokens_by_tool(calls, {key: known.get(key) for key in calls})
+
+
+def _plain(name: str) -> str:
+    """The log has a tool's name as the model sees it."""
+    return re.sub(r"\W", "_", name)
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an event, or a line of the log, says for the live view and the budget of turns. The
+    events do not tell when Codex asks its model, nor which calls came together; the log does."""
+    if is_accepted_request(line):
+        return Activity(doing="thinking", turns=1)
+    event = next((found.value for found in in_line(line)), {})
+    kind = event.get("type")
+    if kind == "turn.completed":
+        usage = usage_of(object_of(event.get("usage")))
+        return Activity(doing="done", usage=usage, request="turn")
+    if kind not in ("item.started", "item.completed"):
+        return None
+    item = object_of(event.get("item"))
+    if item.get("type") == "agent_message":
+        return Activity(doing="writing")
+    if (name := tool_of(item)) is None:
+        return None
+    shown = text_of(item.get("command")) or text_of(item.get("query")) or ""
+    doing = clause_of(f"{name} {shown}", 120) or name
+    return Activity(doing=doing)
+
+
+def usage_of(given: Json) -> Usage:
+    """Codex's `usage` object."""
+    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    return split(*(count_of(given.get(name)) for name in names))
+
+
+def tool_of(item: Json) -> str | None:
+    """The name of the tool that an item is a call of; `None` when it is something else."""
+    kind = text_of(item.get("type")) or ""
+    if kind == "mcp_tool_call":
+        server, tool = text_of(item.get("server")), text_of(item.get("tool"))
+        return f"mcp__{server or 'unknown'}__{tool or 'unknown'}"
+    if kind == "collab_tool_call":
+        return text_of(item.get("tool")) or "unknown"
+    return _TOOLS.get(kind)
+
+
+def _was_denied(item: Json) -> bool:
+    words = text_of(object_of(item.get("error")).get("message")) or ""
+    return item.get("status") == "declined" or "requires approval" in words
+
+
+def _answer(transcript: Transcript, cause: Cause) -> str | None:
+    """The last message: before the end of its turn it may be words on the way."""
+    ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
+    text = transcript.text or ""
+    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+
+
+def _usage(end: Found | None, log: Log) -> Usage:
+    """As the end says it; of a run without an end, what its requests had used."""
+    given = object_of(end.value.get("usage")) if end else {}
+    if given:
+        return usage_of(given)
+    return Usage.total(log.requests)
+
+
+def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
+    """The log says how many servers have connected, and of all of them the names: with settings of
+    the user's own, not all may have."""
+    if log.servers is None or not transcript.started:
+        return None
+    all_connected = log.catalogs >= len(log.servers)
+    return dict.fromkeys(log.servers, "connected" if all_connected else "unknown")
+
+
+def _counted(names: dict[str, str]) -> dict[str, int]:
+    return dict(Counter(names.values()))

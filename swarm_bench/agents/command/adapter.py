@@ -1,0 +1,191 @@
+"""Any other agent program, described by a YAML file of the user: `--agent ./my-agent.yaml`."""
+
+import json
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from swarm_bench.agents.command.file import RehearsalOf, read_command_file
+from swarm_bench.agents.command.outcome import outcome_of
+from swarm_bench.agents.command.places import found_in
+from swarm_bench.agents.command.version import ask_version
+from swarm_bench.agents.command.words import Unset, Values, fill, fill_all, fill_words, is_arguments
+from swarm_bench.agents.reading.installed import PROXIES
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.session.experiment import REHEARSAL, Program
+from swarm_bench.runtime.untrusted import read
+
+LONGEST_LINE = 64 * 1024
+"""Characters of a line that are looked at while the agent works."""
+PATIENCE = 0.05
+"""Seconds for a pattern on a line: everything else waits meanwhile."""
+
+
+class Command:
+    """An agent program that a file of your own describes; docs/command-agents.md has the keys."""
+
+    argument = "FILE.yaml"
+
+    def __init__(self, path: str) -> None:
+        """Raises `ConfigError` for a file that is wrong."""
+        self._path = Path(path).expanduser()
+        self._file = read_command_file(self._path)
+        self.name = self._file.name
+        self._shows = self._file.output.activity
+
+    @property
+    def takes_mcp(self) -> bool:
+        """False when the program cannot be given MCP servers: it fits modes without a tool."""
+        return self._file.mcp is None
+
+    @property
+    def reports_usage(self) -> bool:
+        """False when the file does not say where the program's tokens stand."""
+        return bool(self._file.output.tokens.input)
+
+    def launch(self, request: AgentRequest) -> Launch:
+        """Writes the file's `files` into the home. Raises `UsageError` for a model that is needed
+        and not given, and for a rehearsal that the file does not provide for."""
+        rehearsal = request.rehearsal is not None
+        self._check_model(REHEARSAL if rehearsal else request.model)
+        values = self._values(request)
+        argv = tuple(self._words(values, request.arguments, rehearsal))
+        self._write_files(request.home, values)
+        file = self._file
+        own = {} if request.inherit_settings else {"HOME": str(request.home)}
+        added = self._rehearsal.environment if rehearsal else {}
+        written = file.output.written
+        return Launch(
+            argv=(shutil.which(argv[0]) or argv[0], *argv[1:]),
+            env={**fill_all({**file.environment, **added}, values), **own},
+            # No key is needed in a rehearsal, and a proxy would be asked for the loopback server.
+            inherit=() if rehearsal else (*file.inherit, *PROXIES),
+            stop_signal=signal.Signals[file.stop_signal],
+            turn_limit=request.max_turns if file.turns.limit == "counted" else None,
+            leaves=(written,) if written else (),
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        """Raises `ConfigError` when it cannot tell in time whether a turn is over: an agent whose
+        turns are not counted would have no budget."""
+        if self._shows is None and self._file.turns.ends is None:
+            return None
+        text = line[:LONGEST_LINE].decode("utf-8", "replace")
+        doing, over = self._doing(text), self._ends_turn(text)
+        if doing is None and not over:
+            return None
+        words = " ".join((doing or "").split())
+        return Activity(doing=words[:120] or "working", turns=int(over))
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return outcome_of(self._file, exit)
+
+    def program(self, model: str | None) -> Program:
+        """Raises `UsageError` when the program is not there, does not say its version, or the
+        model does not go with the file."""
+        file = self._file
+        self._check_model(model)
+        program = fill(str(file.command[0]), self._here)
+        path = shutil.which(program)
+        if path is None:
+            install = f"install it with `{file.install}`" if file.install else "install it"
+            raise UsageError(
+                f"The agent file {self._path} starts {program!r}, which is not a program on the "
+                f"PATH; {install}, or fix the first word of 'command'"
+            )
+        version = ask_version(file.version, self._path, self._here) if file.version else None
+        return Program(name=file.name, version=version, path=path)
+
+    def _doing(self, text: str) -> str | None:
+        try:
+            return None if self._shows is None else found_in(self._shows, text, PATIENCE)
+        except TimeoutError:
+            self._shows = None  # the next line would take as long, and all agents wait meanwhile
+            return None
+
+    def _ends_turn(self, text: str) -> bool:
+        ends = self._file.turns.ends
+        try:
+            return ends is not None and found_in(ends, text, PATIENCE) is not None
+        except TimeoutError:
+            raise ConfigError(
+                f"{self._path}: the pattern 'ends' of 'turns' takes more than {PATIENCE:g} s on a "
+                "line, so turns cannot be counted; write a simpler one"
+            ) from None
+
+    @property
+    def _rehearsal(self) -> RehearsalOf:
+        return self._file.rehearsal or RehearsalOf()
+
+    @property
+    def _here(self) -> dict[str, str]:
+        return {"folder": str(self._path.resolve().parent)}
+
+    def _check_model(self, model: str | None) -> None:
+        file = self._file
+        if model == REHEARSAL:
+            if file.rehearsal is None:
+                raise UsageError(
+                    f"The agent file {self._path} does not say how its program is led to the "
+                    "rehearsal server; add 'rehearsal', as docs/command-agents.md shows"
+                )
+            model = file.rehearsal.model
+        elif model is not None and "model" not in file.used():
+            raise UsageError(
+                f"The agent file {self._path} has no {{{{ model }}}}, so --model would not be "
+                "heard; put it where the program takes its model, or leave --model out"
+            )
+        if model is None and (needing := self._needs_model()) is not None:
+            raise UsageError(
+                f"The agent file {self._path} needs a model for {needing!r}; give --model, or make "
+                "that a list of its own in 'command', which is left out without one"
+            )
+
+    def _needs_model(self) -> str | None:
+        """The text that cannot be filled without a model, if there is one."""
+        values: dict[str, str | None] = dict.fromkeys(self._file.used_in_rehearsal(), "")
+        values["model"] = None
+        try:
+            tuple(fill_words(self._file.command, values))
+            for text in self._file.files.values():
+                fill(text.template or "", values)
+        except Unset as unset:
+            return unset.template
+        return None
+
+    def _values(self, request: AgentRequest) -> Values:
+        servers = json.loads(read(request.mcp_config))["mcpServers"]
+        rehearsal = request.rehearsal is not None
+        return {
+            "prompt": request.prompt,
+            "model": self._rehearsal.model if rehearsal else request.model,
+            "max_turns": str(request.max_turns),
+            "workspace": str(request.workspace),
+            "home": str(request.home),
+            "seed": str(request.seed),
+            "mcp_config": str(request.mcp_config),
+            "mcp_servers_json": json.dumps(servers),
+            "rehearsal": request.rehearsal,
+            **self._here,
+        }
+
+    def _words(self, values: Values, arguments: tuple[str, ...], rehearsal: bool) -> Iterator[str]:
+        """The command, with what the rehearsal and the user add where the file wants it."""
+        added = [
+            *(fill_words(self._rehearsal.arguments, values) if rehearsal else ()),
+            *arguments,
+        ]
+        command = self._file.command
+        at = next((i for i, entry in enumerate(command) if is_arguments(entry)), len(command))
+        yield from fill_words(command[:at], values)
+        yield from added
+        yield from fill_words(command[at + 1 :], values)
+
+    def _write_files(self, home: Path, values: Values) -> None:
+        for name, text in self._file.files.items():
+            path = home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = text.literal if text.template is None else fill(text.template, values)
+            path.write_text(content or "", encoding="utf-8")

@@ -1,0 +1,181 @@
+"""What stands in a command file: an agent program as a person describes it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+
+from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
+from swarm_bench.agents.command.places import Pattern
+from swarm_bench.agents.command.words import Template, Words, is_arguments, placeholders
+from swarm_bench.config.located import read_located
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.validation import wrong_file
+
+KIND = "agent file"
+OURS = "mcp.json"
+"""The file in an agent's folder that holds the servers of its mode."""
+
+
+def _file_name(given: Any) -> Any:
+    if given == OURS:
+        raise ValueError(f"is taken: swarm-bench puts the MCP servers into {OURS}; rename yours")
+    return inside(given)
+
+
+def _variable(given: Any) -> Any:
+    if not isinstance(given, str) or not re.fullmatch(r"[A-Za-z_]\w*", given):
+        raise ValueError(f"cannot be {given!r}: it must be the name of a variable")
+    if given == "HOME":
+        raise ValueError("is set by swarm-bench: each agent has a folder of its own; leave it out")
+    return given
+
+
+def _fixed(word: str) -> str:
+    """A word that must be known before an agent is started: it has no placeholder but one."""
+    if other := placeholders(word) - {"folder"}:
+        raise ValueError(f"has {{{{ {min(other)} }}}}, and can have only {{{{ folder }}}} here")
+    return word
+
+
+def _is_program(word: str) -> bool:
+    """Whether a word finds the same program wherever it is started."""
+    return (
+        "/" not in word
+        or word.startswith("/")
+        or re.match(r"\{\{\s*folder\s*\}\}/", word) is not None
+    )
+
+
+FixedWord = Annotated[Template, AfterValidator(_fixed)]
+Variable = Annotated[str, BeforeValidator(_variable)]
+
+
+class VersionOf(Strict):
+    """How the program is asked for its version."""
+
+    command: list[FixedWord] = Field(min_length=1)
+    pattern: Pattern = r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?"
+
+
+class FileText(Strict):
+    """A file for the agent's own folder: a template, or as it stands."""
+
+    template: Template | None = None
+    literal: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, given: Any) -> Any:
+        if isinstance(given, dict) and set(given) == {"literal"}:
+            return given
+        if not isinstance(given, str):
+            raise ValueError("must be a string, or {literal: STRING} for one without placeholders")
+        return {"template": given}
+
+
+class RehearsalOf(Strict):
+    """What is different when the rehearsal server answers."""
+
+    model: str | None = None
+    arguments: Words = ()
+    environment: dict[Variable, Template] = {}
+
+
+class Turns(Strict):
+    """Who keeps the turn budget."""
+
+    limit: Literal["program", "counted", "none"] = "program"
+    ends: Pattern | None = None
+    """Found in every line of its output that ends a turn with another to follow."""
+
+    @model_validator(mode="after")
+    def _can_count(self) -> "Turns":
+        if (self.limit == "counted") != (self.ends is not None):
+            raise ValueError(
+                "needs 'ends', a pattern for the lines that end a turn, with 'limit: counted' "
+                "and only then"
+            )
+        return self
+
+
+class CommandFile(Strict):
+    """The whole file."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    about: str = ""
+    install: str | None = None
+    version: VersionOf | None = None
+    command: Words
+    environment: dict[Variable, Template] = {}
+    inherit: list[Variable] = []
+    files: dict[Annotated[str, BeforeValidator(_file_name)], FileText] = {}
+    mcp: Literal["none"] | None = None
+    rehearsal: RehearsalOf | None = None
+    turns: Turns = Turns()
+    stop_signal: Literal["SIGINT", "SIGTERM"] = "SIGTERM"
+    output: OutputOf
+    failures: list[Failure] = []
+
+    def used(self) -> set[str]:
+        """The placeholders of the ordinary start."""
+        return {name for text in _templates(self) for name in placeholders(text)}
+
+    def used_in_rehearsal(self) -> set[str]:
+        """The placeholders of a start in a rehearsal, which adds its own."""
+        given = self.rehearsal or RehearsalOf()
+        texts = [*_texts(given.arguments), *given.environment.values()]
+        return self.used() | {name for text in texts for name in placeholders(text)}
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> "CommandFile":
+        used = self.used()
+        first = self.command[0]
+        if not isinstance(first, str) or placeholders(first) - {"folder"} or not _is_program(first):
+            raise ValueError(
+                f"begins 'command' with {first!r}; begin it with the name of a program, its whole "
+                "path, or {{ folder }}/… for one that lies beside this file"
+            )
+        takes_mcp = bool(used & {"mcp_config", "mcp_servers_json"})
+        if sum(map(is_arguments, self.command)) > 1:
+            raise ValueError("has {{ arguments }} twice in 'command'; keep one of them")
+        if "prompt" not in used:
+            raise ValueError("never uses {{ prompt }}; put it where the program takes its task")
+        if self.turns.limit == "program" and "max_turns" not in used:
+            raise ValueError(
+                "never uses {{ max_turns }}; put it where the program takes its limit, or say "
+                "'turns: {limit: counted, ends: a pattern}', or 'turns: {limit: none}'"
+            )
+        if takes_mcp == (self.mcp == "none"):
+            raise ValueError(
+                "must either use {{ mcp_config }} or {{ mcp_servers_json }} to hand over the MCP "
+                "servers of a mode, or say 'mcp: none'"
+            )
+        if self.rehearsal and "rehearsal" not in self.used_in_rehearsal():
+            raise ValueError(
+                "has 'rehearsal' and never uses {{ rehearsal }}; put it where the program takes "
+                "the address of its model, or a rehearsal would ask the real one"
+            )
+        return self
+
+
+def read_command_file(path: Path) -> CommandFile:
+    """The agent that a file describes. Raises `ConfigError` naming file, line and place."""
+    located = read_located(path, KIND)
+    try:
+        return CommandFile.model_validate(located.content)
+    except ValidationError as error:
+        raise ConfigError(wrong_file(path, error, CommandFile, located.line)) from error
+
+
+def _templates(file: CommandFile) -> Iterator[str]:
+    yield from _texts(file.command)
+    yield from file.environment.values()
+    yield from (text.template or "" for text in file.files.values())
+
+
+def _texts(words: tuple[tuple[str, ...] | str, ...]) -> Iterator[str]:
+    for entry in words:
+        yield from (entry,) if isinstance(entry, str) else entry

@@ -1,0 +1,91 @@
+"""Reads what a program left: its streams, or a file that it wrote into its folder."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.agents.command.output import FILE
+from swarm_bench.agents.command.places import Material, Stream
+from swarm_bench.agents.reading.endings import tail
+from swarm_bench.agents.reading.json_lines import in_line
+from swarm_bench.core.outcome import AgentExit
+from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.untrusted import opened, read_inside
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of an output; parsed JSON takes many times as much memory."""
+TAIL = 1024 * 1024
+"""Bytes of a stream that patterns see beside the output."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """What a program left."""
+
+    material: Material
+    empty: bool = False
+    """There is nothing in it, or it is not there."""
+    problem: str | None = None
+    """Why it cannot be read, as a sentence without its end."""
+    payload: bytes | None = None
+
+
+def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]) -> Left:
+    """`source` is `stdout`, `stderr` or `file:` with a path in the agent's folder. Never raises on
+    content."""
+    streams: dict[Stream, str] = {
+        "stdout": tail(exit.stdout, TAIL),
+        "stderr": tail(exit.stderr, TAIL),
+    }
+    name, data = _data(exit, source)
+    if data is None:
+        return _unreadable(streams, f"There is no {name}", empty=True)
+    if not data.strip():
+        return _unreadable(streams, f"There is nothing in {name}", empty=True)
+    if len(data) > LARGEST:
+        return _unreadable(streams, f"There are more than {LARGEST // 2**20} MiB in {name}")
+    streams["output"] = data.decode("utf-8", "replace")
+    if format == "text":
+        return Left(material=Material(texts=streams))
+    value = _lines(data) if format == "json-lines" else _whole(data)
+    if value is None:
+        return _unreadable(streams, f"There is no JSON in {name}")
+    payload = data if format == "json" else None
+    return Left(material=Material(texts=streams, json=value, is_json=True), payload=payload)
+
+
+def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> Left:
+    return Left(material=Material(texts=streams, readable=False), problem=problem, empty=empty)
+
+
+def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
+    match source:
+        case "stdout":
+            return "standard output", _read(exit.stdout)
+        case "stderr":
+            return "standard error", _read(exit.stderr)
+    inner = source.removeprefix(FILE)
+    name = f"file {inner!r} in the agent's folder"
+    if exit.home is None:
+        return name, None
+    data = read_inside(exit.home, inner, LARGEST + 1)
+    return name, data and without_secrets(data, exit.secrets)
+
+
+def _read(path: Path) -> bytes:
+    with opened(path) as file:
+        return file.read(LARGEST + 1)
+
+
+def _whole(data: bytes) -> object:
+    try:
+        value: object = json.loads(data, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _lines(data: bytes) -> list[object] | None:
+    """The objects of all lines; lines without one are passed over."""
+    return [found.value for line in data.split(b"\n") for found in in_line(line)] or None

@@ -1,0 +1,189 @@
+"""From what a program left to an outcome, as its command file says."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import regex
+
+from swarm_bench.agents.command.answers import answers_in
+from swarm_bench.agents.command.file import CommandFile
+from swarm_bench.agents.command.material import Left, read_left
+from swarm_bench.agents.command.output import Failure, Tokens, Tools
+from swarm_bench.agents.command.places import (
+    PATIENCE,
+    Material,
+    Places,
+    find_all,
+    first_amount,
+    first_count,
+    first_text,
+    first_texts,
+)
+from swarm_bench.agents.reading.commands import some
+from swarm_bench.agents.reading.endings import STOPPED, ending
+from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
+from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
+from swarm_bench.core.status import Cause
+
+MOST_REQUESTS = 10_000
+"""Nodes of `each` that are looked at: no agent makes so many requests, whatever it prints."""
+
+
+def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
+    """The outcome of a finished process. Never raises on what it left."""
+    output = file.output
+    left = read_left(exit, output.source, output.format)
+    material = left.material
+    text = text_of(first_text(output.answer, material))
+    cause, detail = _cause(file, exit, left, text)
+    per_request, usage = usage_in(output.tokens, material)
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        # What stands there after a failure may be the words of an error, and must not be scored.
+        text=text if cause in (Cause.FINISHED, Cause.ANSWER_CUT) else None,
+        usage=usage,
+        turn_usage=per_request,
+        turns=first_count(output.turns, material),
+        duration_ms=first_amount(output.duration_ms, material),
+        cost=first_amount(output.cost, material),
+        model=clause_of(first_text(output.model, material)),
+        tool_calls=_tools(output.tools, output.tools.calls, material),
+        tool_failures=_tools(output.tools, output.tools.failures, material),
+        tool_answers=_answers(output.tools, material),
+        commands=_some(output.tools.commands, material),
+        paths=_some(output.tools.paths, material),
+        retries=first_count(output.retries, material),
+        compactions=first_count(output.compactions, material),
+        subagents=first_count(output.subagents, material),
+        servers={} if file.mcp == "none" else _servers(output.tools, material),
+        tools_offered=_offered(output.tools, material),
+        payload=left.payload,
+    )
+
+
+def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | None, Usage]:
+    """Usage by request, where the file says how to tell requests apart, and all of it. A figure
+    that one request lacks is missing in the sum, and all are when there are too many requests."""
+    if tokens.each is None:
+        return None, _usage(tokens, material)
+    nodes = find_all(tokens.each, material, MOST_REQUESTS + 1)
+    if len(nodes) > MOST_REQUESTS:
+        return None, Usage()
+    requests = tuple(_usage(tokens, material.inside(node)) for node in nodes)
+    return requests or None, Usage.total(requests)
+
+
+def _usage(tokens: Tokens, material: Material) -> Usage:
+    sent, output = first_count(tokens.input, material), first_count(tokens.output, material)
+    if sent is None and output is None:
+        return Usage()  # a constant would stand alone
+    read = first_count(tokens.cache_read, material)
+    create = first_count(tokens.cache_create, material)
+    if tokens.input_includes_cached:
+        cached = [read, create] if tokens.cache_create else [read]
+        within = _sum(cached)
+        sent = None if sent is None or within is None else count_of(sent - within)
+    return Usage(input=sent, cache_read=read, cache_create=create, output=output)
+
+
+def _cause(
+    file: CommandFile, exit: AgentExit, left: Left, text: str | None
+) -> tuple[Cause, str | None]:
+    """Why it ended, and one sentence on a failure."""
+    if exit.stopped is not None:
+        return STOPPED[exit.stopped], None
+    error = clause_of(first_text(file.output.error, left.material))
+    for failure in file.failures:
+        if _fits(failure, exit, left.material):
+            words = _sign(failure, left.material)
+            return failure.cause, error or words or _ending(exit, left.material)
+    if exit.returncode != 0:
+        return Cause.EXIT_CODE, error or _ending(exit, left.material)
+    if left.problem is not None:
+        return (Cause.NO_OUTPUT if left.empty else Cause.UNREADABLE_OUTPUT), left.problem
+    if text is None:
+        return Cause.UNREADABLE_OUTPUT, error or _missing(left.material)
+    return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, error)
+
+
+def _fits(failure: Failure, exit: AgentExit, material: Material) -> bool:
+    if failure.exit_code == "failing" and exit.returncode == 0:
+        return False
+    if isinstance(failure.exit_code, int) and exit.returncode != failure.exit_code:
+        return False
+    return all(_stands(place.values(material)) for place in failure.when)
+
+
+def _stands(values: Iterable[object]) -> bool:
+    """Whether something is said: `error: null` and `is_error: false` say that there is nothing."""
+    return any(value is not None and value is not False for value in values)
+
+
+def _sign(failure: Failure, material: Material) -> str | None:
+    return clause_of(first_text(failure.when, material))
+
+
+def _ending(exit: AgentExit, material: Material) -> str:
+    """Exit code and the last line of standard error."""
+    return ending(exit.returncode, material.texts["stderr"].rstrip().rpartition("\n")[2])
+
+
+def _missing(material: Material) -> str:
+    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.patience.given_up else ""
+    return f"There is no answer in the output where the agent file looks for it{slow}"
+
+
+def _tools(tools: Tools, places: Places, material: Material) -> dict[str, int] | None:
+    names = _names(tools, places, material)
+    return None if names is None else dict(Counter(names))
+
+
+def _some(places: Places, material: Material) -> tuple[str, ...] | None:
+    found = first_texts(places, material) if material.readable else None
+    return None if found is None else some(found)
+
+
+def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
+    def common_name(name: str) -> str:
+        return name if tools.mcp is None else _common_name(tools.mcp, name, material)
+
+    found = answers_in(tools.answers, material, common_name)
+    return None if tools.mcp in material.patience.given_up else found
+
+
+def _offered(tools: Tools, material: Material) -> tuple[str, ...] | None:
+    names = _names(tools, tools.offered, material)
+    return tuple(dict.fromkeys(names)) if names else None
+
+
+def _servers(tools: Tools, material: Material) -> dict[str, str] | None:
+    names = first_texts(tools.servers, material) if material.readable else None
+    return None if names is None else dict.fromkeys(names, "connected")
+
+
+def _names(tools: Tools, places: Places, material: Material) -> list[str] | None:
+    """Names of tools; `None` when the file does not say where they stand, or nothing is there, or
+    it takes too long to tell which of them are a server's."""
+    names = first_texts(places, material) if material.readable else None
+    if names is None or tools.mcp is None:
+        return names
+    common = [_common_name(tools.mcp, name, material) for name in names]
+    return None if tools.mcp in material.patience.given_up else common
+
+
+def _common_name(mcp: str, name: str, material: Material) -> str:
+    """`mcp__<server>__<tool>` for a tool that the file's pattern recognises."""
+    found = material.patience.look(
+        mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
+    )
+    return f"mcp__{found['server']}__{found['tool']}" if found else name
+
+
+def _sum(figures: Iterable[int | None]) -> int | None:
+    known, total = 0, 0
+    for figure in figures:
+        if figure is None:
+            return None
+        known, total = known + 1, total + figure
+    return total if known else None

@@ -1,0 +1,79 @@
+"""Why Gemini CLI ended. Its exit code is an HTTP status modulo 256, or 0 for an empty answer."""
+
+import re
+from collections.abc import Sequence
+
+from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.endings import STOPPED, Words, by_words, ending
+from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
+from swarm_bench.core.outcome import AgentExit
+from swarm_bench.core.status import Cause
+
+Ending = tuple[Cause, str | None]
+
+_NO_LOGIN_CODE, _TURN_LIMIT_CODE = 41, 53
+_WORDS: Words = (
+    (r"max(imum)? session turns", Cause.MAX_TURNS),
+    (r"truncated because it exceeded the token limit", Cause.ANSWER_CUT),
+    (r"response was blocked|safety|recitation", Cause.REFUSED),
+    (r"empty response|no final response text|without any text", Cause.EMPTY_ANSWER),
+)
+"""Of the program itself, in its `error` events and in the error of its result."""
+_ATTEMPT = re.compile(r"^Attempt \d+ failed\b.*$", re.MULTILINE)
+_NOISE = re.compile(r"^(\s*at |Warning: |YOLO mode|\[STARTUP\]|Ripgrep is|[\s{}\[\]]*$)")
+
+
+def cause_of(
+    exit: AgentExit, result: Json, errors: Sequence[Json], *, text: str, stderr: str
+) -> Ending:
+    """The cause, and one sentence on a failure. `result` is empty when there was none; `errors`
+    are the events with something to complain about, `text` is the answer."""
+    if exit.stopped is not None:
+        return STOPPED[exit.stopped], _retry_answer(stderr) if exit.stopped == "timeout" else None
+    complaints = [text_of(error.get("message")) or "" for error in errors]
+    match result.get("status"):
+        case "success" if complaints:
+            # A loop that it found, turns that it used up: it stopped, and calls that a success.
+            return _cause_in(complaints[-1]) or Cause.ERROR_RESULT, clause_of(complaints[-1])
+        case "success" if exit.returncode != 0:
+            return Cause.EXIT_CODE, _ending(exit, stderr)
+        case "success":
+            return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, None)
+        case "error":
+            words = text_of(object_of(result.get("error")).get("message")) or "".join(complaints)
+            return _failure(words), clause_of(words)
+    return _without_result(exit, stderr)
+
+
+def _without_result(exit: AgentExit, stderr: str) -> Ending:
+    if exit.returncode == _TURN_LIMIT_CODE:
+        return Cause.MAX_TURNS, None
+    if exit.returncode == _NO_LOGIN_CODE:
+        return Cause.NOT_AUTHORIZED, _ending(exit, stderr)
+    if exit.returncode and (cause := api_error(stderr)) is not None:
+        return cause, _ending(exit, stderr)
+    if exit.stdout.stat().st_size == 0:
+        return Cause.NO_OUTPUT, _ending(exit, stderr)
+    if exit.returncode != 0:
+        return Cause.EXIT_CODE, _ending(exit, stderr)
+    return Cause.UNREADABLE_OUTPUT, "There is no result event in the output"
+
+
+def _failure(words: str) -> Cause:
+    return _cause_in(words) or api_error(words) or Cause.ERROR_RESULT
+
+
+def _cause_in(words: str) -> Cause | None:
+    return by_words(_WORDS, words)
+
+
+def _retry_answer(stderr: str) -> str | None:
+    attempts = _ATTEMPT.findall(stderr)
+    return clause_of(attempts[-1]) if attempts else None
+
+
+def _ending(exit: AgentExit, stderr: str) -> str:
+    """Exit code, and the last line of standard error that says something."""
+    lines = [line for line in stderr.split("\n") if not _NOISE.match(line)]
+    messages = [line for line in lines if '"message":' in line] or lines
+    return ending(exit.returncode, next(reversed(messages), None))

@@ -1,0 +1,281 @@
+"""Reads what Gemini CLI prints (`--output-format stream-json`, or `json`) into an outcome.
+
+Nothing here trusts the output: a figure of a wrong type is missing, and text that is no JSON is
+passed over.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from swarm_bench.agents.gemini.causes import cause_of
+from swarm_bench.agents.gemini.home import Left, left_in, usage_of
+from swarm_bench.agents.gemini.names import treatment_name
+from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.endings import tail
+from swarm_bench.agents.reading.json_lines import (
+    Found,
+    Json,
+    amount_of,
+    clause_of,
+    count_of,
+    in_line,
+    list_of,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
+from swarm_bench.agents.reading.tool_costs import (
+    Span,
+    between,
+    moment_of,
+    seconds_by_tool,
+    tokens_by_tool,
+)
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+_STDERR_BYTES = 1024 * 1024
+_RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)
+_SHOWN_ARGUMENTS = (
+    "file_path", "absolute_path", "pattern", "query", "command", "dir_path", "path", "symbol",
+)  # fmt: skip
+
+
+@dataclass
+class _Transcript:
+    """What was gathered from the events so far."""
+
+    init: Json | None = None
+    result: Found | None = None
+    whole: Found | None = None
+    """The one object that `--output-format json` prints."""
+    errors: list[Json] = field(default_factory=list)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tool name by call id."""
+    failures: dict[str, str] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
+    answered: list[str] = field(default_factory=list)
+    """Ids of the calls whose results were printed."""
+    spans: dict[str, Span] = field(default_factory=dict)
+    """Of calls that were made with no call of another tool: the results of calls made together are
+    printed together, when the slowest of them has come."""
+    turns: int = 0
+    answer: list[str] = field(default_factory=list)
+    """The pieces of text since the last result of a tool."""
+    _speaking: bool = False
+    _open: dict[str, datetime | None] = field(default_factory=dict)
+    """When the calls were made whose results are to come, or are coming."""
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        match event.get("type"):
+            case "init":
+                self.init = self.init or event
+            case "message" if event.get("role") == "assistant":
+                self._speak()
+                self.answer.append(text_of(event.get("content")) or "")
+            case "tool_use":
+                self._speak()
+                key = text_of(event.get("tool_id")) or f"call {len(self.calls)}"
+                self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
+                self.answers.ask(key, self.calls[key], event.get("parameters"))
+                self.commands.ask(self.calls[key], event.get("parameters"))
+                self._open[key] = moment_of(event.get("timestamp"))
+            case "tool_result":
+                self._tool_result(event)
+            case "error":
+                self.errors.append(event)
+            case "result":
+                self.result = found
+            case None if "session_id" in event and "response" in event:
+                self.whole = found
+
+    def _speak(self) -> None:
+        """Text and calls between two results of tools are one request's."""
+        if not self._speaking:
+            self.turns += 1
+            self._open.clear()
+        self._speaking = True
+
+    def _tool_result(self, event: Json) -> None:
+        self._speaking = False
+        self.answer.clear()
+        key = text_of(event.get("tool_id"))
+        if key is None or key not in self.calls:
+            return
+        if event.get("status") == "error":
+            self.failures[key] = self.calls[key]
+        self.answers.answer(key, event.get("output"), failed=key in self.failures)
+        self.answered.append(key)
+        span = between(self._open.get(key), moment_of(event.get("timestamp")))
+        if span is not None and len({self.calls[call] for call in self._open}) == 1:
+            self.spans[key] = span
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = _Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    stderr = tail(exit.stderr, _STDERR_BYTES).strip()
+    if transcript.result is None and transcript.whole is not None:
+        return _outcome_of_whole(exit, transcript.whole, stderr)
+    result = transcript.result.value if transcript.result else {}
+    stats = object_of(result.get("stats"))
+    text = "".join(transcript.answer)
+    succeeded = result.get("status") == "success"
+    cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
+    begun = transcript.init is not None
+    left = left_in(exit.home, exit.servers) if begun else Left()
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=_answer(text, cause, finished=succeeded and not transcript.errors),
+        usage=_usage_of_stream(stats) if stats else Usage.total(left.turn_usage or ()),
+        all_in=_usage_of_stream(stats),
+        turn_usage=left.turn_usage,
+        turns=transcript.turns or None if begun else None,
+        duration_ms=_duration(stats),
+        model=_model(transcript.init),
+        tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
+        tool_unanswered=_unanswered(transcript) if begun else None,
+        tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if begun else None,
+        tool_result_tokens=_result_tokens(transcript, left),
+        tool_answers=transcript.answers.all() if begun else None,
+        retries=len(_RETRY.findall(stderr)) if begun else None,
+        servers=left.servers,
+        payload=transcript.result.raw if transcript.result else None,
+        **transcript.commands.known(begun),
+    )
+
+
+def _unanswered(transcript: _Transcript) -> dict[str, int]:
+    names = [name for key, name in transcript.calls.items() if key not in transcript.answered]
+    return dict(Counter(names))
+
+
+def _result_tokens(transcript: _Transcript, left: Left) -> dict[str, int] | None:
+    """The results that are printed are what a person would be shown; the model's are left."""
+    if left.answers is None:
+        return None
+    counts = {key: left.answers.get(key) for key in transcript.answered}
+    return tokens_by_tool(transcript.calls, counts)
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an event says for the live view."""
+    event = next((found.value for found in in_line(line)), {})
+    match event.get("type"):
+        case "message" if event.get("role") == "assistant":
+            return Activity(doing="writing")
+        case "tool_use":
+            return Activity(doing=_doing(event))
+    return None
+
+
+def _doing(event: Json) -> str:
+    name = treatment_name(text_of(event.get("tool_name")) or "a tool")
+    given = object_of(event.get("parameters"))
+    shown = next((given[key] for key in _SHOWN_ARGUMENTS if given.get(key)), "")
+    return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
+
+
+def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
+    """Of `--output-format json`, which a user can ask for with `--agent-arg`."""
+    said = whole.value
+    text = text_of(said.get("response")) or ""
+    result = {"status": "error" if said.get("error") else "success", "error": said.get("error")}
+    warnings = [{"message": words} for words in list_of(said.get("warnings"))]
+    cause, detail = cause_of(exit, result, warnings, text=text, stderr=stderr)
+    stats = object_of(said.get("stats"))
+    models = [object_of(model) for model in object_of(stats.get("models")).values()]
+    tools = object_of(object_of(stats.get("tools")).get("byName"))
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=_answer(text, cause, finished=not said.get("error") and not warnings),
+        usage=_usage_of_models(models),
+        all_in=_usage_of_models(models),
+        turns=_sum(
+            [count_of(object_of(model.get("api")).get("totalRequests")) for model in models]
+        ),
+        tool_calls=_by_name(tools, "count") if stats else None,
+        tool_failures=_by_name(tools, "fail") if stats else None,
+        tool_seconds=_seconds(tools) if stats else None,
+        retries=len(_RETRY.findall(stderr)),
+        payload=whole.raw,
+    )
+
+
+def _answer(text: str, cause: Cause, *, finished: bool) -> str | None:
+    """Where it complained about something, it stopped, and what it had said is no answer."""
+    return text if text.strip() and (finished or cause is Cause.ANSWER_CUT) else None
+
+
+def _usage_of_stream(stats: Json) -> Usage:
+    total, prompt = count_of(stats.get("total_tokens")), count_of(stats.get("input_tokens"))
+    candidates, cached = count_of(stats.get("output_tokens")), count_of(stats.get("cached"))
+    # It gives thoughts no figure of their own: they are what the total holds beyond the prompt
+    # and the candidates. A provider that leaves the total out leaves the thoughts unknown.
+    output = None
+    if total is not None and prompt is not None and total >= prompt + (candidates or 0):
+        output = total - prompt
+    return _usage(prompt, cached, output)
+
+
+def _usage_of_models(models: list[Json]) -> Usage:
+    tokens = [object_of(model.get("tokens")) for model in models]
+
+    def total(*names: str) -> int | None:
+        return _sum([count_of(of_model.get(name)) for of_model in tokens for name in names])
+
+    return _usage(total("prompt"), total("cached"), total("candidates", "thoughts"))
+
+
+def _usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
+    """Zeros throughout are what it prints when no request was answered, and no figures."""
+    return usage_of(prompt, cached, output) if prompt or output else Usage()
+
+
+def _sum(figures: list[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known and len(known) == len(figures) else None
+
+
+def _duration(stats: Json) -> float | None:
+    """On an error it prints 0, which is no measure."""
+    return float(count_of(stats.get("duration_ms")) or 0) or None
+
+
+def _model(init: Json | None) -> str | None:
+    """As it was asked for; `auto` and the like are no name of a model."""
+    asked = clause_of((init or {}).get("model"))
+    return None if asked is None or asked.startswith("auto") else asked
+
+
+def _seconds(tools: Json) -> dict[str, float] | None:
+    """By tool, of those that were called once: it sums up calls that were made together. `None`
+    when there are tools and none has a time."""
+    called = {name: object_of(tool) for name, tool in tools.items()}
+    called = {name: tool for name, tool in called.items() if count_of(tool.get("count"))}
+    known = {
+        treatment_name(text_of(name) or "unknown"): milliseconds / 1000
+        for name, tool in called.items()
+        if count_of(tool.get("count")) == 1
+        and (milliseconds := amount_of(tool.get("durationMs"))) is not None
+    }
+    return known if known or not called else None
+
+
+def _by_name(tools: Json, key: str) -> dict[str, int]:
+    counts = Counter[str]()
+    for name, tool in tools.items():
+        counts[treatment_name(text_of(name) or "unknown")] += (
+            count_of(object_of(tool).get(key)) or 0
+        )
+    return dict(+counts)

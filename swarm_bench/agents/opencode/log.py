@@ -1,0 +1,76 @@
+"""Reads the log that OpenCode writes to standard error.
+
+Its events on standard output name neither servers nor retries, and no compactions.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.agents.reading.json_lines import clause_of
+from swarm_bench.runtime.untrusted import opened
+
+_MAX_LINE = 16_384
+_LOGGED = re.compile(r"^timestamp=\S+ level=\w+ run=\w+ message=(?:\"([^\"]*)\"|(\S+))(.*)")
+_VALUE = r"(?:^| ){}=(?:\"((?:[^\"\\]|\\.)*)\"|(\S+))"
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass
+class Log:
+    """What was gathered from the log so far."""
+
+    known: bool = False
+    """Whether there is a log at all."""
+    failed_requests: int = 0
+    compactions: int = 0
+    subagents: int = 0
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Status by key of the servers that did not connect."""
+    model: str | None = None
+    version: str | None = None
+    error: str | None = None
+    """What was said of the last failed request, or of a failure that its event does not tell."""
+    last: str | None = None
+    """The last line of those that are no log."""
+
+    def add(self, line: str) -> None:
+        found = _LOGGED.match(line)
+        if found is None:
+            self.last = clause_of(_COLOURS.sub("", line)) or self.last
+            return
+        self.known = True
+        rest = found.group(3)
+        match found.group(1) or found.group(2):
+            case "stream":
+                self._request(rest)
+            case "stream error":
+                self.failed_requests += 1
+                self.error = clause_of(_value("error.error", rest)) or self.error
+            case "failed":
+                self.error = clause_of(_value("error", rest)) or self.error
+            case "server unavailable":
+                self.unavailable[_value("key", rest) or "unknown"] = _value("status", rest) or ""
+            case "created":
+                self.version = self.version or clause_of(_value("version", rest))
+                self.subagents += (_value("parentID", rest) or "undefined") != "undefined"
+
+    def _request(self, rest: str) -> None:
+        self.compactions += _value("agent", rest) == "compaction"
+        if self.model is None and _value("mode", rest) == "primary":
+            provider, model = _value("providerID", rest), _value("modelID", rest)
+            self.model = clause_of(f"{provider}/{model}" if provider and model else None)
+
+
+def read_log(path: Path) -> Log:
+    """The log in what OpenCode wrote to standard error."""
+    log = Log()
+    with opened(path) as file:
+        for line in iter(lambda: file.readline(_MAX_LINE), b""):
+            log.add(line.decode("utf-8", "replace").rstrip("\n"))
+    return log
+
+
+def _value(name: str, text: str) -> str | None:
+    found = re.search(_VALUE.format(re.escape(name)), text)
+    return None if found is None else (found.group(1) or found.group(2) or "")

@@ -1,0 +1,197 @@
+"""Reads what `opencode run --format json` prints into an outcome, with the log beside it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from swarm_bench.agents.opencode.causes import BROKEN, cause_of
+from swarm_bench.agents.opencode.log import Log, read_log
+from swarm_bench.agents.opencode.settings import key_of, plain
+from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.json_lines import (
+    Found,
+    Json,
+    amount_of,
+    clause_of,
+    count_of,
+    in_line,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
+from swarm_bench.agents.reading.tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+_SHOWN = ("filePath", "pattern", "query", "command", "description")
+
+
+@dataclass
+class Transcript:
+    """What was gathered from the events so far. A call is printed with its result, so that none is
+    seen that was never answered."""
+
+    started: bool = False
+    steps: list[Usage] = field(default_factory=list)
+    costs: list[float | None] = field(default_factory=list)
+    reason: str | None = None
+    """Of the last step; `None` while one is under way."""
+    texts: list[str] = field(default_factory=list)
+    """Of the last step, unless it called tools."""
+    calls: list[str] = field(default_factory=list)
+    spans: dict[str, Span] = field(default_factory=dict)
+    """By the place of the call among the calls."""
+    result_tokens: dict[str, int | None] = field(default_factory=dict)
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
+    failures: list[str] = field(default_factory=list)
+    denials: list[str] = field(default_factory=list)
+    error: Json | None = None
+    end: Found | None = None
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        part = object_of(event.get("part"))
+        match event.get("type"):
+            case "step_start":
+                self.started, self.reason, self.error = True, None, None
+                self.texts.clear()
+            case "text":
+                self.texts.append(text_of(part.get("text")) or "")
+            case "tool_use":
+                self._tool(part)
+            case "step_finish":
+                self.steps.append(usage_of(part))
+                self.costs.append(amount_of(part.get("cost")))
+                self.reason = text_of(part.get("reason")) or BROKEN[0]
+                self.end = found
+            case "error":
+                self.error, self.end = object_of(event.get("error")), found
+
+    def _tool(self, part: Json) -> None:
+        self.started = True
+        self.texts.clear()
+        name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
+        self._cost(str(len(self.calls)), name, state)
+        self.calls.append(name)
+        if state.get("status") == "error":
+            self.failures.append(name)
+            if "rejected permission" in (text_of(state.get("error")) or ""):
+                self.denials.append(name)
+
+    def _cost(self, key: str, name: str, state: Json) -> None:
+        time = object_of(state.get("time"))
+        begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
+        if begin is not None and end is not None and end >= begin:
+            self.spans[key] = Span(begin / 1000, end / 1000)
+        failed = state.get("status") == "error"
+        result = None if state.get("attachments") else state.get("error" if failed else "output")
+        self.result_tokens[key] = tokens_of(result)
+        self.answers.ask(key, name, state.get("input"))
+        self.commands.ask(name, state.get("input"))
+        self.answers.answer(key, result, failed=failed)
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    log = read_log(exit.stderr)
+    cause, detail = cause_of(exit, transcript.error, transcript.reason, log)
+    text = _answer(transcript, cause)
+    if cause is Cause.FINISHED and text is None:
+        cause, detail = Cause.EMPTY_ANSWER, None
+    usage = Usage.total(transcript.steps)
+    known = transcript.started
+    calls = {str(place): name for place, name in enumerate(transcript.calls)}
+    alone = log.known and log.subagents == log.compactions == 0
+    last_failed = transcript.error is not None
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=text,
+        usage=usage,
+        all_in=usage if alone else Usage(),
+        turn_usage=tuple(transcript.steps) if known else None,
+        turns=len(transcript.steps) if known else None,
+        cost=_cost(transcript.costs),
+        model=log.model,
+        program_version=log.version,
+        tool_calls=dict(Counter(transcript.calls)) if known else None,
+        tool_failures=dict(Counter(transcript.failures)) if known else None,
+        tool_seconds=seconds_by_tool(calls, transcript.spans) if known else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
+        tool_answers=transcript.answers.all() if known else None,
+        permission_denials=dict(Counter(transcript.denials)) if known else None,
+        retries=max(0, log.failed_requests - last_failed) if log.known else None,
+        compactions=log.compactions if log.known else None,
+        subagents=log.subagents if log.known else None,
+        servers=_servers(exit.servers, transcript, log),
+        payload=transcript.end.raw if transcript.end else None,
+        **transcript.commands.known(known),
+    )
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an event says for the live view, and which steps called tools."""
+    event = next((found.value for found in in_line(line)), {})
+    part = object_of(event.get("part"))
+    match event.get("type"):
+        case "tool_use":
+            return Activity(doing=_doing(part))
+        case "text":
+            return Activity(doing="writing")
+        case "step_finish":
+            reason = part.get("reason")
+            return Activity(
+                doing="working",
+                usage=usage_of(part),
+                request=text_of(part.get("messageID")),
+                turns=int(reason == "tool-calls" or reason in BROKEN),
+            )
+    return None
+
+
+def usage_of(part: Json) -> Usage:
+    """The tokens of a step. All are 0 when the provider gave none, and there is no total then."""
+    tokens = object_of(part.get("tokens"))
+    if not count_of(tokens.get("total")):
+        return Usage()
+    cache = object_of(tokens.get("cache"))
+    written, thought = count_of(tokens.get("output")), count_of(tokens.get("reasoning"))
+    return Usage(
+        input=count_of(tokens.get("input")),
+        cache_read=count_of(cache.get("read")),
+        cache_create=count_of(cache.get("write")),
+        output=None if written is None or thought is None else written + thought,
+    )
+
+
+def _doing(part: Json) -> str:
+    given = object_of(object_of(part.get("state")).get("input"))
+    shown = next((words for name in _SHOWN if (words := text_of(given.get(name)))), "")
+    name = text_of(part.get("tool")) or "a tool"
+    return clause_of(f"{name} {shown}", 120) or "working"
+
+
+def _answer(transcript: Transcript, cause: Cause) -> str | None:
+    """The texts of a last step that came to its end: before that they may be words on the way."""
+    text = "\n\n".join(transcript.texts)
+    ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
+    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+
+
+def _cost(costs: list[float | None]) -> float | None:
+    """The sum; 0 stands for a model without a price."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) or None if len(known) == len(costs) else None
+
+
+def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:
+    """OpenCode asks its model when every server has connected or failed; it names the failed."""
+    if not (transcript.started and log.known):
+        return None
+    given = {plain(name): log.unavailable.get(key_of(name)) for name in names}
+    return {name: status or "connected" for name, status in given.items()}

@@ -1,0 +1,142 @@
+"""Reads what Qwen Code prints (`--output-format stream-json`, or `json`) into an outcome.
+
+Its events are like Claude Code's, but for what a prompt's tokens include and how a failure looks.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.agents.qwen.causes import answer_of, cause_of
+from swarm_bench.agents.reading.json_lines import (
+    Json,
+    amount_of,
+    clause_of,
+    count_of,
+    list_of,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents.reading.left_chats import answer_tokens, chats_in
+from swarm_bench.agents.reading.tool_costs import (
+    Span,
+    before,
+    moment_of,
+    seconds_by_tool,
+    tokens_by_tool,
+)
+from swarm_bench.agents.stream_json.transcript import Transcript, servers_of, tools_of
+from swarm_bench.agents.stream_json.transcript import usage_of as claude_usage_of
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.status import Cause
+
+CHATS = ".qwen/projects/*/chats/*.jsonl"
+"""Pattern of the files below the home with the conversations. The events that are printed have no
+times, and of a tool's result what a person would be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Left:
+    """What the conversations say of tools, by call id."""
+
+    spans: dict[str, Span] = field(default_factory=dict)
+    tokens: dict[str, int | None] = field(default_factory=dict)
+
+
+def outcome_of(exit: AgentExit) -> Outcome:
+    """The outcome of a finished process."""
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    result = transcript.last.value if transcript.last else {}
+    init = transcript.init or {}
+    known = transcript.known
+    requests = _answered(transcript)
+    usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
+    cause, detail = cause_of(exit, transcript)
+    left = _left_in(exit.home) if known else None
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=answer_of(result),
+        usage=usage,
+        all_in=usage if result else Usage(),
+        turn_usage=requests if known else None,
+        turns=_turns(result, cause, requests) if known else None,
+        duration_ms=amount_of(result.get("duration_ms")),
+        api_ms=amount_of(result.get("duration_api_ms")) or None,
+        model=clause_of(init.get("model")) or transcript.model,
+        program_version=clause_of(init.get("qwen_code_version")),
+        tool_calls=dict(Counter(transcript.calls.values())) if known else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
+        tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.spans),
+        tool_result_tokens=_result_tokens(transcript, left),
+        tool_answers=transcript.answers.all() if known else None,
+        permission_denials=_denials(result) if result else None,
+        subagents=_subagents(transcript) if known else None,
+        servers=servers_of(init),
+        tools_offered=tools_of(init),
+        payload=transcript.last.raw if transcript.last else None,
+        **transcript.commands.known(known),
+    )
+
+
+def usage_of(given: Usage) -> Usage:
+    """Its `input_tokens` include what was read from a cache, and what was written to one, of which
+    it has no figure."""
+    prompt, cached, output = given.input, given.cache_read, given.output
+    if not prompt and not output:
+        return Usage()  # what it prints when no request was answered
+    if prompt is None or cached is None or cached > prompt:
+        return Usage(output=output)
+    return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)
+
+
+def _answered(transcript: Transcript) -> tuple[Usage, ...]:
+    """Per request. A text before a call is an event of its own, with zeros for figures."""
+    given = (usage_of(usage) for usage in transcript.requests.values())
+    return tuple(usage for usage in given if usage != Usage())
+
+
+def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
+    """Its own figure, which counts a request that failed too, or else those that were answered."""
+    stated = count_of(result.get("num_turns"))
+    return len(requests) if stated is None or cause is not Cause.FINISHED else stated
+
+
+def _left_in(home: Path | None) -> _Left | None:
+    entries = chats_in(home, CHATS) if home is not None else None
+    if entries is None:
+        return None
+    left = _Left()
+    for entry in entries:
+        said = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
+        milliseconds = amount_of(said.get("duration_ms"))
+        if said.get("event.name") == "qwen-code.tool_call" and milliseconds is not None:
+            span = before(moment_of(said.get("event.timestamp")), milliseconds / 1000)
+            if span is not None:
+                left.spans[text_of(said.get("call_id")) or ""] = span
+        if entry.get("type") == "tool_result":
+            key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
+            parts = object_of(entry.get("message")).get("parts")
+            left.tokens[key or ""] = answer_tokens(parts)
+    return left
+
+
+def _result_tokens(transcript: Transcript, left: _Left | None) -> dict[str, int] | None:
+    if left is None:
+        return None
+    counts = {key: left.tokens.get(key) for key in transcript.result_tokens}
+    return tokens_by_tool(transcript.calls, counts)
+
+
+def _subagents(transcript: Transcript) -> int:
+    started = Counter(transcript.calls.values()) - Counter(transcript.failures.values())
+    return started["agent"]
+
+
+def _denials(result: Json) -> dict[str, int]:
+    refused = map(object_of, list_of(result.get("permission_denials")))
+    return dict(Counter(text_of(denial.get("tool_name")) or "unknown" for denial in refused))

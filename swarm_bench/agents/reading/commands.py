@@ -1,0 +1,70 @@
+"""The commands and paths that a transcript's tool calls have, cut: they are looked at and not
+kept."""
+
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from swarm_bench.agents.reading.json_lines import object_of, text_of
+
+MOST = 1_000
+"""Different commands, and different paths, of one agent that are looked at."""
+LONGEST = 4_000
+"""Characters of each."""
+_COMMAND = ("command", "cmd", "script", "commands")
+_PATH = (
+    *("file_path", "filePath", "absolute_path", "path", "paths", "dir_path", "notebook_path"),
+    *("directory", "target_file", "file", "files", "relative_path", "filename", "uri"),
+)
+_WRITING = frozenset(
+    {"write", "edit", "multiedit", "notebookedit", "writefile", "replace", "applypatch", "delete"}
+)
+"""Tools, without `_` and in lower case, that read nothing."""
+
+
+class Commands:
+    """Collects them from calls, whatever the tools are called: by the names of arguments."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, None] = {}
+        self._paths: dict[str, None] = {}
+
+    def ask(self, tool: str, arguments: object) -> None:
+        """Note what a call names."""
+        given = object_of(arguments)
+        for key in _COMMAND:
+            _note(self._lines, _lines(given.get(key)))
+        if tool.replace("_", "").lower() not in _WRITING:
+            for key in _PATH:
+                _note(self._paths, _texts(given.get(key)))
+
+    def known(self, shown: bool) -> dict[str, Any]:
+        """Command lines of shells, and files and folders that were read or searched, as fields of
+        an outcome; missing where no calls are `shown`."""
+        if not shown:
+            return {}
+        return {"commands": tuple(self._lines), "paths": tuple(self._paths)}
+
+
+def some(texts: Iterable[str]) -> tuple[str, ...]:
+    """As many of the texts, and as much of each, as is looked at."""
+    kept: dict[str, None] = {}
+    _note(kept, texts)
+    return tuple(kept)
+
+
+def _note(kept: dict[str, None], texts: Iterable[str]) -> None:
+    for text in texts:
+        if len(kept) < MOST:
+            kept.setdefault(text[:LONGEST])
+
+
+def _lines(value: object) -> list[str]:
+    """A command line, or one from its words."""
+    words = _texts(value)
+    return [shlex.join(words)] if isinstance(value, list) and words else words
+
+
+def _texts(value: object) -> list[str]:
+    given = value if isinstance(value, list) else [value]
+    return [text for one in given if (text := text_of(one)) is not None]

@@ -1,0 +1,55 @@
+"""What the ends of all programs have in common."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from swarm_bench.agents.reading.json_lines import clause_of
+from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.status import Cause
+from swarm_bench.runtime import untrusted
+
+Words = Sequence[tuple[str, Cause]]
+"""Patterns, whatever the case of letters, and what they mean: first come, first served."""
+
+STOPPED: Mapping[StopReason, Cause] = {
+    "timeout": Cause.TIMEOUT,
+    "output-limit": Cause.OUTPUT_LIMIT,
+    "turn-limit": Cause.MAX_TURNS,
+}
+_STATUSES: Mapping[int, Cause] = {
+    401: Cause.NOT_AUTHORIZED,
+    402: Cause.NOT_AUTHORIZED,
+    403: Cause.NOT_AUTHORIZED,
+    404: Cause.UNKNOWN_MODEL,
+    408: Cause.PROVIDER_FAILED,
+    413: Cause.CONTEXT_OVERFLOW,
+    429: Cause.RATE_LIMITED,
+}
+
+
+def by_status(status: int | None) -> Cause | None:
+    """What the HTTP status of a provider's answer means; anything can be wrong with a 400."""
+    if status is not None and 500 <= status < 600:
+        return Cause.PROVIDER_FAILED
+    return None if status is None else _STATUSES.get(status)
+
+
+def by_words(table: Words, said: str | None) -> Cause | None:
+    """What the words of a failure mean; `None` when they are about something else."""
+    for pattern, cause in table:
+        if re.search(pattern, said or "", re.IGNORECASE):
+            return cause
+    return None
+
+
+def ending(returncode: int | None, last: str | None) -> str:
+    """Exit code and the last words."""
+    code = "unknown" if returncode is None else returncode
+    words = clause_of(last)
+    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
+
+
+def tail(path: Path, size: int) -> str:
+    """The last `size` bytes of a file, as text."""
+    return untrusted.tail(path, size).decode("utf-8", "replace")

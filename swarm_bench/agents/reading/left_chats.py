@@ -1,0 +1,40 @@
+"""Conversations that Gemini CLI, and Qwen Code which was made from it, leave in their home: lines
+of JSON. Nothing here trusts what lies there."""
+
+from itertools import islice
+from pathlib import Path
+
+from swarm_bench.agents.reading.json_lines import Json, in_line, list_of, object_of, text_of
+from swarm_bench.agents.reading.tool_costs import tokens_of
+from swarm_bench.runtime.untrusted import read_inside
+
+MAX_CHATS = 100
+MAX_CHAT_BYTES = 32 * 1024 * 1024
+"""Of all conversations together."""
+
+
+def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
+    """The entries of all conversations; `None` without any, or when there are too many: figures
+    from a part of them would be wrong."""
+    found = islice(home.glob(pattern), MAX_CHATS + 1)
+    files = sorted(str(file.relative_to(home)) for file in found)
+    read, room = list[bytes](), MAX_CHAT_BYTES
+    for file in files:
+        data = read_inside(home, file, room)
+        if data is not None:
+            read.append(data)
+            room -= len(data)
+    if not read or room <= 0 or len(files) > MAX_CHATS:
+        return None
+    lines = (line for data in read for line in data.splitlines())
+    return tuple(found.value for line in lines for found in in_line(line))
+
+
+def answer_tokens(parts: object) -> int | None:
+    """Tokens of a tool's answer as the model gets it; `None` when not all of it is text."""
+    texts: list[object] = []
+    for part in map(object_of, list_of(parts)):
+        response = object_of(part.get("functionResponse")).get("response")
+        texts += object_of(response).values() or [None]
+    known = [text for text in map(text_of, texts) if text is not None]
+    return tokens_of("".join(known)) if known and len(known) == len(texts) else None

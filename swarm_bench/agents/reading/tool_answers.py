@@ -1,0 +1,264 @@
+"""What MCP tools answered, call by call, as digests: whether two answers are equal, whether there
+is nothing in one, and how much. The texts themselves are not kept."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from swarm_bench.agents.reading.json_lines import list_of, object_of, text_of
+from swarm_bench.core.outcome import ToolAnswer
+from swarm_bench.models.answer_kinds import kind_of
+
+_PREFIX = "mcp__"
+_DIGITS = 12
+_DECODER = json.JSONDecoder()
+_HERE = re.compile(r"[ \t\r\n,]{0,20}[\[{]")
+_BEGINS = re.compile(r"^[\[{]", re.MULTILINE)
+_MOST_VALUES = 1000
+
+_LONGEST_LINE = 500
+_MOST_PHRASES = 50
+_HEADING = 2
+"""Lines at the beginning that can repeat a question."""
+_QUOTES = "\"'`«»“”‘’"
+_LABEL = (
+    r"(?:for|of|about|matching|quer(?:y|ies)|q|search(?:ed|ing)?|questions?|patterns?|terms?|"
+    r"keywords?|topics?|prompt|text)"
+)
+"""What stands before a question that is repeated without quotes."""
+_BETWEEN = (
+    r"(?:[\s,;|&+]{1,4}(?:(?:and|or)\s)?|"
+    rf"[{_QUOTES}](?:\s?[,;|&+]|\s(?:and|or)\b)?\s?[{_QUOTES}])"
+)
+_END = r"(?![\w/\\(-]|\.\w)"
+"""Not in the middle of a name or a path."""
+_PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,5}\b")
+_FOUND = re.compile(
+    r"^[ \t]|\w\.[A-Za-z]\w{0,5}\b|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|^//|"
+    r"^(?:export |public |private |static |async |pub )*"
+    r"(?:def|class|return|raise|import|from|func|function|fn|const|let|var|throw) "
+)
+"""Signs that a line is of a program, or names a file: it is what was found."""
+_UNITS = "(?:ms|msecs?|milliseconds?|µs|s|secs?|seconds?)"
+_TIME = re.compile(
+    rf"(?<![\w.])\d{{1,15}}(?:\.\d{{1,15}})? ?{_UNITS}\b|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
+)
+_FOOT = re.compile(r"\b(?:results?|match(?:es)?|hits?|found|search|query|took)\b", re.IGNORECASE)
+"""What a last line says that is about the answer."""
+_KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_CLOCK = frozenset(
+    {"ms", "msec", "millis", "milliseconds", "seconds", "secs", "sec", "time", "duration"}
+    | {"elapsed", "took", "timestamp", "latency"}
+)
+_ASKING = frozenset(
+    {"query", "queries", "q", "question", "questions", "pattern", "patterns", "search", "term"}
+    | {"terms", "keyword", "keywords", "input", "request", "prompt", "arguments", "args", "params"}
+    | {"parameters", "searched"}
+)
+"""Words of keys whose value repeats a question, wherever they stand."""
+_PLACE = frozenset({"path", "paths", "file", "files", "filename", "uri", "url", "location"})
+"""Words of keys whose value is a place, though it was asked for."""
+
+
+class ToolAnswers:
+    """Collects calls and their results; other tools than those of servers are passed over."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, tuple[str, object]] = {}
+        self._answered: dict[str, ToolAnswer] = {}
+
+    def ask(self, call: str, tool: str, arguments: object) -> None:
+        """Note a call by its id."""
+        if tool.startswith(_PREFIX):
+            self._asked[call] = (tool, arguments)
+
+    def answer(self, call: str, content: object, *, failed: bool = False) -> None:
+        """Note the result of a call, a text or a list of blocks; the last one of a call counts."""
+        self._answered.pop(call, None)
+        if call in self._asked and not failed:
+            self._answered[call] = answer_to(*self._asked[call], content)
+
+    def all(self) -> tuple[ToolAnswer, ...]:
+        """The answers that were no errors."""
+        return tuple(self._answered.values())
+
+
+def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
+    """What a result says, in digests."""
+    asked = sorted(set(_texts(arguments)))
+    text = _text(content)
+    return ToolAnswer(
+        tool=tool,
+        question=_digest(" ".join(asked)) if asked else None,
+        answer=None if text is None else _digest(_without_echo(text, asked)),
+        bytes=None if text is None else len(text.encode("utf-8", "replace")),
+        kind=None if text is None else kind_of(text),
+    )
+
+
+def _text(content: object) -> str | None:
+    """`None` when not all of it is text."""
+    if (text := text_of(content)) is not None:
+        return text
+    if not isinstance(content, list):
+        return None
+    blocks = [object_of(block) for block in list_of(content)]
+    texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
+    known = [text for text in texts if text is not None]
+    return "\n".join(known) if len(known) == len(blocks) else None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in the arguments of a call, as words: a limit or a switch asks nothing else."""
+    if isinstance(value, str):
+        if words := " ".join(value.casefold().split()):
+            yield words
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _without_echo(text: str, asked: list[str]) -> str:
+    """An answer without the question that it repeats and the time that it took, by which two equal
+    answers would differ."""
+    echo = _Echo(asked)
+    try:
+        return "\n".join(_parts_without_echo(text.strip(), echo)) or text
+    except RecursionError:
+        return text
+
+
+def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
+    """The first JSON values and the words between them, one after the other."""
+    at = 0
+    for _ in range(_MOST_VALUES):
+        begin = _first_value(text, at)
+        try:
+            value, end = _DECODER.raw_decode(text, begin)
+        except ValueError:
+            break
+        yield from _text_without_echo(text[at:begin].strip(" \t\r\n,"), echo)
+        yield json.dumps(echo.out_of_value(value), sort_keys=True)
+        at = end
+    yield from _text_without_echo(text[at:], echo)
+
+
+def _first_value(text: str, at: int) -> int:
+    """Where a list or an object begins: here, or with a line; the end when there is none."""
+    if here := _HERE.match(text, at):
+        return here.end() - 1
+    line = _BEGINS.search(text, at)
+    return line.end() - 1 if line else len(text)
+
+
+def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
+    if text.strip():
+        yield echo.out_of_words(text)
+
+
+class _Echo:
+    """Takes a question, and the time that its answer took, out of the answer.
+
+    The words of the question are taken only where a heading, a last line, or a value beside the
+    results repeats them as a question: in a place, or in code, they are what was found."""
+
+    def __init__(self, asked: list[str]) -> None:
+        self._words = frozenset(word for one in asked for word in one.split())
+        whole = [one for one in asked if len(one) <= _LONGEST_LINE][:_MOST_PHRASES]
+        each = [word for one in whole for word in one.split()][:_MOST_PHRASES]
+        many = f"(?:{_one_or_more(whole)}|{_one_or_more(each)})"
+        self._echo = re.compile(
+            rf"(?P<label>\b{_LABEL}[\s:=]{{0,3}}[\[(]?)[{_QUOTES}]?{many}[{_QUOTES}]?[\])]?{_END}"
+            rf"|[{_QUOTES}]{many}[{_QUOTES}]{_END}",
+            re.IGNORECASE,
+        )
+        self._alone = re.compile(rf"[#*\s>=-]*[{_QUOTES}]?{many}[{_QUOTES}]?[*:\s]*", re.IGNORECASE)
+
+    def out_of_words(self, text: str) -> str:
+        """A text without what its first two lines and its last one repeat."""
+        lines = text.splitlines()
+        filled = [at for at, line in enumerate(lines) if line.strip()]
+        if len(filled) > 1 and self._alone.fullmatch(lines[filled[0]][:_LONGEST_LINE]):
+            lines[filled[0]] = ""
+        for at in filled[:_HEADING]:
+            if (told := self._out_of_line(lines[at], last=at == filled[-1])) is None:
+                break
+            lines[at] = told
+        if len(filled) > 1 and _FOOT.search(foot := lines[filled[-1]][-_LONGEST_LINE:]):
+            lines[filled[-1]] = self._out_of_line(foot, last=True) or lines[filled[-1]]
+        return "\n".join(lines)
+
+    def _out_of_line(self, line: str, *, last: bool) -> str | None:
+        """`None` for a line of what was found. The last one may be all that was found, so a path
+        in it is no echo."""
+        if len(line) > _LONGEST_LINE:
+            return None
+        if line.startswith("<"):
+            tag, closed, rest = line.partition(">")
+            return self._echo.sub(_kept, tag) + closed + rest
+        timed = _TIME.sub("", line)
+        told = timed if last and _PATH.search(timed) else self._echo.sub(_kept, timed)
+        return None if _FOUND.search(told) else told
+
+    def out_of_value(self, value: Any) -> Any:
+        """JSON without the keys that repeat, and with the texts beside its results freed of it."""
+        if not isinstance(value, dict):
+            return self._inside(value, listed=False)
+        kept = {key: one for key, one in value.items() if not self._repeats(key, one)}
+        return self._inside(kept or value, listed=False)
+
+    def _repeats(self, key: str, value: Any) -> bool:
+        """Whether a value of the outermost object is the question, by whatever name."""
+        return isinstance(value, str) and not _PLACE & _key_words(key) and self._is_asked(value)
+
+    def _inside(self, value: Any, *, listed: bool) -> Any:
+        if isinstance(value, list):
+            return [self._inside(one, listed=True) for one in value]
+        if isinstance(value, dict):
+            return {
+                key: self._inside(one, listed=listed)
+                for key, one in value.items()
+                if not _is_time(key, one)
+                and not (_ASKING & _key_words(key) and self._is_asked(one))
+            }
+        return self.out_of_words(value) if isinstance(value, str) and not listed else value
+
+    def _is_asked(self, value: Any) -> bool:
+        """Whether it has texts, and all their words are the question's."""
+        words = {word for one in _texts(value) for word in one.split()}
+        return bool(words) and words <= self._words
+
+
+def _one_or_more(phrases: list[str]) -> str:
+    """A pattern for some of the phrases, the longest first, one after the other."""
+    by_length = sorted(set(phrases), key=lambda one: (-len(one), one))
+    some = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or "(?!)"
+    # Without a way back: phrases that are parts of others fit a text in very many ways.
+    return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MOST_PHRASES}}}+)"
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found["label"] or ""
+
+
+def _is_time(key: str, value: Any) -> bool:
+    if not _CLOCK & _key_words(key) or isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) or (
+        isinstance(value, str) and not _TIME.sub("", value[:_LONGEST_LINE]).strip()
+    )
+
+
+def _key_words(key: str) -> set[str]:
+    """`took_ms` and `tookMs` are two words each."""
+    return {word.lower() for word in _KEY_WORD.findall(key[:_LONGEST_LINE])}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]

@@ -1,0 +1,92 @@
+"""The agent that plays a recording: its process prints what was recorded, and the adapter of the
+recorded agent reads it. Nothing in a recording is run or imported: it may come from somebody else.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.agents.replay.recorded import read_recording
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.recording import Recorded
+
+PROGRAM = "swarm_bench.testing.recorded_process"
+COMMAND = "command"
+"""The registered agent that a YAML file describes."""
+YAML = (".yaml", ".yml")
+
+
+class Replay:
+    """Plays what the agents of a recorded session printed."""
+
+    name = "replay"
+    argument = "DIR"
+
+    def __init__(self, given: str) -> None:
+        """`given` is the folder of the recording and, when its agent does not come with
+        swarm-bench, the agent after an `@`: `DIR@module:class`, `DIR@FILE.yaml`.
+
+        Raises `UsageError` and `ConfigError`.
+        """
+        folder, agent = _parts(given)
+        self.recorded = read_recording(folder)
+        self._inner = _adapter(self.recorded, agent)
+
+    def launch(self, request: AgentRequest) -> Launch:
+        """Raises `KeyError` for a trial that the recording lacks."""
+        trial = self.recorded.trials[request.trial]
+        options = [
+            f"--{name}={self.recorded.stream(trial.trial, name)}" for name in ("stdout", "stderr")
+        ]
+        return Launch(
+            argv=(
+                *(sys.executable, "-I", "-m", PROGRAM),
+                *options,
+                f"--code={trial.returncode or 0}",
+            ),
+            turn_limit=trial.turn_limit,
+        )
+
+    def activity(self, line: bytes) -> Activity | None:
+        return self._inner.activity(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return self._inner.outcome(exit)
+
+    def program(self, model: str | None) -> Program:
+        """The program that was recorded; it need not be here."""
+        return self.recorded.recording.experiment.agent
+
+
+def _parts(given: str) -> tuple[Path, str | None]:
+    """The folder, and the agent if one is given."""
+    folder, at, agent = given.rpartition("@")
+    if not at or Path(given).expanduser().exists():
+        return Path(given).expanduser(), None
+    return Path(folder).expanduser(), agent
+
+
+def _adapter(recorded: Recorded, given: str | None) -> Agent:
+    """The agent that reads the streams. What a recording names is only ever a registered one."""
+    word, folder = recorded.recording.adapter, recorded.path
+    known = {plugin.name for plugin in registry.plugins("agents")} - {Replay.name, COMMAND}
+    if given is None and word not in known:
+        raise UsageError(
+            f"{folder} was recorded with the agent {word!r}, which swarm-bench does not have, and "
+            "which is not loaded because a recording names it; if you have it and trust it, give "
+            f"it: --agent {Replay.name}:{folder}@{word}"
+        )
+    made = _made(given or word)
+    if not isinstance(made, Agent) or isinstance(made, Replay):
+        raise ConfigError(f"{given or word!r} is no agent that can be recorded; give another")
+    return made
+
+
+def _made(word: str) -> Any:
+    if word.endswith(YAML):
+        return registry.load("agents", COMMAND)(word)
+    return registry.load("agents", word)()

@@ -1,0 +1,127 @@
+"""Reads a recording. It may come from somebody else: its types are checked, its sizes bounded, and
+no path in it is followed."""
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
+from swarm_bench.core.session.experiment import Stored
+from swarm_bench.core.session.recording import (
+    FOLDER,
+    FORMAT,
+    OVERHEAD,
+    RECORDING,
+    STREAMS,
+    SWARMS,
+    TRIALS,
+    Recorded,
+    RecordedOverhead,
+    RecordedSwarm,
+    RecordedTrial,
+    Recording,
+    stream_path,
+)
+from swarm_bench.core.validation import first_clause
+from swarm_bench.runtime import untrusted
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Of a file that is read as a whole."""
+
+Line = TypeVar("Line", bound=Stored)
+
+
+class _Format(Stored):
+    format: int
+
+
+def read_recording(folder: Path) -> Recorded:
+    """The recording in `folder`, or in the session there. Raises `UsageError` when there is none,
+    `ConfigError` when it is not as it was recorded."""
+    folder = folder.resolve()
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; unpack it, and give the folder with {RECORDING}")
+    if not (folder / RECORDING).exists() and (folder / FOLDER / RECORDING).exists():
+        folder = (folder / FOLDER).resolve()
+    if not (folder / RECORDING).exists():
+        raise UsageError(
+            f"{folder} holds no recording (there is no {RECORDING}); give the folder "
+            f"{FOLDER!r} of a session that was made with --record"
+        )
+    recording = _head(folder / RECORDING)
+    trials, torn_trials = _lines(folder / TRIALS, RecordedTrial)
+    swarms, torn_swarms = _lines(folder / SWARMS, RecordedSwarm)
+    overhead, torn_overhead = _lines(folder / OVERHEAD, RecordedOverhead)
+    latest = {trial.trial: trial for trial in trials}
+    broken = _broken(folder, latest.values())
+    limit = recording.experiment.limits.output_bytes
+    if any(max(trial.sizes.values(), default=0) > limit for trial in latest.values()):
+        raise ConfigError(f"{folder} has more output than an agent can leave; ask for it again")
+    return Recorded(
+        path=folder,
+        recording=recording,
+        trials={name: trial for name, trial in latest.items() if name not in broken},
+        swarms=tuple(swarms),
+        overhead=tuple(overhead),
+        problems=(*torn_trials, *torn_swarms, *torn_overhead, *broken.values()),
+    )
+
+
+def _head(path: Path) -> Recording:
+    content = _content(path)
+    try:
+        if _Format.from_json(content).format != FORMAT:
+            raise UsageError(
+                f"{path} was recorded by another version of swarm-bench; update this one"
+            )
+        return Recording.from_json(content)
+    except ValidationError as error:
+        raise ConfigError(
+            f"{path} is no recording: {first_clause(error)}; ask for it again"
+        ) from error
+
+
+def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
+    """What the lines say, and a sentence on those that say nothing: the last one may be torn."""
+    found, torn = list[Line](), list[str]()
+    content = _content(path) if os.path.lexists(path) else b""
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                found.append(kind.from_json(line))
+            except ValidationError:
+                torn.append(str(number))
+    if not torn:
+        return found, []
+    return found, [f"{path.name}: lines {', '.join(torn[:20])} cannot be read and are left out"]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return untrusted.read(path, MAX_FILE_BYTES)
+    except Refused as error:
+        raise ConfigError(
+            f"{path} is no file of a recording, or too large; ask for it again"
+        ) from error
+
+
+def _broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:
+    """Trials whose streams are not there as they were recorded, and a sentence on each."""
+    if not _is_plain(folder / STREAMS, stat.S_ISDIR):
+        return {t.trial: f"{folder / STREAMS} is not there" for t in trials if t.ran}
+    found = {}
+    for trial in trials:
+        for name, size in trial.sizes.items():
+            path = stream_path(folder, trial.trial, name)
+            if not _is_plain(path) or path.stat().st_size != size:
+                found[trial.trial] = f"{STREAMS}/{path.name} is not as it was recorded"
+    return found
+
+
+def _is_plain(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> bool:
+    """Whether it is there and of the kind; a link is neither file nor folder: it leads away."""
+    return os.path.lexists(path) and is_kind(path.lstat().st_mode)

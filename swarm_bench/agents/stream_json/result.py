@@ -1,0 +1,140 @@
+"""The figures in Claude Code's result events."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from swarm_bench.agents.reading.json_lines import (
+    Json,
+    amount_of,
+    count_of,
+    list_of,
+    object_of,
+    text_of,
+)
+from swarm_bench.agents.stream_json.transcript import Transcript, usage_of
+from swarm_bench.core.outcome import Usage
+
+_Figure = TypeVar("_Figure", int, float)
+
+_NOTHING = Usage(input=0, cache_read=0, cache_create=0, output=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What the results say together. Tokens, turns and time are each result's own and are added
+    up; cost, sub-agents and the use of the models run on, and are those of the last one."""
+
+    usage: Usage
+    """Of the main conversation."""
+    all_in: Usage
+    """With sub-agents and compactions."""
+    turns: int | None
+    duration_ms: float | None
+    api_ms: float | None
+    cost: float | None
+    cost_unreliable: bool | None
+    denials: dict[str, int] | None
+    subagents: int | None
+
+
+def figures_of(results: Sequence[Json]) -> Figures:
+    """The figures of a program's results, in the order in which it numbered them."""
+    last = results[-1] if results else {}
+    usage = Usage.total(_figures(usage_of(result.get("usage"))) for result in results)
+    models = last.get("modelUsage")
+    all_in = _all_in(object_of(models))
+    counted = usage != Usage() or all_in != Usage()
+    return Figures(
+        usage=usage,
+        all_in=all_in,
+        turns=_sum(count_of(result.get("num_turns")) for result in results),
+        duration_ms=_sum(amount_of(result.get("duration_ms")) for result in results),
+        api_ms=amount_of(last.get("duration_api_ms")),
+        # Without a single answered request there is nothing that the 0 would be the price of.
+        cost=amount_of(last.get("total_cost_usd")) if counted or models is None else None,
+        cost_unreliable=_unreliable(object_of(models)),
+        denials=_denials(results),
+        subagents=count_of(object_of(last.get("subagent_stats")).get("spawned")),
+    )
+
+
+def same_requests(figures: Figures, transcript: Transcript) -> Usage:
+    """Tokens of the main conversation, of all the requests that the all-in tokens and the cost are
+    of; without figures where that cannot be told.
+
+    The result leaves out a request after which a limit or an interrupt ended the run, and counts
+    the output of one that broke off as less than it charges.
+    """
+    if figures.all_in in (Usage(), figures.usage) or _is_whole(figures, transcript):
+        return figures.usage
+    alone = transcript.known and transcript.compactions == 0 and not figures.subagents
+    return figures.all_in if alone and not transcript.subagents() else Usage()
+
+
+def _is_whole(figures: Figures, transcript: Transcript) -> bool:
+    """Whether the result counts every request of the main conversation that there was."""
+    stated, charged = vars(figures.usage).values(), vars(figures.all_in).values()
+    if any((of or 0) > (among or 0) for of, among in zip(stated, charged, strict=True)):
+        return False
+    if transcript.known:
+        requests = Usage.total(transcript.requests.values())
+        same = replace(requests, output=None) == replace(figures.usage, output=None)
+        return same and not transcript.broken
+    result = transcript.last.value if transcript.last else {}
+    return result.get("subtype") in ("success", "error_max_turns") and not transcript.broken
+
+
+def _figures(usage: Usage) -> Usage:
+    """Zeros throughout are no figures: they stand there when no request was answered."""
+    return Usage() if usage == _NOTHING else usage
+
+
+def _all_in(models: Json) -> Usage:
+    return Usage.total(
+        Usage(
+            input=count_of(model.get("inputTokens")),
+            cache_read=count_of(model.get("cacheReadInputTokens")),
+            cache_create=count_of(model.get("cacheCreationInputTokens")),
+            output=count_of(model.get("outputTokens")),
+        )
+        for model in map(object_of, models.values())
+    )
+
+
+def _unreliable(models: Json) -> bool | None:
+    """Whether a model was priced without a price of its own. Versions that do not say so price a
+    model that they do not know like their dearest one; an id without `claude` is none they know.
+    """
+    verdicts = []
+    for name, model in models.items():
+        basis = text_of(object_of(model).get("costBasis"))
+        if basis is None:
+            verdicts.append(None if "claude" in name else True)
+        else:
+            verdicts.append(basis == "unknown")
+    if True in verdicts:
+        return True
+    return False if verdicts and None not in verdicts else None
+
+
+def _denials(results: Sequence[Json]) -> dict[str, int] | None:
+    """Refused calls by tool, each once: a later result can repeat those of an earlier one."""
+    given = [result.get("permission_denials") for result in results]
+    if not any(isinstance(denials, list) for denials in given):
+        return None
+    refused: dict[str, str] = {}
+    for denial in (object_of(one) for denials in given for one in list_of(denials)):
+        key = text_of(denial.get("tool_use_id")) or f"call {len(refused)}"
+        refused[key] = text_of(denial.get("tool_name")) or "unknown"
+    return dict(Counter(refused.values()))
+
+
+def _sum(figures: Iterable[_Figure | None]) -> _Figure | None:
+    known: list[_Figure] = []
+    for figure in figures:
+        if figure is None:
+            return None
+        known.append(figure)
+    return sum(known[1:], known[0]) if known else None

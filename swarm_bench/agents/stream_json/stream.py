@@ -1,0 +1,138 @@
+"""Reads what Claude Code prints (`json` and `stream-json`) into an outcome.
+
+Scout and the scripted agent print the same. Nothing here trusts the output: a figure of a wrong
+type is missing, and text that is no JSON is passed over.
+"""
+
+from collections import Counter
+from typing import Any
+
+from swarm_bench.agents.reading.json_lines import (
+    Json,
+    clause_of,
+    in_line,
+    object_of,
+    objects,
+    text_of,
+)
+from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
+from swarm_bench.agents.stream_json.failures import cause_of
+from swarm_bench.agents.stream_json.result import figures_of, same_requests
+from swarm_bench.agents.stream_json.transcript import (
+    OURS,
+    Transcript,
+    blocks,
+    names_of,
+    servers_of,
+    tools_of,
+    usage_of,
+)
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+
+_SHOWN_ARGUMENTS = ("file_path", "pattern", "query", "command", "symbol", "path", "patterns")
+
+
+def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
+    """The outcome of a finished process.
+
+    `output_is_counted` says that assistant events carry the real number of output tokens;
+    Claude Code prints a placeholder there.
+    """
+    transcript = Transcript()
+    for found in objects(exit.stdout):
+        transcript.add(found)
+    results = [transcript.results[index].value for index in sorted(transcript.results)]
+    figures = figures_of(results)
+    cause, detail = cause_of(exit, transcript)
+    result = results[-1] if results else {}
+    known, calls = transcript.known, transcript.calls
+    turn_usage = _turn_usage(transcript, output_is_counted)
+    return Outcome(
+        cause=cause,
+        detail=detail,
+        text=_answer(result),
+        usage=same_requests(figures, transcript) if results else Usage.total(turn_usage),
+        all_in=figures.all_in,
+        turn_usage=turn_usage if known else None,
+        turns=figures.turns,
+        duration_ms=figures.duration_ms,
+        api_ms=figures.api_ms,
+        cost=figures.cost,
+        cost_unreliable=figures.cost_unreliable,
+        tool_calls=dict(Counter(calls.values())) if known else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if known else None,
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
+        tool_seconds=seconds_by_tool(calls, transcript.spans) if known else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
+        tool_answers=transcript.answers.all() if known else None,
+        permission_denials=figures.denials,
+        retries=transcript.retries if known else None,
+        compactions=transcript.compactions if known else None,
+        subagents=_subagents(transcript, figures.subagents),
+        payload=transcript.last.raw if transcript.last else None,
+        **_start(transcript, result),
+    )
+
+
+def _answer(result: Json) -> str | None:
+    """With `is_error` it is a message, which `detail` has; it must not be scored as an answer."""
+    text = text_of(result.get("result")) or ""
+    return text if text.strip() and result.get("is_error") is not True else None
+
+
+def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
+    """What the program says of itself, most of it at its start, and what its calls name."""
+    init = transcript.init or {}
+    ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
+    return {
+        "cost_estimated": True if ours.get("cost_estimated") is True else None,
+        "fixed_rules": True if ours.get("fixed_rules") is True else None,
+        "price_table": clause_of(ours.get("price_table")),
+        "token_counter": clause_of(ours.get("token_counter")),
+        "unusable_tools": names_of(ours.get("unusable_tools")),
+        "model": clause_of(init.get("model")) or transcript.model,
+        "program_version": clause_of(init.get("claude_code_version")),
+        "servers": servers_of(init),
+        "tools_offered": tools_of(init),
+        **transcript.commands.known(transcript.known),
+    }
+
+
+def activity_of(line: bytes) -> Activity | None:
+    """What an assistant event says for the live view."""
+    # Results of tools are long, and say nothing that their calls did not. Inside of a JSON string
+    # there would be a backslash before the second quote.
+    if b'"assistant"' not in line:
+        return None
+    event = next((found.value for found in in_line(line)), {})
+    if event.get("type") != "assistant":
+        return None
+    message = object_of(event.get("message"))
+    calls = blocks(message, "tool_use")
+    doing = ", ".join(_doing(call) for call in calls[:3]) if calls else "writing"
+    return Activity(
+        doing=clause_of(doing, 120) or "working",
+        usage=usage_of(message.get("usage")),
+        request=text_of(message.get("id")),
+    )
+
+
+def _turn_usage(transcript: Transcript, output_is_counted: bool) -> tuple[Usage, ...]:
+    if output_is_counted:
+        return tuple(transcript.requests.values())
+    return transcript.turn_usage()
+
+
+def _subagents(transcript: Transcript, stated: int | None) -> int | None:
+    if stated is not None:
+        return stated
+    return transcript.subagents() if transcript.known else None
+
+
+def _doing(call: Json) -> str:
+    given = object_of(call.get("input"))
+    values = (given[name] for name in _SHOWN_ARGUMENTS if given.get(name))
+    shown = next(values, "")
+    if isinstance(shown, list):
+        shown = " ".join(text_of(part) or "" for part in shown[:8])
+    return f"{text_of(call.get('name')) or 'a tool'} {text_of(shown) or ''}".strip()

@@ -1,0 +1,221 @@
+"""What Claude Code's events say on the way: requests, tool calls, retries, compactions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.json_lines import (
+    Found,
+    Json,
+    amount_of,
+    count_of,
+    list_of,
+    object_of,
+    text_of,
+)
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
+from swarm_bench.agents.reading.tool_costs import Span, between, moment_of, tokens_of
+from swarm_bench.core.outcome import Usage
+
+OURS = "swarm_bench"
+"""Key of the object in which an agent of ours says what Claude Code has no place for."""
+
+_CUT_OFF = "cut off mid-stream"
+"""What the program tells its model of an answer of which it got a part."""
+
+SUBAGENT_TOOLS = ("Agent", "Task")
+"""What the tool that starts a sub-agent is called, and was called."""
+
+
+@dataclass
+class Transcript:
+    """What was gathered from the events so far."""
+
+    init: Json | None = None
+    results: dict[int, Found] = field(default_factory=dict)
+    """By the number that the program gives them: it answers again when work that it had left in
+    the background ends. Results without a number follow each other; the last one counts."""
+    seen: bool = False
+    """Whether there was any event of a conversation: without one, calls are unknown, not none."""
+    requests: dict[str, Usage] = field(default_factory=dict)
+    """Of the main conversation, by id; their output is a placeholder."""
+    outputs: dict[str, int] = field(default_factory=dict)
+    """Tokens of output by request, where the events of the stream itself were printed."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tool name by call id, those of sub-agents among them."""
+    failures: dict[str, str] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    """From a call to its first result, by call id, where both have a time."""
+    result_tokens: dict[str, int | None] = field(default_factory=dict)
+    """Of a call's last result; `None` when it is not text alone."""
+    answers: ToolAnswers = field(default_factory=ToolAnswers)
+    commands: Commands = field(default_factory=Commands)
+    retries: int = 0
+    retrying: Json | None = None
+    """The last event, when it says that a request will be made again."""
+    compactions: int = 0
+    broken: bool = False
+    """Whether an answer of the provider's broke off."""
+    model: str | None = None
+    error: str | None = None
+    """The program's own name for what made it give up, beside the message that it shows."""
+    _streaming: str | None = None
+    _begun: dict[str, datetime | None] = field(default_factory=dict)
+    """When the calls were made."""
+    _in_calls: float = 0.0
+    """Seconds of the calls so far whose times an agent of ours gave."""
+
+    def add(self, found: Found) -> None:
+        event = found.value
+        kind = event.get("type")
+        if kind in ("assistant", "user", "result", "stream_event"):
+            self.retrying = None
+        match kind:
+            case "result":
+                self.results[count_of(event.get("result_index")) or 0] = found
+            case "system":
+                self._system(event)
+            case "assistant":
+                self._assistant(event)
+            case "user":
+                self._user(event)
+            case "stream_event" if event.get("parent_tool_use_id") is None:
+                self._stream_event(object_of(event.get("event")))
+
+    @property
+    def known(self) -> bool:
+        """Whether events were printed, and not the result alone."""
+        return self.seen or self.init is not None
+
+    @property
+    def last(self) -> Found | None:
+        """The result that the program ended with."""
+        return self.results[max(self.results)] if self.results else None
+
+    def turn_usage(self) -> tuple[Usage, ...]:
+        """Per request of the main conversation; the output only where the stream told it."""
+        return tuple(
+            Usage(
+                input=usage.input,
+                cache_read=usage.cache_read,
+                cache_create=usage.cache_create,
+                output=self.outputs.get(request),
+            )
+            for request, usage in self.requests.items()
+        )
+
+    @property
+    def unanswered(self) -> dict[str, str]:
+        """Tool name by call id, of the calls without a result."""
+        return {key: name for key, name in self.calls.items() if key not in self.result_tokens}
+
+    def subagents(self) -> int:
+        """Sub-agents that were started, counted by the calls that did not fail."""
+        started = Counter(self.calls.values()) - Counter(self.failures.values())
+        return sum(started[tool] for tool in SUBAGENT_TOOLS)
+
+    def _system(self, event: Json) -> None:
+        match event.get("subtype"):
+            case "init" if self.init is None:
+                self.init = event
+            case "api_retry":
+                self.retries += 1
+                self.retrying = event
+                self.broken |= event.get("error_status") is None
+            case "compact_boundary":
+                self.compactions += 1
+
+    def _assistant(self, event: Json) -> None:
+        self.seen = True
+        message = object_of(event.get("message"))
+        for block in blocks(message, "tool_use"):
+            key = text_of(block.get("id")) or f"call {len(self.calls)}"
+            self.calls[key] = text_of(block.get("name")) or "unknown"
+            self.answers.ask(key, self.calls[key], block.get("input"))
+            self.commands.ask(self.calls[key], block.get("input"))
+            self._begun.setdefault(key, moment_of(event.get("timestamp")))
+        model = text_of(message.get("model"))
+        if event.get("parent_tool_use_id") is None:
+            self.error = text_of(event.get("error"))
+        if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
+            return  # a sub-agent, which `usage` of the result leaves out too, or no request
+        self.model = model
+        key = text_of(message.get("id")) or f"request {len(self.requests)}"
+        self.requests[key] = usage_of(message.get("usage"))
+
+    def _user(self, event: Json) -> None:
+        self.seen = True
+        if event.get("isSynthetic") is True:
+            said = blocks(object_of(event.get("message")), "text")
+            self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in said)
+        for block in blocks(object_of(event.get("message")), "tool_result"):
+            key = text_of(block.get("tool_use_id"))
+            if key is None or key not in self.calls:
+                continue
+            if block.get("is_error") is True:
+                self.failures[key] = self.calls[key]
+            self.answers.answer(key, block.get("content"), failed=key in self.failures)
+            self.result_tokens[key] = tokens_of(block.get("content"))
+            if (span := self._span(key, event)) is not None:
+                self.spans.setdefault(key, span)
+
+    def _span(self, call: str, event: Json) -> Span | None:
+        """When a call was open whose result an event brings. An agent of ours makes one call after
+        the other, and says how long each took."""
+        measured = amount_of(object_of(event.get(OURS)).get("seconds"))
+        if measured is None:
+            return between(self._begun[call], moment_of(event.get("timestamp")))
+        begin, self._in_calls = self._in_calls, self._in_calls + measured
+        return Span(begin, self._in_calls)
+
+    def _stream_event(self, event: Json) -> None:
+        match event.get("type"):
+            case "message_start":
+                self._streaming = text_of(object_of(event.get("message")).get("id"))
+            case "message_delta":
+                output = usage_of(event.get("usage")).output
+                if self._streaming is not None and output is not None:
+                    self.outputs[self._streaming] = output
+
+
+def blocks(message: Json, kind: str) -> list[Json]:
+    """The blocks of that type in a message's content."""
+    content = (object_of(block) for block in list_of(message.get("content")))
+    return [block for block in content if block.get("type") == kind]
+
+
+def usage_of(value: object) -> Usage:
+    """Claude's `usage` object."""
+    given = object_of(value)
+    return Usage(
+        input=count_of(given.get("input_tokens")),
+        cache_read=count_of(given.get("cache_read_input_tokens")),
+        cache_create=count_of(given.get("cache_creation_input_tokens")),
+        output=count_of(given.get("output_tokens")),
+    )
+
+
+def servers_of(init: Json) -> dict[str, str] | None:
+    """MCP servers at the start, with the status of each."""
+    given = init.get("mcp_servers")
+    return dict(_server_pairs(given)) if isinstance(given, list) else None
+
+
+def tools_of(init: Json) -> tuple[str, ...] | None:
+    """Tools at the start."""
+    return names_of(init.get("tools"))
+
+
+def names_of(given: object) -> tuple[str, ...] | None:
+    """Names of tools in a list of them."""
+    if not isinstance(given, list):
+        return None
+    return tuple(name for tool in given if (name := text_of(tool)) is not None)
+
+
+def _server_pairs(given: list[object]) -> Iterator[tuple[str, str]]:
+    for server in map(object_of, given):
+        if (name := text_of(server.get("name"))) is not None:
+            yield name, text_of(server.get("status")) or "unknown"

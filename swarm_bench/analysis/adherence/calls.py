@@ -1,0 +1,173 @@
+"""Calls of the tools, by mode and tool."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from statistics import median
+
+from swarm_bench.analysis.metrics.measure import metric
+from swarm_bench.analysis.sections.sheets import sheet
+from swarm_bench.analysis.selection import Selection, Trials
+from swarm_bench.core.report.report import Figure, Line, Sheet, Style
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
+
+BUILT_IN = "built-in tools"
+COLUMNS = (
+    metric(
+        "calls",
+        "Calls per trial",
+        "calls",
+        Style.WHOLE,
+        "Median over the trials, 0 for one that made none (tool_calls).",
+    ),
+    metric(
+        "failed",
+        "Failed calls",
+        "calls",
+        Style.WHOLE,
+        "Calls that came back with an error, summed over the trials (tool_failures).",
+    ),
+    metric(
+        "empty",
+        "Empty answers",
+        "answers",
+        Style.WHOLE,
+        "Answers without an error that have nothing in them, summed over the trials "
+        "(tool_answers).",
+    ),
+    metric(
+        "error_texts",
+        "Error texts",
+        "answers",
+        Style.WHOLE,
+        "Answers that are error texts and do not say so otherwise, summed over the trials "
+        "(tool_answers).",
+    ),
+    metric(
+        "seconds_per_call",
+        "Time per call",
+        "seconds",
+        Style.SECONDS,
+        "Time in which a call was open, from the call to its result, divided by the calls of all "
+        "trials (tool_seconds): two calls of half a second made together count as a quarter each.",
+    ),
+    metric(
+        "seconds",
+        "Time per trial",
+        "seconds",
+        Style.SECONDS,
+        "Time in which a call of the tool was open, the median over the trials.",
+    ),
+    metric(
+        "tokens",
+        "Tokens returned per trial",
+        "tokens",
+        Style.WHOLE,
+        "What the results put before the model, counted by us, the median over the trials "
+        "(tool_result_tokens).",
+    ),
+)
+_ABOUT = (
+    "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
+    "one line, with their times added up."
+)
+
+Names = frozenset[str]
+
+
+def tools(selection: Selection) -> Sheet | None:
+    """`None` when no transcript shows a call."""
+    lines = [
+        Line(labels=(mode, label), figures=_figures(trials, names))
+        for mode in selection.modes
+        for trials in [selection.arm(mode).counted]
+        for label, names in _rows(trials, selection.servers(mode))
+    ]
+    if not lines:
+        return None
+    return replace(sheet("Tools", ("Mode", "Tool"), COLUMNS, lines), about=_ABOUT)
+
+
+def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
+    """Each tool of the mode's servers that was called, then the agent's own tools as one."""
+    called = {tool for trial in trials for tool in trial.tool_calls or ()}
+    given = {tool for tool in called if is_of_server(tool, servers)}
+    rows = [(tool, frozenset({tool})) for tool in sorted(given)]
+    return [*rows, (BUILT_IN, frozenset(called - given))] if called else []
+
+
+def _figures(trials: Trials, names: Names) -> tuple[Figure | None, ...]:
+    called = [_called(trial, names) for trial in trials]
+    calls = [_sum(tools, trial.tool_calls) for tools, trial in zip(called, trials, strict=True)]
+    seconds = [_sum(tools, trial.tool_seconds) for tools, trial in zip(called, trials, strict=True)]
+    failed = [_failed(tools, trial) for tools, trial in zip(called, trials, strict=True)]
+    tokens = [
+        _sum(tools, trial.tool_result_tokens) for tools, trial in zip(called, trials, strict=True)
+    ]
+    return (
+        _figure(calls, median),
+        _figure(failed, sum),
+        _of_answers(trials, names, lambda one: one.empty),
+        _of_answers(trials, names, lambda one: one.errors),
+        _per_call(seconds, calls),
+        _figure(seconds, median),
+        _figure(tokens, median),
+    )
+
+
+def _called(trial: TrialRecord, names: Names) -> list[str] | None:
+    """`None` when the transcript shows no calls."""
+    if trial.tool_calls is None:
+        return None
+    return [tool for tool in trial.tool_calls if tool in names]
+
+
+def _sum(called: list[str] | None, given: Mapping[str, float] | None) -> float | None:
+    """Over the tools, 0 for a trial that called none of them; `None` when the figure of one that
+    was called is missing, or nothing of the kind was given."""
+    if called is None or given is None:
+        return None
+    try:
+        return sum([given[tool] for tool in called])
+    except KeyError:
+        return None
+
+
+def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
+    """Failures are only given where there are any."""
+    if called is None or trial.tool_failures is None:
+        return None
+    return sum(trial.tool_failures.get(tool, 0) for tool in called)
+
+
+def _of_answers(
+    trials: Trials, names: Names, figure: Callable[[ToolAnswers], int]
+) -> Figure | None:
+    """`None` for the agent's own tools, whose answers are not looked at."""
+    if not any(name.startswith(MCP_PREFIX) for name in names):
+        return None
+    return _figure(
+        [
+            None
+            if trial.tool_answers is None
+            else sum(figure(one) for tool, one in trial.tool_answers.items() if tool in names)
+            for trial in trials
+        ],
+        sum,
+    )
+
+
+def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) -> Figure:
+    known = [value for value in values if value is not None]
+    return Figure(value=reduce(known) if known else None, missing=len(values) - len(known))
+
+
+def _per_call(seconds: list[float | None], calls: list[float | None]) -> Figure | None:
+    """Over all trials that have both; `None` when they called nothing."""
+    both = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
+    number = sum(count for _, count in both)
+    missing = len(seconds) - len(both)
+    if not number:
+        return Figure(value=None, missing=missing) if missing else None
+    return Figure(value=sum(spent for spent, _ in both) / number, missing=missing)

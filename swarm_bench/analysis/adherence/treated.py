@@ -1,0 +1,111 @@
+"""Which trials of a mode were connected to its tool, and which used it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from swarm_bench.analysis.selection import Selection, Trials
+from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
+from swarm_bench.retrieval.witnesses.treatment import calls_of_servers
+
+_UNKNOWN = {None, Treatment.UNKNOWN}
+_CONNECTED = {Treatment.USED, Treatment.UNUSED}
+
+
+@dataclass(frozen=True, eq=False)
+class Treated:
+    """The trials of one mode, by what the witnesses say of them."""
+
+    selection: Selection
+    mode: str
+
+    @property
+    def all(self) -> Trials:
+        return self.selection.of(self.mode)
+
+    @property
+    def measured(self) -> Trials:
+        """Those that the harness and the provider let run to their own end."""
+        return self.selection.arm(self.mode).measured
+
+    @property
+    def counted(self) -> Trials:
+        return self.selection.arm(self.mode).counted
+
+    @property
+    def compared(self) -> Trials:
+        return self.selection.arm(self.mode).compared
+
+    def labelled(self, *labels: Treatment | None) -> Trials:
+        """Of the measured ones."""
+        return tuple(trial for trial in self.measured if trial.retrieval in labels)
+
+    @cached_property
+    def unknown(self) -> Trials:
+        return tuple(trial for trial in self.counted if trial.retrieval in _UNKNOWN)
+
+    @cached_property
+    def known(self) -> Trials:
+        """The measured trials that show whether they were connected."""
+        return tuple(trial for trial in self.measured if is_connected(trial) is not None)
+
+    @cached_property
+    def connected(self) -> Trials:
+        return tuple(trial for trial in self.measured if is_connected(trial))
+
+    @cached_property
+    def used(self) -> Trials:
+        return tuple(trial for trial in self.counted if trial.retrieval is Treatment.USED)
+
+    @property
+    def partly(self) -> dict[str, int]:
+        """Connected trials that lacked a server of the mode, by server."""
+        lacking = Counter(
+            server for trial in self.connected for server in self._servers if _lacks(trial, server)
+        )
+        return dict(lacking)
+
+    @property
+    def swarms(self) -> tuple[SwarmRecord, ...]:
+        return self.selection.swarms_of(self.mode)
+
+    @property
+    def calls(self) -> int:
+        """Calls of the mode's tools in the trials that count."""
+        return sum(calls_of_servers(trial.tool_calls, self._servers) for trial in self.counted)
+
+    @property
+    def failed(self) -> int:
+        return sum(calls_of_servers(trial.tool_failures, self._servers) for trial in self.counted)
+
+    @property
+    def unanswered(self) -> int:
+        """As far as transcripts can show them."""
+        return sum(calls_of_servers(trial.tool_unanswered, self._servers) for trial in self.counted)
+
+    @cached_property
+    def _servers(self) -> tuple[str, ...]:
+        return self.selection.servers(self.mode)
+
+
+def is_connected(trial: TrialRecord) -> bool | None:
+    """A contaminated trial may have had its own tool too, and one whose use is not proved shows its
+    start; `None` when the trial does not tell."""
+    if trial.retrieval not in {*_UNKNOWN, Treatment.CONTAMINATED}:
+        return trial.retrieval in _CONNECTED
+    evidence = trial.evidence
+    if evidence is None or (evidence.connected is None and not evidence.calls):
+        return None
+    if evidence.connected is None:
+        return True
+    # An agent can call what it does not have.
+    answered = (evidence.calls or 0) - (evidence.failed or 0) - (evidence.unanswered or 0)
+    return bool(evidence.connected or evidence.offered or answered > 0)
+
+
+def _lacks(trial: TrialRecord, server: str) -> bool:
+    """One that was still connecting when the agent started may have come later."""
+    evidence, state = trial.evidence, (trial.mcp_servers or {}).get(server)
+    if evidence is None or evidence.connected is None or evidence.start == "explained":
+        return False
+    return server not in evidence.connected and state not in {"pending", "unknown"}

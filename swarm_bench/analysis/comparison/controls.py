@@ -1,0 +1,102 @@
+"""What a mode's control does by itself, and what the mode adds to that."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.report.report import Column, Controls, Headline, Metric, Split, SplitRow
+from swarm_bench.core.session.experiment import ControlKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Text:
+    """What is said of a kind of control."""
+
+    title: str
+    control: str
+    tool: str
+    about: str
+    without: str
+
+
+_TEXTS: Mapping[ControlKind, _Text] = {
+    "instructions": _Text(
+        title="What the instructions do, and what the tool does",
+        control="Instructions",
+        tool="Tool",
+        about="Instructions: the control, which has the mode's instructions and no tool, against "
+        "{reference}. Tool: the mode against that control. Together: the mode against {reference}.",
+        without="{mode} gives its agents no instructions, so it needs no control: its whole "
+        "difference is the tool's.",
+    ),
+    "placebo": _Text(
+        title="What irrelevant answers do, and what the tool's own do",
+        control="Placebo",
+        tool="Own answers",
+        about="Placebo: a negative control with the mode's instructions and with tools of the same "
+        "names and descriptions, which answer with irrelevant places, against {reference}. What it "
+        "saves is no merit of the tool. Own answers: the mode against that placebo. Together: the "
+        "mode against {reference}.",
+        without="{mode} has no placebo.",
+    ),
+}
+_MEDIANS = (
+    " Each is a median over tasks, so the first two multiplied need not give the third exactly."
+)
+
+
+def controls(
+    selection: Selection, headline: Headline, metrics: Iterable[Metric]
+) -> tuple[Controls, ...]:
+    """By kind, those of which there are any."""
+    metrics = tuple(metrics)
+    kinds = _TEXTS if selection.modes else ()
+    each = (_of_kind(selection, headline, kind, metrics) for kind in kinds)
+    return tuple(one for one in each if one.splits or one.notes)
+
+
+def _of_kind(
+    selection: Selection, headline: Headline, kind: ControlKind, metrics: tuple[Metric, ...]
+) -> Controls:
+    control_of = {mode: one.name for mode, one in selection.controls(kind).items()}
+    barred = {one.mode for one in headline.standings if one.no_verdict}
+    reference, *modes = selection.modes
+    tools = [one for one in modes if selection.has_tool(one) and not selection.is_placebo(one)]
+    tools = tools if control_of else []
+    text, splits, notes = _TEXTS[kind], [], []
+    for mode in tools:
+        control = control_of.get(mode)
+        if control is None:
+            notes.append(text.without.format(mode=mode))
+        elif headline.no_verdict or barred & {mode, control}:
+            notes.append(f"{mode} is not split: there is no verdict on it or on its control.")
+        else:
+            splits.append(_split(selection, control, mode, metrics))
+    return Controls(
+        kind=kind,
+        title=text.title,
+        steps=(text.control, text.tool, "Together"),
+        about=text.about.format(reference=reference) + _MEDIANS,
+        splits=tuple(splits),
+        notes=tuple(notes),
+    )
+
+
+def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
+    names = (selection.modes[0], control, mode)
+    without, controlled, equipped = (Column(mode=name) for name in names)
+    return Split(
+        mode=mode,
+        control=control,
+        tasks=len({trial.task_key for name in names for trial in selection.arm(name).compared}),
+        rows=tuple(
+            SplitRow(
+                metric=metric,
+                control=ratio(selection, controlled, without, metric.key),
+                tool=ratio(selection, equipped, controlled, metric.key),
+                together=ratio(selection, equipped, without, metric.key),
+            )
+            for metric in metrics
+        ),
+    )

@@ -1,0 +1,253 @@
+"""What a comparison says, how far it can be believed, or why it says nothing."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from swarm_bench.analysis.adherence.exercise import COUNTERS, counted
+from swarm_bench.analysis.adherence.treated import Treated, is_connected
+from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
+from swarm_bench.analysis.comparison.ratios import ratios
+from swarm_bench.analysis.concerns.concern import concerns
+from swarm_bench.analysis.concerns.integrity import set_aside
+from swarm_bench.analysis.concerns.tools import KINDS
+from swarm_bench.analysis.metrics.tables import of_headline
+from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.report import Column, Headline, Standing
+from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.status import Status
+
+_SLOW_SECONDS = 5
+_LEAST_CONNECTED = 0.9
+"""Of a session that does not say."""
+
+
+def headline(selection: Selection) -> Headline:
+    nothing = _nothing(selection)
+    standings = [] if nothing else [_standing(selection, mode) for mode in selection.modes]
+    no_verdict = nothing or _no_reference(standings)
+    barred = {one.mode for one in standings if one.no_verdict}
+    real = [mode for mode in selection.modes if not selection.is_placebo(mode)]
+    compared = [] if no_verdict else [one for one in selection.modes[1:] if one in real]
+    modes = [one for one in compared if one not in barred]
+    columns = [one for mode in modes for one in _columns(selection, mode)]
+    tools = [Treated(selection, mode) for mode in real if selection.has_tool(mode)]
+    return Headline(
+        no_verdict=no_verdict,
+        standings=tuple(_shown(standings, no_verdict)),
+        ratios=ratios(selection, columns, of_headline(selection)) if columns else None,
+        all_used=bool(tools) and all(map(_all_used, tools)),
+        agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
+        uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),
+    )
+
+
+def _all_used(treated: Treated) -> bool:
+    """Whether those that are compared are those that used the tool."""
+    used = sum(trial.retrieval is Treatment.USED for trial in treated.compared)
+    return used == len(treated.compared) == len(treated.used)
+
+
+def _proved(treated: Treated) -> bool:
+    """Whether counters were held against the transcripts of all its swarms."""
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    return bool(swarms) and all(swarm.counters for swarm in swarms)
+
+
+def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:
+    """Those that say something. Without a reference, each mode is said to have no verdict: its
+    line may be quoted alone."""
+    for place, one in enumerate(standings):
+        if no_verdict:
+            reason = one.no_verdict or "there is nothing to compare it with."
+            one = replace(one, no_verdict=reason if place else None, qualifications=())
+        if one.treatment or one.no_verdict or one.qualifications:
+            yield one
+
+
+def _columns(selection: Selection, mode: str) -> Iterator[Column]:
+    """As used only where it differs, and where anybody used the tool."""
+    yield Column(mode=mode)
+    if not selection.has_tool(mode):
+        return
+    # A reference without a tool has nothing to use.
+    with_tool = filter(selection.has_tool, (selection.modes[0], mode))
+    compared = [Treated(selection, one).compared for one in with_tool]
+    used = [sum(one.retrieval is Treatment.USED for one in trials) for trials in compared]
+    if all(used) and used != list(map(len, compared)):
+        yield Column(mode=mode, as_used=True)
+
+
+def _nothing(selection: Selection) -> str | None:
+    if not selection.trials:
+        return "there is no record of any trial."
+    if all(map(is_ours, selection.trials)):
+        return "nothing could be measured, since no trial ran to completion."
+    return None
+
+
+def _no_reference(standings: list[Standing]) -> str | None:
+    """Without the reference there is nothing to compare with."""
+    reference, *modes = standings
+    if not modes or reference.no_verdict is None:
+        return None
+    return f"everything is compared with {reference.mode}, and {reference.no_verdict}"
+
+
+def _standing(selection: Selection, mode: str) -> Standing:
+    treated, barred = Treated(selection, mode), barred_by(selection, mode)
+    return Standing(
+        mode=mode,
+        treatment=_treatment(treated) if selection.has_tool(mode) else "",
+        no_verdict=barred,
+        qualifications=() if barred else tuple(dict.fromkeys(_qualifications(selection, mode))),
+    )
+
+
+def barred_by(selection: Selection, mode: str) -> str | None:
+    """Why nothing can be said of the mode; `None` when something can."""
+    treated = Treated(selection, mode)
+    touched = treated.labelled(Treatment.CONTAMINATED)
+    if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):
+        return (
+            f"{len(touched)} of {amount(len(treated.measured), 'trial')} of it had a tool that "
+            "the mode does not give."
+        )
+    if not selection.has_tool(mode) and _counts_without_tool(selection, mode):
+        return "the tool's counters moved while its agents ran, although it gives no tool."
+    if len(_unanswered(treated)) == len(treated.compared):
+        return _no_answer(treated)
+    return _too_few_connected(selection, treated) if selection.has_tool(mode) else None
+
+
+def _counts_without_tool(selection: Selection, mode: str) -> bool:
+    """Of a session whose counters were not compared; where they were, the label says it."""
+    swarms = tuple(swarm for swarm in selection.swarms_of(mode) if swarm.counters is None)
+    return any(counted(swarms, probe) for probe in COUNTERS)
+
+
+def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
+    experiment = selection.data.experiment
+    least = experiment.min_connected if experiment else _LEAST_CONNECTED
+    known, connected = len(treated.known), len(treated.connected)
+    if not known or connected / known >= least:
+        return None
+    return (
+        f"{connected} of {amount(known, 'trial')} ({connected / known:.0%}) were connected to the "
+        f"tool, and --min-connected asks for {least:.0%}."
+    )
+
+
+def _treatment(treated: Treated) -> str:
+    """`connected in 12 of 12 trials, used in 11`."""
+    trials = len(treated.counted)
+    if not trials or not treated.known:
+        return ""
+    connected = sum(is_connected(trial) is True for trial in treated.counted)
+    return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
+
+
+def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
+    treated = Treated(selection, mode)
+    yield from set_aside(selection)
+    yield from _left_out(treated)
+    yield from _unfinished(treated)
+    if selection.is_placebo(mode):
+        yield OF_A_PLACEBO
+    placebo = selection.controls("placebo").get(mode)
+    if placebo and mode != selection.modes[0]:
+        barred = barred_by(selection, placebo.name)
+        yield from [NO_VERDICT] if barred else doubts(treated, Treated(selection, placebo.name))
+    if selection.has_tool(mode):
+        yield from _unknown_use(treated)
+    for kind in KINDS:
+        yield from (concern.qualification for concern in concerns(selection, mode, kind))
+    if selection.has_tool(mode):
+        yield from _working(treated)
+        yield from _slow(selection, mode)
+
+
+def _left_out(treated: Treated) -> Iterator[str]:
+    planned, found = _planned(treated), _reasons(treated)
+    found.pop("contaminated", None)  # a concern of its own
+    if found:
+        said = [
+            f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
+        ]
+        out = f"{sum(found.values())} of {amount(planned, 'trial')}"
+        yield f"{out} left out of the ratios ({', '.join(said)})"
+
+
+def _reasons(treated: Treated) -> dict[str, int]:
+    """How many trials are left out of the ratios, by why."""
+    reasons = {
+        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
+        "failed": len(treated.counted) - len(treated.compared),
+        "not measured": len(treated.all) - len(treated.measured),
+        "not run": _planned(treated) - len(treated.all),
+    }
+    return {reason: count for reason, count in reasons.items() if count}
+
+
+def _planned(treated: Treated) -> int:
+    return max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
+
+
+def _no_answer(treated: Treated) -> str:
+    """Why none of the mode's trials is worth comparing."""
+    found = {**_ends(treated), **_reasons(treated)}
+    trials = _planned(treated)
+    what = "gave an answer" if treated.compared else "can be compared"
+    if not found:
+        return f"none of its trials {what}: none was run."
+    said = ", ".join(f"{count} of {trials} {why}" for why, count in found.items())
+    return f"none of its trials {what}: {said}."
+
+
+def _unfinished(treated: Treated) -> Iterator[str]:
+    """Trials in the ratios with what they spent until a limit stopped them."""
+    ends = _ends(treated)
+    if ends:
+        some = f"{sum(ends.values())} of {amount(len(treated.compared), 'trial')} in the ratios"
+        said = ", ".join(f"{count} {end}" for end, count in ends.items())
+        yield f"{some} ended without an answer ({said})"
+
+
+def _ends(treated: Treated) -> dict[str, int]:
+    return dict(Counter(str(trial.cause or trial.status) for trial in _unanswered(treated)))
+
+
+def _unanswered(treated: Treated) -> list[TrialRecord]:
+    return [trial for trial in treated.compared if trial.status is Status.BUDGET_REACHED]
+
+
+def _unknown_use(treated: Treated) -> Iterator[str]:
+    trials = amount(len(treated.counted), "trial")
+    what = "used" if all(map(is_connected, treated.unknown)) else "connected"
+    if treated.counted and len(treated.unknown) == len(treated.counted):
+        yield f"whether the tool was {what} cannot be told"
+    elif treated.unknown:
+        some = f"{len(treated.unknown)} of {trials}"
+        yield f"whether the tool was {what} cannot be told of {some}"
+    for server, lacking in treated.partly.items():
+        yield f"the server {server} not connected in {lacking} of {trials}"
+
+
+def _working(treated: Treated) -> Iterator[str]:
+    if treated.failed:
+        yield f"{treated.failed} of {amount(treated.calls, 'call')} of its tools failed"
+    if treated.unanswered:
+        one = "was" if treated.unanswered == 1 else "were"
+        calls = amount(treated.calls, "call")
+        yield f"{treated.unanswered} of {calls} of its tools {one} never answered"
+
+
+def _slow(selection: Selection, mode: str) -> Iterator[str]:
+    measured = {one.mode: one.server_seconds for one in selection.data.overhead}
+    for server, seconds in measured.get(mode, {}).items():
+        if seconds > _SLOW_SECONDS:
+            yield (
+                f"the server {server} took {seconds:.1f} s to answer before the session, and its "
+                "agents wait for it too"
+            )

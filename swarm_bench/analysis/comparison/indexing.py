@@ -1,0 +1,46 @@
+"""How long a mode's index took, and whether its agents' time has it in it."""
+
+from statistics import median
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.report.report import Indexing
+from swarm_bench.core.session.records import SwarmRecord
+
+
+def indexing(selection: Selection, mode: str) -> Indexing | None:
+    """The medians over the mode's swarms; `None` for a mode without a tool."""
+    if not selection.has_tool(mode):
+        return None
+    swarms = selection.swarms_of(mode)
+    is_before = _is_before(selection, mode)
+    return Indexing(
+        before=_median([_before(swarm, is_before) for swarm in swarms]),
+        within=None if is_before else _median([swarm.index_seconds for swarm in swarms]),
+        missing=sum(_is_unknown(swarm, is_before) for swarm in swarms),
+        copied=sum(swarm.index_copied is True for swarm in swarms),
+    )
+
+
+def _is_unknown(swarm: SwarmRecord, indexed: bool) -> bool:
+    """A first call stands for the index where nothing else is said to make one."""
+    return swarm.index_seconds is None and (indexed or swarm.warm_up_seconds is None)
+
+
+def _before(swarm: SwarmRecord, indexed: bool) -> float | None:
+    """A first call may index too, so it belongs to what came before the agents."""
+    parts = [swarm.index_seconds if indexed else None, swarm.warm_up_seconds]
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
+
+
+def _median(seconds: list[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return median(known) if known else None
+
+
+def _is_before(selection: Selection, mode: str) -> bool:
+    experiment = selection.data.experiment
+    if experiment is None or mode not in {one.name for one in experiment.modes}:
+        return False
+    asked = experiment.mode(mode)
+    return bool(asked.services) or experiment.prepares(asked)

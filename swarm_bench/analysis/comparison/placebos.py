@@ -1,0 +1,72 @@
+"""What a negative control says: of itself, and of the mode that it controls."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.analysis.metrics.tables import of_headline
+from swarm_bench.core.report.report import Column
+from swarm_bench.retrieval.witnesses.treatment import is_of_server
+
+OF_A_PLACEBO = "a negative control: irrelevant answers"
+NO_VERDICT = "its placebo has no verdict"
+MARGIN = 0.1
+"""A mode has to spend less than its placebo by more than this part of what the placebo spends."""
+LONGER = 1.5
+"""Answers of a placebo that are longer than its mode's by more than this factor cost by themselves
+what its mode seems to save."""
+_NO_PRICE = frozenset({"result_lines"})
+"""Less of it is no gain."""
+
+
+def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
+    """What the placebo of a mode says against the mode."""
+    metrics = list(_as_good(treated, placebo))
+    if metrics:
+        yield (
+            "a placebo, whose answers were irrelevant, did better or was within "
+            f"{MARGIN:.0%}: {', '.join(metrics)}"
+        )
+    yield from _longer_answers(treated, placebo)
+
+
+def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
+    """The metrics in which the mode is not better by the margin, with both ratios."""
+    selection = treated.selection
+    reference = Column(mode=selection.modes[0])
+    for metric in of_headline(selection):
+        own, other = (
+            ratio(selection, Column(mode=one.mode), reference, metric.key)
+            for one in (treated, placebo)
+        )
+        if metric.key in _NO_PRICE or not own or not other:
+            continue
+        if own.median >= (1 - MARGIN) * other.median:
+            yield f"{metric.title} {_times(other.median)} against {_times(own.median)}"
+
+
+def _longer_answers(treated: Treated, placebo: Treated) -> Iterator[str]:
+    own, other = _bytes_per_answer(treated), _bytes_per_answer(placebo)
+    if own is None or other is None or other <= LONGER * own:
+        return
+    if own:
+        yield f"its placebo's answers were {other / own:.1f} times as long"
+    else:
+        yield "its placebo's answers were longer: its own had no text"
+
+
+def _bytes_per_answer(treated: Treated) -> float | None:
+    """Of the mode's tools; `None` when no answer is known."""
+    servers = treated.selection.servers(treated.mode)
+    found = [
+        answers
+        for trial in treated.compared
+        for tool, answers in (trial.tool_answers or {}).items()
+        if is_of_server(tool, servers)
+    ]
+    shown = sum(answers.answers - answers.hidden for answers in found)
+    return sum(answers.bytes for answers in found) / shown if shown else None
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}×" if value >= 0.1 else f"{value:.2g}×"

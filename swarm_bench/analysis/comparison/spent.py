@@ -1,0 +1,36 @@
+"""What agents spent that think with fixed rules: figures that are no headline.
+
+The rules decide how often and how much the agents ask, so the rules decide the ratios too.
+"""
+
+from dataclasses import replace
+
+from swarm_bench.analysis.comparison.controls import controls
+from swarm_bench.analysis.comparison.legend import variation
+from swarm_bench.analysis.comparison.ratios import in_ratios, ratios
+from swarm_bench.analysis.metrics.tables import spending
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.report.report import Headline, SpentByRules
+
+TITLE = "What the fixed rules spent"
+BANNER = (
+    "These are no figures of a model: fixed rules decided how much the agents ask and read, and a "
+    "placebo server, which answers every question with the same irrelevant places, can get low "
+    "ones too."
+)
+
+
+def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | None:
+    """`None` when a model decided, or there is nothing to compare."""
+    if not selection.fixed_rules or headline.ratios is None:
+        return None
+    columns, metrics = headline.ratios.columns, spending(selection)
+    found = ratios(selection, columns, metrics)
+    noise = variation(in_ratios(selection, columns), metrics)
+    legend = f"Read these like the headline's ratios. {noise}"
+    return SpentByRules(
+        title=TITLE,
+        banner=BANNER,
+        ratios=replace(found, legend=(legend,)),
+        controls=controls(selection, headline, metrics),
+    )

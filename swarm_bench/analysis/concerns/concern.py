@@ -1,0 +1,37 @@
+"""What stands against believing the figures of a mode: said in the headline, and below it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.selection import Selection, once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concern:
+    """One thing that stands against a mode's figures. There is no warning without a qualification,
+    so that the headline never says less than the warnings."""
+
+    qualification: str
+    """A clause for the headline. Equal ones are said once."""
+    warning: str | None = None
+    """One sentence or more, with the mode, the numbers and the places; `None` when the clause says
+    it all."""
+
+
+Kind = Callable[[Treated], Iterator[Concern]]
+"""Looks for one kind of concern in a mode."""
+
+
+@once
+def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]:
+    """What a kind finds in a mode."""
+    return tuple(kind(Treated(selection, mode)))
+
+
+def warned(selection: Selection, kind: Kind) -> Iterator[str]:
+    """The warnings of one kind, mode by mode."""
+    for mode in selection.modes:
+        for concern in concerns(selection, mode, kind):
+            if concern.warning:
+                yield concern.warning

@@ -1,0 +1,152 @@
+"""Answers with nothing in them: empty ones, error texts, and the same for every question; and those
+that nobody can look at."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.retrieval.witnesses.treatment import is_of_server
+
+_TELLING = 2
+"""Answers of one tool of several, or different questions, from which on equal ones say something:
+one search that finds nothing is a search."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pooled:
+    """The answers of one tool in all trials of a mode that count."""
+
+    answers: int
+    empty: int
+    errors: int
+    hidden: int
+    questions: int
+    """Different ones, of answers with something in them."""
+    different: int
+
+    @property
+    def all_empty(self) -> bool:
+        return 0 < self.answers == self.empty
+
+    @property
+    def often_empty(self) -> bool:
+        """From one half on."""
+        return 0 < self.answers <= 2 * self.empty
+
+    @property
+    def all_same(self) -> bool:
+        """Whether all answers with something in them are equal, and were to different questions."""
+        return self.different == 1 and self.questions >= _TELLING and not self.hidden
+
+
+def hollow_answers(treated: Treated) -> Iterator[Concern]:
+    """One for each way in which the mode's tools answered without saying anything."""
+    tools = _pooled(treated)
+    answers = sum(one.answers for one in tools.values())
+    errors = sum(one.errors for one in tools.values())
+    if errors:
+        some = f"{errors} of {amount(answers, 'answer')}"
+        verb = "is an error text" if errors == 1 else "are error texts"
+        yield _concern(treated, f"{some} {verb}", "they look like successful calls")
+    yield from _empty(treated, tools)
+    yield from _alike(treated, tools)
+    yield from _hidden_answers(treated)
+
+
+def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
+    """Said of all tools together, or of each tool of several that was asked more than once."""
+    answered = {tool: one for tool, one in tools.items() if one.answers > one.errors}
+    together = sum(one.answers for one in answered.values())
+    empty = sum(one.empty for one in answered.values())
+    some = {
+        tool: one
+        for tool, one in answered.items()
+        if one.often_empty and one.answers >= _TELLING and len(answered) > 1
+    }
+    if answered and empty == together:
+        what = f"all results were empty ({amount(together, 'answer')})"
+        yield _concern(treated, what, "the tool gave its agents nothing")
+    elif some:
+        for tool, one in some.items():
+            yield _of_one(treated, tool, one)
+    elif together and 2 * empty >= together:
+        what = f"{empty} of {together} results were empty"
+        yield _concern(treated, what, "the tool often gave its agents nothing")
+
+
+def _of_one(treated: Treated, tool: str, one: _Pooled) -> Concern:
+    if one.all_empty:
+        what = f"all results of {tool} were empty ({amount(one.answers, 'answer')})"
+        return _concern(treated, what, "it gave its agents nothing")
+    what = f"{one.empty} of {one.answers} results of {tool} were empty"
+    return _concern(treated, what, "it often gave its agents nothing")
+
+
+def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
+    for tool, one in tools.items():
+        if one.all_same:
+            some = f"{amount(one.answers, 'answer')} to different questions"
+            what = f"every call of {tool} got the same answer ({some})"
+            if one.empty or one.errors:
+                what = f"all answers of {tool} with something in them were the same ({some})"
+            yield _concern(treated, what, "it did not answer what it was asked")
+
+
+def _hidden_answers(treated: Treated) -> Iterator[Concern]:
+    """Trials that used the tool, without an answer of it that is shown."""
+    so = [trial for trial in treated.used if _hides_answers(treated, trial)]
+    if so:
+        what, all_ = "what its tools answered cannot be told", len(treated.used)
+        if len(so) < all_:
+            what = f"{what} in {len(so)} of {amount(all_, 'trial')} that used them"
+        meaning = "the agent does not show the results of its calls"
+        yield _concern(treated, what, f"{meaning} {places(so, treated.selection)}")
+
+
+def _hides_answers(treated: Treated, trial: TrialRecord) -> bool:
+    if trial.tool_answers is None:
+        return True
+    found = [answers for _, answers in _of_tools(treated, trial)]
+    number = sum(one.answers for one in found)
+    if not number:  # although its transcript has calls that were answered
+        return bool(trial.evidence and trial.evidence.retrieved)
+    return number == sum(one.hidden for one in found)
+
+
+def _concern(treated: Treated, what: str, meaning: str) -> Concern:
+    return Concern(qualification=what, warning=f"{treated.mode}: {what}: {meaning}.")
+
+
+def _pooled(treated: Treated) -> dict[str, _Pooled]:
+    found: dict[str, list[ToolAnswers]] = {}
+    for trial in treated.counted:
+        for tool, answers in _of_tools(treated, trial):
+            found.setdefault(tool, []).append(answers)
+    return {tool: _sum(each) for tool, each in sorted(found.items())}
+
+
+def _of_tools(treated: Treated, trial: TrialRecord) -> Iterator[tuple[str, ToolAnswers]]:
+    """By tool of the mode's servers, without those that do not retrieve: a status may well be the
+    same in every call."""
+    selection = treated.selection
+    servers, experiment = selection.servers(treated.mode), selection.data.experiment
+    purposes = experiment.tool_purposes.get(treated.mode, {}) if experiment else {}
+    for tool, answers in (trial.tool_answers or {}).items():
+        if is_of_server(tool, servers) and purposes.get(tool) != "other":
+            yield tool, answers
+
+
+def _sum(each: Iterable[ToolAnswers]) -> _Pooled:
+    given = list(each)
+    return _Pooled(
+        answers=sum(one.answers for one in given),
+        empty=sum(one.empty for one in given),
+        errors=sum(one.errors for one in given),
+        hidden=sum(one.hidden for one in given),
+        questions=len({digest for one in given for digest in one.questions}),
+        different=len({digest for one in given for digest in one.different}),
+    )

@@ -1,0 +1,161 @@
+"""Records that are not what was recorded: changed since, or other than the agents' own streams."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.records import TrialRecord
+
+
+def changed(treated: Treated) -> Iterator[Concern]:
+    """Find lines whose checksum is of another content or missing, and those of another session."""
+    audit, trials = treated.selection.data.audit or Audit(), treated.all
+    edited = [trial for trial in trials if trial.key in audit.edited]
+    if edited:
+        some = f"{len(edited)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} changed after the session wrote them",
+            warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
+            f"{places(edited, treated.selection)}: somebody or something changed them since.",
+        )
+    bare = [trial for trial in trials if trial.key in audit.bare]
+    if bare and _is_sealed(treated.selection, audit):
+        some = f"{len(bare)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} without a checksum",
+            warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and should have "
+            f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
+            "taken away.",
+        )
+    experiment = treated.selection.data.experiment
+    accepted = {None, experiment.session if experiment else None}
+    foreign = [trial for trial in trials if experiment and trial.session not in accepted]
+    if foreign:
+        some = f"{len(foreign)} of {amount(len(trials), 'record')}"
+        yield Concern(
+            qualification=f"{some} from another session",
+            warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
+            f"{places(foreign, treated.selection)}: they were not made by this one.",
+        )
+
+
+def changed_beside(treated: Treated) -> Iterator[Concern]:
+    """Find lines on the mode's swarms and overhead whose checksum is of another content, or is
+    missing where all lines have one."""
+    audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
+    bare = audit.bare_beside if experiment and experiment.sealed_beside else {}
+    for found, what, meaning in (
+        (audit.edited_beside, "changed since", "somebody or something wrote them anew"),
+        (bare, "without a checksum", "every line there should have one"),
+    ):
+        for (file, mode), number in found.items():
+            if mode == treated.mode:
+                some = f"{amount(number, 'line')} of {file} {what}"
+                yield Concern(qualification=some, warning=f"{mode}: {some}: {meaning}.")
+
+
+def unrecorded(treated: Treated) -> Iterator[Concern]:
+    """Find trials of whose swarm `retrieval.jsonl` says nothing: that session was killed, or the
+    line is lost."""
+    if treated.selection.data.experiment is None:
+        return
+    known = {(swarm.run, agent) for swarm in treated.swarms for agent in swarm.agents}
+    so = [trial for trial in treated.measured if (trial.run, trial.agent) not in known]
+    if so:
+        some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
+        yield Concern(
+            qualification=f"no record of the swarms of {some}",
+            warning=f"{treated.mode}: retrieval.jsonl has no line on the swarms of {some} "
+            f"{places(so, treated.selection)}: the session was killed before it was written, or it "
+            "was taken away. Indexing and counters of them are missing.",
+        )
+
+
+def set_aside(selection: Selection) -> Iterator[str]:
+    """The clause for every mode: which agent did it, and what else it changed, is not known."""
+    if selection.data.planted:
+        yield "files of the session were replaced while it ran"
+
+
+def about_set_aside(selection: Selection) -> Iterator[str]:
+    """Name what was put in the place of the session's files."""
+    found = selection.data.planted
+    if found:
+        shown = ", ".join([*found[:5], *(["…"] if len(found) > 5 else [])])
+        yield (
+            "Something was put in the place of files of this session while it ran, probably by an "
+            f"agent, and was set aside: {shown}."
+        )
+
+
+def _is_sealed(selection: Selection, audit: Audit) -> bool:
+    """Whether lines have checksums here, by their own word or by that of the experiment."""
+    experiment = selection.data.experiment
+    return bool(audit.sealed or (experiment and experiment.sealed))
+
+
+def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
+    """Figures that the stored output of the agents gives otherwise."""
+    audit, trials = treated.selection.data.audit or Audit(), treated.all
+    so = [trial for trial in trials if trial.key in audit.differing]
+    if so:
+        some = f"{len(so)} of {amount(len(trials), 'trial')}"
+        keys = dict.fromkeys(key for trial in so for key in audit.differing[trial.key])
+        yield Concern(
+            qualification=f"the figures of {some} are not those of their stored output",
+            warning=f"{treated.mode}: the stored output of {some} gives other figures than "
+            f"metrics.jsonl {places(so, treated.selection)}, for {listed(list(keys))}: "
+            f"{_why(treated.selection, audit, so)}.",
+        )
+
+
+def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
+    """A checksum that fits may be a new one, or the line is as it was and was never right."""
+    if all(trial.key in audit.edited for trial in trials):
+        return "one of the two was changed"
+    experiment = selection.data.experiment
+    if experiment is None:
+        return "one of the two was changed, or is of another run"
+    then = experiment.versions.get("swarm-bench")
+    return (
+        f"one of the two was changed, or swarm-bench {then or 'of then'}, which recorded them, "
+        "read the streams otherwise"
+    )
+
+
+def about_audit(selection: Selection) -> Iterator[str]:
+    """What could not be held against anything, where nothing speaks of a change."""
+    audit = selection.data.audit
+    if audit is None or not selection.trials:
+        return
+    if audit.bare and not _is_sealed(selection, audit):
+        yield (
+            "The records have no checksums, since an older swarm-bench wrote them: whether they "
+            "were changed later is not recorded, and shows only where a stream contradicts them."
+        )
+    if not audit.adapter:
+        yield (
+            "The streams were not held against the records: the agent is no registered one, and "
+            "nothing is loaded because a session names it."
+        )
+    elif audit.unread:
+        there = audit.streams + audit.unreadable + audit.unread
+        were = "was" if audit.streams == 1 else "were"
+        yield (
+            f"{audit.streams} of {amount(there, 'stream')} {were} held against the records: all "
+            "together are too large to be read again for every report."
+        )
+    if audit.unreadable:
+        yield (
+            f"{amount(audit.unreadable, 'stream')} could not be read again, since the agent's "
+            "adapter failed: nothing bears out what is recorded of "
+            f"{'that trial' if audit.unreadable == 1 else 'those trials'}."
+        )
+    if audit.lost:
+        yield (
+            f"The streams of {amount(audit.lost, 'trial')} are not in the session's folder, so "
+            "nothing bears out what their records say."
+        )

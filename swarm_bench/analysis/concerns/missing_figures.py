@@ -1,0 +1,68 @@
+"""Figures that only some trials of a mode have, and answers that may say nothing."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.metrics.tables import TIMES, spending
+from swarm_bench.analysis.wording import amount, in_a_row, places
+from swarm_bench.core.session.records import TrialRecord
+
+
+def missing_figures(treated: Treated) -> Iterator[Concern]:
+    """Find figures that only some trials reported: the cheapest ones, perhaps."""
+    trials, selection = treated.compared, treated.selection
+    titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for metric in (*TIMES, *spending(selection)):
+        if metric.key == "result_lines":  # of an answer, and that there is none is said elsewhere
+            continue
+        without = [n for n, trial in enumerate(trials) if getattr(trial, metric.key) is None]
+        if 0 < len(without) < len(trials):
+            titles[tuple(without)].append(metric.title)
+    for numbers, metrics in titles.items():
+        some = f"{len(numbers)} of {amount(len(trials), 'trial')}"
+        what = in_a_row(metrics)
+        yield Concern(
+            qualification=f"{what[0].lower()}{what[1:]} missing in {some}",
+            warning=f"{treated.mode}: {what[0].lower()}{what[1:]} missing in {some} "
+            f"{places([trials[n] for n in numbers], selection)}; the ratios are of the others.",
+        )
+
+
+def single_lines(treated: Treated) -> Iterator[Concern]:
+    """Compare the shares of one-line answers in the mode and in its reference: an agent
+    that gives up is cheap."""
+    reference = Treated(treated.selection, treated.selection.modes[0])
+    short, short_there = _short(treated.compared), _short(reference.compared)
+    share, share_there = _share(short, treated), _share(short_there, reference)
+    if share is None or share_there is None or share == share_there:
+        return
+    some = f"{len(short)} of {amount(len(treated.compared), 'answer')}"
+    there = f"{len(short_there)} of {len(reference.compared)} in {reference.mode}"
+    yield Concern(
+        qualification=f"{some} of a single line ({there})",
+        warning=f"{treated.mode}: {some} of a single line, and {there}: look whether they are "
+        "answers at all.",
+    )
+
+
+def same_text(treated: Treated) -> Iterator[Concern]:
+    """Find a mode in which different tasks got one and the same answer."""
+    answered = [trial for trial in treated.compared if trial.answer_digest is not None]
+    tasks = {trial.task_key for trial in answered}
+    if len(tasks) > 1 and len({trial.answer_digest for trial in answered}) == 1:
+        what = f"every answer was the same text ({amount(len(answered), 'answer')} to "
+        what += f"{len(tasks)} different tasks)"
+        yield Concern(
+            qualification=what,
+            warning=f"{treated.mode}: {what}: it cannot be an answer to all of them.",
+        )
+
+
+def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    return [trial for trial in trials if trial.result_lines is not None and trial.result_lines <= 1]
+
+
+def _share(short: Sequence[TrialRecord], treated: Treated) -> float | None:
+    return len(short) / len(treated.compared) if treated.compared else None

@@ -1,0 +1,43 @@
+"""What agents reached beside the servers of their mode, as far as anybody saw it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.session.records import TrialRecord
+
+_SHOWN = 3
+"""Sentences; the records have all of them."""
+
+
+def reached_outside(treated: Treated) -> Iterator[Concern]:
+    """A name in a command is weaker proof than a server that was connected: the trials keep their
+    label, and stay in the figures."""
+    mode, selection = treated.mode, treated.selection
+    trials = _reaching(treated)
+    if trials:
+        seen = Counter(one for trial in trials if trial.evidence for one in trial.evidence.outside)
+        more = f" And {len(seen) - _SHOWN} more, in metrics.jsonl." if len(seen) > _SHOWN else ""
+        yield Concern(
+            qualification=f"{_some(treated, trials)} seem to have reached a tool that it does not "
+            "give",
+            warning=f"{mode}: {_some(treated, trials)} seem to have reached a tool that the mode "
+            f"does not give {places(trials, selection)}. {' '.join([*seen][:_SHOWN])}{more} They "
+            "stay in the figures; look at their streams.",
+        )
+    reference = Treated(selection, selection.modes[0])
+    if mode != reference.mode and (others := _reaching(reference)):
+        yield Concern(
+            qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "
+            f"compared, seem to have reached a tool that {reference.mode} does not give"
+        )
+
+
+def _reaching(treated: Treated) -> list[TrialRecord]:
+    return [trial for trial in treated.measured if trial.evidence and trial.evidence.outside]
+
+
+def _some(treated: Treated, trials: Sequence[TrialRecord]) -> str:
+    return f"{len(trials)} of {amount(len(treated.measured), 'trial')}"

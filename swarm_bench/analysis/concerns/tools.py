@@ -1,0 +1,236 @@
+"""What went wrong with the retrieval tools, each thing once."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
+from swarm_bench.analysis.adherence.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.concerns.clones import (
+    brought,
+    instructions_changed,
+    littered,
+    not_torn_down,
+)
+from swarm_bench.analysis.concerns.concern import Concern, Kind
+from swarm_bench.analysis.concerns.empty_answers import hollow_answers
+from swarm_bench.analysis.concerns.integrity import (
+    changed,
+    changed_beside,
+    contradicted_by_streams,
+    unrecorded,
+)
+from swarm_bench.analysis.concerns.missing_figures import missing_figures, same_text, single_lines
+from swarm_bench.analysis.concerns.outside import reached_outside
+from swarm_bench.analysis.concerns.scores import failed_scorers
+from swarm_bench.analysis.concerns.usage import LABELS, labels, unclear
+from swarm_bench.analysis.selection import Slice
+from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.session.records import Treatment, TrialRecord
+
+_TELLING_CALLS = 3
+
+
+def contaminated(treated: Treated) -> Iterator[Concern]:
+    trials, mode = treated.all, treated.mode
+    touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
+    if touched:
+        some = f"{len(touched)} of {amount(len(trials), 'trial')}"
+        yield Concern(
+            qualification=f"{some} contaminated, and left out of the ratios",
+            warning=f"{mode} is contaminated: {len(touched)} of {len(trials)} trials had a tool "
+            f"that the mode does not give {places(touched, treated.selection)}{_foreign(touched)}; "
+            "they are left out of the comparison.",
+        )
+    elif not treated.selection.has_tool(mode):
+        yield from _counted_without_tool(treated)
+
+
+def _foreign(trials: Iterable[TrialRecord]) -> str:
+    """The names that the agents showed."""
+    found = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
+    return f": {listed(sorted(found))}" if found else ""
+
+
+def _counted_without_tool(treated: Treated) -> Iterator[Concern]:
+    """In a session whose counters were not compared with the transcripts."""
+    swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
+    for probe in COUNTERS:
+        uses = counted(swarms, probe)
+        if uses:
+            yield Concern(
+                qualification=f"{TOOLS[probe]} counted calls, and the mode gives no tool",
+                warning=f"{treated.mode} is contaminated: it gives no retrieval tool, yet "
+                f"{TOOLS[probe]} counted {uses:g} queries and expands while its agents ran.",
+            )
+
+
+def contradicted(treated: Treated) -> Iterator[Concern]:
+    for sentence, where in contradictions(treated).items():
+        yield Concern(
+            qualification="the witnesses contradict each other",
+            warning=f"{treated.mode}: the witnesses contradict each other{where}. {sentence}",
+        )
+
+
+def not_exercised(treated: Treated) -> Iterator[Concern]:
+    """Counters that stood still, where neither labels nor contradictions say so."""
+    selection, mode = treated.selection, treated.mode
+    if not selection.has_tool(mode):
+        return
+    parts = [part for part in selection.slices(mode) if part.trials]
+    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+        idle = [part for part in parts if counted(part.swarms, probe) == 0]
+        idle = [part for part in idle if not _has_other_evidence(part)]
+        if idle:
+            shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
+            where = _runs(len(idle), len(parts))
+            yield Concern(
+                qualification=f"{TOOLS[probe]} counted no query and no expand in {where}",
+                warning=f"{mode}: retrieval was not exercised. {TOOLS[probe].capitalize()} counted "
+                f"no query and no expand in {where}"
+                + (f", although {shows} transcripts show calls of the tool" if shows else "")
+                + "; the figures are not those of agents that used it.",
+            )
+
+
+def _has_other_evidence(part: Slice) -> bool:
+    contradicting = any(swarm.counters == "contradict" for swarm in part.swarms)
+    return contradicting or all(trial.retrieval in LABELS for trial in part.trials)
+
+
+def unusable(treated: Treated) -> Iterator[Concern]:
+    """Tools that the agent could not use, of trials that did not use the mode. One that used it
+    has what it needs of it."""
+    trials = [
+        trial
+        for trial in treated.counted
+        if trial.unusable_tools and trial.retrieval is not Treatment.USED
+    ]
+    names = sorted({name for trial in trials for name in trial.unusable_tools or ()})
+    if names:
+        agents = sorted({trial.program for trial in trials if trial.program})
+        tools = f"had no way to use {amount(len(names), 'tool')}"
+        yield Concern(
+            qualification=f"the agent {tools} ({listed(names)})",
+            warning=f"{treated.mode}: {', '.join(agents) or 'the agent'} {tools}: {listed(names)}.",
+        )
+
+
+def nameless(treated: Treated) -> Iterator[Concern]:
+    """Names that are not kept as the agents gave them; no honest one has so many, or such long
+    ones."""
+    cut = sum(trial.names_cut or 0 for trial in treated.all)
+    if cut:
+        trials = amount(sum(bool(trial.names_cut) for trial in treated.all), "trial")
+        about = f"{amount(cut, 'name')} of tools and servers in {trials} were shortened or left out"
+        yield Concern(
+            qualification=about,
+            warning=f"{treated.mode}: {about}: look at what the agents' streams say.",
+        )
+
+
+def broken(treated: Treated) -> Iterator[Concern]:
+    """A tool that never works makes a mode dearer for no reason of its own, a built-in one too."""
+    calls, failures = Counter[str](), Counter[str]()
+    for trial in treated.all:
+        calls.update(trial.tool_calls or {})
+        failures.update(trial.tool_failures or {})
+    for tool, number in failures.items():
+        if number == calls[tool] and number >= _TELLING_CALLS:
+            yield Concern(
+                qualification=f"every call of {tool} failed",
+                warning=f"{treated.mode}: every call of the tool {tool} failed ({number} of "
+                f"{number}); see the agents' streams for the reason, since it may cost this mode "
+                "turns.",
+            )
+
+
+def shared(treated: Treated) -> Iterator[Concern]:
+    """Counters of a service that others may ask have no upper bound."""
+    experiment = treated.selection.data.experiment
+    if experiment is None or experiment.service_url is None:
+        return
+    if "service" in treated.selection.probes(treated.mode) and counted(treated.swarms, "service"):
+        what = "others may have asked its service (--service-url)"
+        yield Concern(
+            qualification=f"{what}, so its counters do not say whose calls they are",
+            warning=f"{treated.mode}: {what} while its agents ran, so the service's counters do "
+            "not say whose calls they are; without --service-url each swarm has a service of its "
+            "own.",
+        )
+
+
+def counted_twice(treated: Treated) -> Iterator[Concern]:
+    again = sum(map(treated.selection.rerun_of, treated.swarms))
+    if again and treated.selection.has_tool(treated.mode):
+        what = f"the tool's counters also have what {amount(again, 'trial')} did before"
+        yield Concern(
+            qualification=what,
+            warning=f"{treated.mode}: {what} being cut off and run again.",
+        )
+
+
+def unheard(treated: Treated) -> Iterator[Concern]:
+    """Counters that were not read, or not compared with the transcripts."""
+    selection, mode = treated.selection, treated.mode
+    if not selection.has_tool(mode):
+        return
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    silent = {swarm.swarm for swarm in uncompared(treated)}
+    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
+        missing = [swarm for swarm in swarms if lost(swarm, probe)]
+        silent -= {swarm.swarm for swarm in missing}
+        if missing:
+            yield _unheard(
+                treated,
+                len(missing),
+                f"the counters of {TOOLS[probe]} were not compared with the transcripts",
+                f"there are no usable counters of {TOOLS[probe]}",
+            )
+    if silent:
+        what = "the tool's counters were not compared with the transcripts"
+        yield _unheard(treated, len(silent), what, what)
+
+
+def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
+    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    where = f" in {some} of {amount(len(swarms), 'swarm')}"
+    return Concern(
+        qualification=short + (where if len(swarms) > 1 else ""),
+        warning=f"{treated.mode}: {long}{where}.",
+    )
+
+
+KINDS: tuple[Kind, ...] = (
+    changed,
+    changed_beside,
+    unrecorded,
+    contradicted_by_streams,
+    contaminated,
+    reached_outside,
+    contradicted,
+    not_exercised,
+    failed_scorers,
+    missing_figures,
+    single_lines,
+    same_text,
+    labels,
+    unclear,
+    hollow_answers,
+    unusable,
+    nameless,
+    broken,
+    unheard,
+    shared,
+    counted_twice,
+    brought,
+    littered,
+    instructions_changed,
+    not_torn_down,
+)
+"""The gravest first."""
+
+
+def _runs(some: int, all_: int) -> str:
+    return "its run" if all_ == 1 else f"{some} of {all_} runs"

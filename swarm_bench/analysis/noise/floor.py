@@ -1,0 +1,90 @@
+"""What a calibration comes to: which differences cannot be told from noise, and what smaller ones
+take."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from swarm_bench.analysis.metrics.tables import RATIOS, REQUESTS, TURNS
+from swarm_bench.analysis.noise.formulas import tasks_for
+from swarm_bench.analysis.wording import amount, in_a_row
+from swarm_bench.core.report.calibration import Noise
+
+_TELLING = {metric.key for metric in RATIOS}
+_WANTED = 1.1
+"""The ratio that is asked about: 10 %."""
+_MOST_TASKS = 1000
+_LOWER_BOUND = (
+    "These are lower bounds: noise is all that is in them, and a real tool helps with some tasks "
+    "more than with others."
+)
+_WHY = (
+    "Chance does that to 5 of 100 metrics. Times suffer more: the agents of a swarm run at the "
+    "same moment, so what disturbs one disturbs all of them, in every task. More runs average that "
+    "out, more tasks do not, and differences in times are harder to find than is said here."
+)
+_LARGEST = 10.0
+"""A ratio beyond this is named no closer."""
+
+
+def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
+    """What to say of the metrics that a headline compares: which varied and which did not; and of
+    all in which the arms are apart."""
+    counts_requests = any(row.metric.key == REQUESTS.key for row in rows)
+    hidden = TURNS.key if counts_requests else REQUESTS.key
+    telling = [row for row in rows if row.metric.key in _TELLING - {hidden}]
+    moving = [*_moving(telling, tasks, runs)]
+    said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
+    if still := [row.metric.title for row in telling if row.still]:
+        said.append(
+            f"{in_a_row(still)} never varied: any difference in a comparison is one of the modes."
+        )
+    if apart := [row.metric.title for row in rows if row.apart]:
+        titles = in_a_row(apart)
+        said.append(f"Two identical arms would have been called different here: {titles}. {_WHY}")
+    return tuple(said)
+
+
+def _problems(tasks: int, runs: int) -> Iterator[str]:
+    if tasks < 2:
+        yield (
+            "With one task there is no interval, and an experiment of this size can find nothing: "
+            "the task is the unit that is compared. Give a suite with more tasks, or more --agents."
+        )
+    if runs < 2:
+        yield (
+            "With one run there is no spread from run to run, and so nothing to say what could be "
+            "found. Give --runs 2 or more; --continue adds them to this session."
+        )
+
+
+def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
+    for row in rows:
+        title = row.metric.title
+        if row.still or row.spread is None:
+            continue
+        if row.spread == 1:
+            yield (
+                f"{title} never varied from run to run and differs between the arms all the same: "
+                "something is not equal in them."
+            )
+        elif row.planned is None:
+            yield f"{title}: {_takes(row.spread, runs)}."
+        else:
+            size = f"{amount(tasks, 'task')} × {amount(runs, 'run')}"
+            hidden = f"{_below(row.planned.high)} cannot reliably be told from noise here"
+            yield f"{title}: {hidden} ({size}); {_takes(row.spread, runs)}."
+
+
+def _takes(spread: float, runs: int) -> str:
+    needed = tasks_for(math.log(_WANTED), math.log(spread), runs, _MOST_TASKS)
+    number = f"about {needed}" if needed else f"more than {_MOST_TASKS}"
+    return f"for 10 % it takes {number} tasks × {amount(runs, 'run')}"
+
+
+def _below(ratio: float) -> str:
+    """What is smaller than the ratio that 80 of 100 such experiments find."""
+    if ratio > _LARGEST:
+        return f"even a factor of {_LARGEST:g}"
+    if ratio >= 2:
+        return f"differences below a factor of {ratio:.1f}"
+    return f"differences below {max(1, round((ratio - 1) * 100))} %"

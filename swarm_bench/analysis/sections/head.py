@@ -1,0 +1,231 @@
+"""What a reader must know before the first figure: what was measured, with what, and how."""
+
+from collections.abc import Iterable
+
+from swarm_bench.analysis.concerns.integrity import about_audit
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.core.report.report import Fact
+from swarm_bench.core.session.experiment import Experiment, Program, Repository
+from swarm_bench.core.session.records import Treatment
+
+_SHOWN_RUNS = 6
+_INDEX = {
+    "cold": "cold (a standalone server indexes in its agents' time)",
+    "warm": "warm (a standalone index is built before its agents start)",
+}
+
+
+def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
+    experiment = selection.data.experiment
+    lines = _lines(experiment, selection) if experiment else _foreign(selection)
+    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+
+
+def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str, str]]]:
+    limits = experiment.limits
+    lines = [
+        [("Repository", place_and_state(experiment.repository))],
+        [
+            ("Agents", _agents(experiment)),
+            ("Runs", str(experiment.runs)),
+            ("Max turns", str(limits.max_turns)),
+            ("Time limit", f"{limits.timeout:g} s"),
+        ],
+        [
+            ("Agent", _program(experiment.agent, _versions(selection))),
+            ("Model", _model(experiment, selection)),
+            ("Tasks", _tasks(experiment)),
+        ],
+    ]
+    if options := _options(experiment):
+        lines.append(options)
+    back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
+    if back_ends:
+        lines.append([("Retrieval", "; ".join(back_ends))])
+    if any(mode.servers for mode in experiment.modes):
+        lines.append([("Index", _index(experiment))])
+    lines.append([("Order", _order(experiment.order)), ("Seed", str(experiment.seed))])
+    lines.append(
+        [
+            ("Session", experiment.session),
+            ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
+        ]
+    )
+    return lines
+
+
+def _index(experiment: Experiment) -> str:
+    needed = [
+        mode.name
+        for mode in experiment.modes
+        if experiment.index == "cold" and experiment.prepares(mode)
+    ]
+    built = f"; {listed(needed)}: prepared before its agents start" if needed else ""
+    return _INDEX[experiment.index] + built
+
+
+def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
+    head = selection.data.head
+    return [
+        [("Repository", head.get("repository", "not recorded"))],
+        [
+            ("Agents", head.get("agents", "not recorded")),
+            ("Max turns", head.get("max_turns", "not recorded")),
+            ("Model", head.get("model", "not recorded")),
+        ],
+        [("Date", head.get("date", "not recorded"))],
+    ]
+
+
+def place_and_state(repository: Repository) -> str:
+    """Which repository, and which state of it."""
+    size = amount(repository.files, "file")
+    if repository.commit is None:
+        return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
+    changes = " with uncommitted changes" if repository.dirty else ""
+    return f"{repository.path} at {repository.commit[:12]}{changes} ({size})"
+
+
+def _agents(experiment: Experiment) -> str:
+    if experiment.benchmark == "ab":
+        return f"1 at a time, {amount(len(experiment.tasks), 'task')}"
+    parts = [str(experiment.trials_per_mode)]
+    if experiment.swarm_size:
+        parts.append(f"in swarms of {experiment.swarm_size}")
+    if experiment.at_once < experiment.trials_per_mode:
+        parts.append(f"at most {experiment.at_once} at a time")
+    if experiment.all_tasks:
+        parts[0] += " (every task)"
+    return ", ".join(parts)
+
+
+def _tasks(experiment: Experiment) -> str:
+    asked, there = experiment.tasks_asked, len(experiment.tasks)
+    return f"{experiment.suite} ({there if asked == there else f'{asked} of {there} asked'})"
+
+
+def _program(program: Program, versions: Iterable[str] = ()) -> str:
+    version = program.version or ", ".join(versions)
+    return f"{program.name} {version}".strip()
+
+
+def _versions(selection: Selection) -> list[str]:
+    return sorted({trial.program_version for trial in selection.trials if trial.program_version})
+
+
+def _model(experiment: Experiment, selection: Selection) -> str:
+    used = sorted({trial.model for trial in selection.trials if trial.model})
+    return ", ".join(used) or experiment.model_label
+
+
+def _options(experiment: Experiment) -> list[tuple[str, str]]:
+    given = (
+        ("Agent arguments", " ".join(experiment.agent_args)),
+        ("Agent variables", ", ".join(experiment.agent_env)),
+        ("Faults played", ", ".join(experiment.faults)),
+    )
+    return [(label, value) for label, value in given if value]
+
+
+def _order(order: tuple[tuple[str, ...], ...]) -> str:
+    shown = [f"run {run}: {', '.join(modes)}" for run, modes in enumerate(order, start=1)]
+    if len(shown) > _SHOWN_RUNS:
+        shown = [*shown[:_SHOWN_RUNS], "further runs in experiment.json"]
+    return "; ".join(shown)
+
+
+def banner(selection: Selection) -> str | None:
+    """What a reader must know before anything else."""
+    replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
+    sentences = []
+    if replayed:
+        sentences.append(
+            f"Replay: what the agents printed comes from the recording of session "
+            f"{', '.join(replayed)}; their times, their memory and the tool's counters too."
+        )
+    if selection.rehearsal:
+        sentences.append(
+            "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
+            "program with the real tools; fixed rules behind a loopback server answered in the "
+            "place of the model. Read here what is connected, offered and called, and what it adds "
+            "to every request; times, tokens, turns, cost and answers say nothing about a model."
+        )
+    return " ".join(sentences) or None
+
+
+def notes(selection: Selection) -> tuple[str, ...]:
+    """What a reader must know to read the figures, where nothing went wrong."""
+    experiment, trials = selection.data.experiment, selection.trials
+    found = []
+    if experiment and experiment.repository.left_out:
+        omissions = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
+        found.append(f"Of the repository: {' '.join(omissions)}")
+    if selection.fixed_rules and not selection.rehearsal:
+        found.append(
+            "The agent thinks with fixed rules and asks no language model. The figures show that "
+            "the tool is connected and called, what it sends and how long that takes; they do not "
+            "show what a model would make of it, nor that it saves anything."
+        )
+    embedded = [trial.backend for trial in trials if "embedded canopy" in (trial.backend or "")]
+    if embedded:
+        part = "is in part" if any(" with " in (name or "") for name in embedded) else "is"
+        found.append(
+            f"The retrieval tool {part} the embedded canopy, a stand-in that speaks canopy's "
+            "protocols: these are no figures of canopy itself."
+        )
+    found += _about_agents(selection)
+    counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
+    if counters:
+        found.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
+    if any(trial.cost_estimated for trial in trials):
+        tables = sorted({trial.price_table for trial in trials if trial.price_table})
+        source = f" with the price table {', '.join(tables)}" if tables else ""
+        found.append(f"Cost is an estimate{source}: nobody was billed.")
+    found += about_audit(selection)
+    if experiment is None:
+        found.append(
+            "These results were written by canopy's own script, which makes one run and keeps no "
+            "transcript: whether an agent reached the tool can only be told from its counters."
+        )
+    return tuple(found)
+
+
+def _about_agents(selection: Selection) -> list[str]:
+    experiment, found = selection.data.experiment, []
+    if experiment and experiment.inherit_settings:
+        found.append(
+            "The agents used the user's own settings, memory files and hooks (--inherit-settings): "
+            "the figures are of this set-up, and another user's will differ."
+        )
+    tested = experiment.agent.tested if experiment else None
+    others = sorted(
+        {
+            trial.program_version
+            for trial in selection.trials
+            if trial.program_version and tested and trial.program_version != tested
+        }
+    )
+    if experiment and others:
+        found.append(
+            f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
+            f"{tested}: look whether tokens, turns and tool calls are plausible."
+        )
+    # Where the mode was not used, a warning says it.
+    idle = {
+        tool
+        for trial in selection.trials
+        if trial.retrieval is Treatment.USED
+        for tool in trial.unusable_tools or ()
+    }
+    if idle:
+        found.append(
+            f"The agent had no way to use {amount(len(idle), 'tool')} of the modes' servers "
+            f"({listed(sorted(idle))}), and used others of them."
+        )
+    if any(trial.turns_counted for trial in selection.trials):
+        found.append(
+            "The agent's program keeps no turn budget: swarm-bench counts the turns in its output "
+            "and stops it at the last, which can come one request late."
+        )
+    return found

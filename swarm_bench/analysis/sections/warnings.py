@@ -1,0 +1,168 @@
+"""What went wrong, in plain sentences, the gravest first. Each names the mode and the numbers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from swarm_bench.analysis.concerns import clones as clone_concerns
+from swarm_bench.analysis.concerns import empty_answers as answer_concerns
+from swarm_bench.analysis.concerns import integrity as audit_concerns
+from swarm_bench.analysis.concerns import missing_figures as figure_concerns
+from swarm_bench.analysis.concerns import outside as outside_concerns
+from swarm_bench.analysis.concerns import scores as score_concerns
+from swarm_bench.analysis.concerns import tools as tool_concerns
+from swarm_bench.analysis.concerns import usage as use_concerns
+from swarm_bench.analysis.concerns.concern import warned
+from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.ports import SCORED_CHARACTERS
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+
+_EFFECT = {
+    Status.AGENT_FAILED: "counted as unsuccessful; what was not reported is missing, not 0",
+    Status.BUDGET_REACHED: "counted as unsuccessful",
+    Status.PROVIDER_LIMITED: "left out of every figure; run again by --continue",
+    Status.HARNESS_FAILED: "left out of every figure; run again by --continue",
+    Status.CANCELLED: "left out of every figure; run again by --continue",
+}
+
+
+def warnings(selection: Selection) -> tuple[str, ...]:
+    return (
+        *_nothing(selection),
+        *warned(selection, audit_concerns.changed),
+        *warned(selection, audit_concerns.changed_beside),
+        *audit_concerns.about_set_aside(selection),
+        *warned(selection, audit_concerns.unrecorded),
+        *warned(selection, audit_concerns.contradicted_by_streams),
+        *warned(selection, tool_concerns.contaminated),
+        *warned(selection, outside_concerns.reached_outside),
+        *_unasked(selection),
+        *warned(selection, tool_concerns.contradicted),
+        *warned(selection, tool_concerns.not_exercised),
+        *_swarm_failures(selection),
+        *_causes(selection),
+        *_not_run(selection),
+        *warned(selection, score_concerns.failed_scorers),
+        *warned(selection, figure_concerns.missing_figures),
+        *warned(selection, figure_concerns.single_lines),
+        *warned(selection, figure_concerns.same_text),
+        *warned(selection, clone_concerns.brought),
+        *warned(selection, clone_concerns.littered),
+        *warned(selection, clone_concerns.instructions_changed),
+        *warned(selection, use_concerns.labels),
+        *warned(selection, use_concerns.unclear),
+        *warned(selection, answer_concerns.hollow_answers),
+        *warned(selection, tool_concerns.unusable),
+        *warned(selection, tool_concerns.nameless),
+        *warned(selection, tool_concerns.broken),
+        *warned(selection, tool_concerns.unheard),
+        *warned(selection, tool_concerns.shared),
+        *warned(selection, tool_concerns.counted_twice),
+        *warned(selection, clone_concerns.not_torn_down),
+        *_mixed(selection),
+        *_unknown_prices(selection),
+        *_unscored(selection),
+        *selection.data.warnings,
+    )
+
+
+def _nothing(selection: Selection) -> Iterator[str]:
+    if not selection.trials:
+        yield "There is no record of any trial."
+    elif all(is_ours(trial) for trial in selection.trials):
+        yield "Nothing could be measured: no trial ran to completion."
+
+
+def _swarm_failures(selection: Selection) -> Iterator[str]:
+    """Those that no trial tells of, and that no later attempt made good."""
+    for swarm in selection.swarms:
+        agents = frozenset(swarm.agents)
+        of_run = selection.of_run(swarm.mode, swarm.run)
+        trials = [trial for trial in of_run if trial.agent in agents]
+        good = len(trials) == len(swarm.agents) and not any(map(is_ours, trials))
+        if good or swarm.failure in {trial.detail for trial in trials}:
+            continue
+        if swarm.failure:
+            yield f"{swarm.mode}, run {swarm.run}: {swarm.failure}"
+        elif swarm.service_healthy is False:
+            yield f"{swarm.mode}, run {swarm.run}: its service died while the agents ran."
+
+
+def _causes(selection: Selection) -> Iterator[str]:
+    for mode in selection.modes:
+        trials = selection.of(mode)
+        by_cause: dict[Cause, list[TrialRecord]] = defaultdict(list)
+        for trial in trials:
+            if trial.cause and trial.cause is not Cause.FINISHED:
+                by_cause[trial.cause].append(trial)
+        for cause, ended in by_cause.items():
+            consequence = CONSEQUENCES[cause]
+            ends = consequence.of(len(ended))
+            detail = next((trial.detail for trial in ended if trial.detail), None)
+            yield (
+                f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} "
+                f"{ends} {places(ended, selection)}; {_EFFECT[consequence.status]}."
+                + (f" The first says: {detail}" if detail else "")
+            )
+
+
+def _not_run(selection: Selection) -> Iterator[str]:
+    how = "; --continue runs them" if selection.data.experiment else ""
+    for mode, planned in selection.data.planned.items():
+        there = len(selection.of(mode))
+        if there < planned:
+            trials = amount(planned, "trial")
+            yield f"{mode}: {planned - there} of {trials} planned have no record{how}."
+
+
+def _unasked(selection: Selection) -> Iterator[str]:
+    """Who answered, if not the rehearsal server?"""
+    for mode in selection.modes:
+        so = [
+            trial
+            for trial in selection.of(mode)
+            if trial.rehearsal and trial.cause is Cause.FINISHED and not trial.rehearsal_requests
+        ]
+        if so:
+            yield (
+                f"{mode}: {len(so)} of {amount(len(selection.of(mode)), 'trial')} gave an answer "
+                f"without asking the rehearsal server {places(so, selection)}: look whether they "
+                "asked a provider, who may have billed it."
+            )
+
+
+def _mixed(selection: Selection) -> Iterator[str]:
+    """Figures of different makers do not compare."""
+    for what, key in (
+        ("models", "model"),
+        ("versions of the agent", "program_version"),
+        ("token counters", "token_counter"),
+    ):
+        found = Counter(getattr(trial, key) for trial in selection.trials)
+        found.pop(None, None)
+        if len(found) > 1:
+            listed = ", ".join(
+                f"{name} ({amount(number, 'trial')})" for name, number in found.items()
+            )
+            yield f"The trials differ in their {what}: {listed}."
+
+
+def _unknown_prices(selection: Selection) -> Iterator[str]:
+    so = [trial for trial in selection.trials if trial.cost_unreliable]
+    if so:
+        models = ", ".join(sorted({trial.model or "unknown" for trial in so}))
+        yield (
+            f"The cost of {amount(len(so), 'trial')} is unreliable: the agent's program has no "
+            f"price of the model ({models}) and took that of another."
+        )
+
+
+def _unscored(selection: Selection) -> Iterator[str]:
+    so = [trial for trial in selection.trials if trial.unscored_characters]
+    if so:
+        yield (
+            f"{amount(len(so), 'answer')} {places(so, selection)} had more than a million "
+            "characters: files, headings, bullets and fences were counted in the first "
+            f"{SCORED_CHARACTERS:,} only."
+        )

@@ -1,0 +1,103 @@
+"""What a series says in words."""
+
+from collections.abc import Mapping, Sequence
+
+from swarm_bench.analysis.sections.head import place_and_state
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.report import Fact, Report
+from swarm_bench.core.report.series import SeriesRow, Sizes
+
+_COSTS = {
+    "call_seconds": ("a call of the tool takes", "as long"),
+    "wall_seconds": ("an agent takes", "as long"),
+    "index_seconds": ("indexing takes", "as long"),
+    "effective_tokens": ("an agent spends", "the tokens"),
+}
+DESCRIPTIVE = (
+    "This is descriptive: nothing is tested, and the sizes ran one after the other, so whatever "
+    "changed meanwhile (a busier machine, a slower provider) is in it too."
+)
+_COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
+
+
+def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
+    """The largest swarms against the smallest; empty with one size, or without figures."""
+    said = [
+        f"{_COSTS[row.metric.key][0]} {ratio:.2f} times {_COSTS[row.metric.key][1]}"
+        for row in rows
+        if row.metric.key in _COSTS and (ratio := row.cells[-1].ratio) is not None
+    ]
+    said += [
+        f"there are {row.cells[-1].value:g} {_COUNTS[row.metric.key]} instead of "
+        f"{row.cells[0].value:g}"
+        for row in rows
+        if row.metric.key in _COUNTS
+        and None not in (row.cells[0].value, row.cells[-1].value)
+        and row.cells[0].value != row.cells[-1].value
+    ]
+    if len(sizes) < 2 or not said:
+        return ""
+    return (
+        f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
+        f"{', '.join(said)}." + (" Caveats: see the headline." if qualified else "")
+    )
+
+
+def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
+    experiment = next(iter(selections.values())).data.experiment
+    if experiment is None:
+        return ()
+    sizes = [
+        f"{size} (not run)" if size not in selections else str(size)
+        for size in sorted({*selections, *_planned(selections)})
+    ]
+    return (
+        (Fact(label="Repository", value=place_and_state(experiment.repository)),),
+        (
+            Fact(label="Agents in a workspace", value=", ".join(sizes)),
+            Fact(label="Trials", value=f"{experiment.trials_per_mode} per mode and run"),
+            Fact(label="Runs", value=", ".join(map(str, _runs(selections)))),
+        ),
+        (
+            Fact(label="Agent", value=experiment.agent.label),
+            Fact(label="Model", value=experiment.model_label),
+            Fact(
+                label="Tasks",
+                value=f"{experiment.suite} ({experiment.tasks_asked} asked, the same in each size)",
+            ),
+        ),
+    )
+
+
+def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> tuple[str, ...]:
+    """What each session warns of is told in its own summary."""
+    found = [
+        f"{amount(size, 'agent')}: not run; --continue runs it."
+        for size in sorted(_planned(selections) - {*selections})
+    ]
+    for (size, selection), report in zip(selections.items(), reports, strict=True):
+        absent = sum(selection.data.planned.values()) - len(selection.trials)
+        if absent > 0:
+            found.append(f"Swarms of {size}: trials that have not been run: {absent}.")
+        if report.warnings:
+            found.append(
+                f"Swarms of {size}: warnings in the session's own summary: {len(report.warnings)}; "
+                f"read agents-{size}/summary.md before its figures."
+            )
+    if len(_runs(selections)) > 1:
+        found.append("The sizes have different numbers of runs; go on with --continue.")
+    return tuple(found)
+
+
+def _planned(selections: Mapping[int, Selection]) -> set[int]:
+    """The sizes that any session of the series was begun with."""
+    experiments = (one.data.experiment for one in selections.values())
+    asked = (one.settings.get("agents") for one in experiments if one)
+    return {size for setting in asked if setting for size in setting.value}
+
+
+def _runs(selections: Mapping[int, Selection]) -> list[int]:
+    """The numbers of runs that differ."""
+    runs = (one.data.experiment.runs for one in selections.values() if one.data.experiment)
+    return list(dict.fromkeys(runs))

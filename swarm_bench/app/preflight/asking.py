@@ -1,0 +1,135 @@
+"""Asks the tools of the modes before anything is spent: every server is greeted in a clone of the
+repository, and a service is started once. What would fail in every trial is refused here."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import anyio
+
+from swarm_bench.app.preflight.handshake import Asking as Asking
+from swarm_bench.app.preflight.handshake import greet_all
+from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.session.experiment import Mode, Program
+from swarm_bench.retrieval.canopy.backends import embedded_label, is_embedded
+from swarm_bench.retrieval.canopy.service import started_service, without_log
+from swarm_bench.retrieval.greeting import Greeting, Greetings
+from swarm_bench.retrieval.modes.mode import check_filling, uses
+from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+
+OMIT = "omit the mode from --modes"
+
+
+async def ask_tools(
+    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
+) -> Greetings:
+    """The greetings of all servers of the modes.
+
+    Raises `UsageError` for a mode that cannot be used, with what it said; a group for several.
+    """
+    with_tool = [mode for mode in modes if mode.servers or mode.services]
+    if not with_tool:
+        return {}
+    unset = Problems()
+    for mode in with_tool:
+        with unset.collected():
+            check_filling(mode, asking.variables)
+    unset.check()
+    emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
+    trouble: list[ServiceFailed] = []
+    try:
+        async with anyio.create_task_group() as group:
+            if asking.service_url is None and any(mode.services for mode in with_tool):
+                group.start_soon(_try_service, asking, trouble)
+            greetings = await greet_all(asking, with_tool, snapshot)
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    problems = [one for mode in with_tool for one in _problems(asking, mode, greetings, trouble)]
+    if len(problems) > 1:
+        raise ExceptionGroup("several modes cannot be used", problems)
+    if problems:
+        raise problems[0]
+    return greetings
+
+
+def _problems(
+    asking: Asking, mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
+) -> Iterator[UsageError]:
+    """Why the mode cannot be used; the names of tools only where every server answered."""
+    if trouble and mode.services:
+        yield UsageError(
+            f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
+        )
+    answers = greetings[mode.name]
+    failed = [_no_start(asking, mode, one) for one in answers.values() if one.problem is not None]
+    yield from failed
+    if mode.servers and not failed and not any(one.tools for one in answers.values()):
+        yield ConfigError(
+            f"The mode {mode.name} offers no tool: its servers answered, and have none; "
+            f"fix {mode.source}, or {OMIT}"
+        )
+    elif not failed:
+        yield from _unknown_tools(mode, answers, asking.secrets(mode))
+
+
+async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
+    work = asking.homes.work
+    log = work / "service.log"
+    try:
+        async with (
+            asking.homes.opened("home-service") as home,
+            started_service(asking.service_command(home), log=log, secrets=asking.secrets()),
+        ):
+            pass
+    except ServiceFailed as error:
+        trouble.append(ServiceFailed(without_log(error, log)))
+
+
+def _no_start(asking: Asking, mode: Mode, greeting: Greeting) -> ConfigError:
+    return ConfigError(
+        f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
+        f"{greeting.problem}; fix {asking.to_fix(mode)}, or {OMIT}"
+    )
+
+
+def _unknown_tools(
+    mode: Mode, greetings: Mapping[str, Greeting], secrets: Collection[str]
+) -> Iterator[ConfigError]:
+    """Calls that none of the mode's servers offers, before they fail in every swarm."""
+    named = {
+        "prepare": mode.prepare.tool if mode.prepare else "",
+        "warm_up": mode.warm_up.tool if mode.warm_up else "",
+        "search": mode.search.tool if mode.search else "",
+    }
+    offered = sorted({tool.name for greeting in greetings.values() for tool in greeting.tools})
+    for key, tool in cleaned(named, secrets).items():  # as those that are offered
+        if tool and tool not in offered:
+            yield ConfigError(
+                f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "
+                f"offer {', '.join(offered)}; fix {mode.source}"
+            )
+
+
+def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:
+    """Who answers in each mode whose servers were greeted."""
+    found = {}
+    for mode in modes:
+        programs = [greeting.program for greeting in greetings.get(mode.name, {}).values()]
+        if programs:
+            label = ", ".join(program.label for program in programs)
+            program = programs[0] if len(programs) == 1 else Program(name=label)
+            found[mode.name] = _with_service(program, mode, asking)
+    return found
+
+
+def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
+    """The back end of a mode: the MCP server, and the service it asks unless both are ours."""
+    if not (mode.services and uses(mode, "canopy_mcp")):
+        return client
+    if asking.service_url is not None:
+        return Program(name=f"{client.label} with the service at --service-url", path=client.path)
+    service = asking.programs["canopy-service"]
+    if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
+        return client
+    name = embedded_label() if is_embedded(service) else str(service)
+    return Program(name=f"{client.label} with {name}", path=client.path)

@@ -1,0 +1,80 @@
+"""Makes the placebos of a session: each server gets a file with the tools that the mode's own
+server has just listed, and is greeted like any other. It repeats that server's name to its agents;
+the session's record calls it by ours."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from swarm_bench.app.preflight.asking import Asking
+from swarm_bench.app.setup.prepared import Prepared
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.session.experiment import Experiment, Mode, Program
+from swarm_bench.retrieval.greeting import Greeting, Greetings, greet
+from swarm_bench.retrieval.modes.mode import render_servers
+from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
+from swarm_bench.retrieval.placebo.drawing import draw_places
+from swarm_bench.retrieval.placebo.forms import placebo_tool
+from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Place
+from swarm_bench.runtime.files import store_errors
+
+
+def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode]:
+    """The modes whose own servers are to be asked: a placebo needs the tools of its mode, which may
+    have nothing left to run itself."""
+    needed = [experiment.mode(mode.control_of[0]) if mode.is_placebo else mode for mode in modes]
+    return list({mode.name: mode for mode in needed}.values())
+
+
+async def make_placebos(
+    asking: Asking, placebos: Sequence[Mode], ready: Prepared, greetings: Greetings
+) -> Greetings:
+    """The greetings of the placebos; `greetings` are those of their tools. Raises `UsageError` when
+    too few files have nothing to do with the tasks."""
+    if not placebos:
+        return {}
+    experiment, folder = ready.experiment, ready.work / PLACEBO
+    places = await places_of_placebos(ready)
+    for mode in placebos:
+        own = experiment.mode(mode.control_of[0])
+        for number, server in enumerate(own.servers):
+            path = material_file(folder, mode.name, number)
+            with store_errors(path):
+                _material(greetings[own.name][server], own, experiment, places).write(path)
+    values = {"workspace": str(ready.work), PLACEBO: str(folder)}
+    async with asking.homes.opened("home-placebo") as home:
+        servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
+        answers = await greet(servers, written=servers, cwd=ready.work, env=asking.env)
+    for name, by_server in answers.items():
+        for greeting in by_server.values():
+            if greeting.problem is not None:
+                raise HarnessError(f"{name} could not be started: {greeting.problem}; try again")
+    return {
+        name: {server: _by_our_name(greeting) for server, greeting in by_server.items()}
+        for name, by_server in answers.items()
+    }
+
+
+def _by_our_name(greeting: Greeting) -> Greeting:
+    ours = Program(name=NAME, version=VERSION, path=greeting.program.path)
+    return replace(greeting, program=ours)
+
+
+async def places_of_placebos(ready: Prepared) -> tuple[Place, ...]:
+    """What the placebos of the session answer with; none without any. Raises `UsageError`."""
+    experiment = ready.experiment
+    if not any(mode.is_placebo for mode in experiment.modes):
+        return ()
+    return await draw_places(ready.snapshot, experiment.tasks, experiment.seed)
+
+
+def _material(
+    greeting: Greeting, mode: Mode, experiment: Experiment, places: tuple[Place, ...]
+) -> Material:
+    return Material(
+        identity=Identity(name=greeting.name, title=greeting.title, version=greeting.version),
+        instructions=greeting.instructions,
+        tools=tuple(placebo_tool(tool, mode.search) for tool in greeting.tools),
+        places=places,
+        files=experiment.repository.files,
+        seed=experiment.seed,
+    )

@@ -1,0 +1,226 @@
+"""From the word after `--agent` to an agent, with what the user gives it."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from swarm_bench.config.settings import Settings
+from swarm_bench.config.shipped import is_file
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
+from swarm_bench.core.listing import Listing
+from swarm_bench.core.outcome import AgentRequest, Launch
+from swarm_bench.core.ports import Agent, Described
+from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode, Program
+from swarm_bench.models.rehearsal.faults import parse_faults
+from swarm_bench.retrieval.modes.mode import render_servers
+from swarm_bench.retrieval.modes.variables import PLACEHOLDERS
+from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.runtime.ownership import temporary
+
+YAML = (".yaml", ".yml")
+COMMAND = "command"
+"""The agent that a YAML file describes."""
+PROMPT = "{{ prompt }}"
+"""Stands for the prompt where only the command line is looked at."""
+
+
+def find_agent(word: str) -> Agent:
+    """The agent that a word stands for: a name, a name with its argument (`replay:DIR`), the path
+    of a YAML file, or `module:class`.
+
+    Raises `UnknownName`, and `ConfigError` for what is no agent.
+    """
+    name, colon, argument = word.partition(":")
+    if not (colon and name in agent_names()) and word.endswith(YAML):
+        name, colon, argument = COMMAND, ":", word
+    if name not in agent_names() and is_file(word):
+        raise UsageError(
+            f"--agent {word} is not an agent file; write a .yaml that starts it, see "
+            "docs/command-agents.md"
+        )
+    if not colon or name not in agent_names():
+        return _made(registry.load("agents", word), word, ())
+    made = registry.load("agents", name)
+    if _argument(made) is None:
+        raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
+    return _made(made, word, (argument,))
+
+
+def agent_names() -> list[str]:
+    """The names of all registered agents; nothing is imported."""
+    return [plugin.name for plugin in registry.plugins("agents")]
+
+
+def needs_argument(name: str) -> bool:
+    """Whether a registered agent is one only with a file or folder after its name."""
+    try:
+        return _argument(registry.load("agents", name)) is not None
+    except SwarmBenchError:
+        return False
+
+
+def list_agents() -> list[Listing]:
+    """Every registered agent, with its version or why it cannot be used."""
+    with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
+        return list(threads.map(_listing, registry.plugins("agents")))
+
+
+def identify(agent: Agent, word: str, model: str | None) -> Program:
+    """The agent's program. One of the user's own goes by the word they gave, or by its file: it may
+    have the name of another."""
+    program = agent.program(model)
+    if word.endswith(YAML):
+        return program.model_copy(update={"name": f"{program.name} ({Path(word).name})"})
+    return program.model_copy(update={"name": word}) if ":" in word else program
+
+
+def check(
+    agent: Agent, modes: Sequence[Mode], settings: Settings, variables: Mapping[str, str]
+) -> None:
+    """Raises `UsageError` for what the agent cannot do in this experiment: refused now rather than
+    in every trial. `variables` are the user's."""
+    if settings.fault and settings.model != REHEARSAL:
+        raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
+    parse_faults(settings.fault)
+    environment(settings)
+    for mode in modes:
+        _try_launch(agent, mode, settings, variables)
+    with_tool = [mode.name for mode in modes if mode.servers]
+    if with_tool and not getattr(agent, "takes_mcp", True):
+        raise UsageError(
+            f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
+            "it some; omit the mode from --modes, or say in its file how it takes them"
+        )
+
+
+def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that the agent's adapter lets through, and those that it documents as keys;
+    none for an agent that cannot be made or launched."""
+    try:
+        agent = find_agent(settings.agent)
+        launch = trial_launch(agent, Mode(name="none", source=""), settings, os.environ)
+    except SwarmBenchError:
+        return frozenset(), frozenset()
+    keys = agent.abilities.keys if isinstance(agent, Described) else ()
+    return frozenset(launch.inherit if launch else ()), frozenset(keys)
+
+
+def trial_launch(
+    agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]
+) -> Launch | None:
+    """How the agent would be started in a mode, its folders and the prompt by name; `None` when its
+    adapter fails. Raises `UsageError` for what it refuses."""
+    with temporary() as folder:
+        workspace, home = folder / "workspace", folder / "home"
+        workspace.mkdir()
+        home.mkdir()
+        readable = {**variables, **environment(settings)}
+        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), readable)
+        config = home / "mcp.json"
+        config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        request = AgentRequest(
+            prompt=PROMPT,
+            workspace=workspace,
+            home=home,
+            mcp_config=config,
+            max_turns=settings.max_turns,
+            model=settings.model,
+            seed=settings.seed,
+            arguments=tuple(settings.agent_arg),
+            inherit_settings=settings.inherit_settings,
+            rehearsal="http://127.0.0.1:1" if settings.model == REHEARSAL else None,
+        )
+        try:
+            launch = agent.launch(request)
+        except UsageError:
+            raise
+        except Exception:  # noqa: BLE001  # an adapter may raise anything
+            return None
+    named = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
+    return replace(launch, argv=tuple(_with_names(word, named) for word in launch.argv))
+
+
+def _with_names(word: str, named: Mapping[str, str]) -> str:
+    for path, name in named.items():
+        word = word.replace(path, name)
+    return word
+
+
+def _try_launch(agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]) -> None:
+    """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
+    may raise is recorded with the trial."""
+    launch = trial_launch(agent, mode, settings, variables)
+    if launch is None:
+        return
+    # In a rehearsal the adapter's variables are what leads to the server, and to no provider.
+    rehearsed = settings.model == REHEARSAL
+    fixed = set(launch.env) if rehearsed else {"HOME"} & set(launch.env)
+    for name in fixed.intersection(environment(settings)):
+        raise UsageError(
+            f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
+            f"{' in a rehearsal' if rehearsed else ''}; omit it"
+        )
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The variables that the user gives the agents: set, or let through by name.
+
+    Raises `UsageError` for one that has no value here.
+    """
+    given = {}
+    for word in settings.agent_env:
+        name, sets, value = word.partition("=")
+        if not sets and name not in os.environ:
+            raise UsageError(f"--agent-env {name}: it is not set here; set it, or omit it")
+        if value == NOT_STORED:
+            raise UsageError(
+                f"--agent-env {name}: its value was not stored with the session; give it again"
+            )
+        given[name] = value if sets else os.environ[name]
+    return given
+
+
+def _argument(factory: object) -> str | None:
+    """What stands after the name of such an agent, in a word; `None` for any other."""
+    return getattr(factory, "argument", None)
+
+
+def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
+    try:
+        if arguments == () and (wanted := _argument(factory)) is not None:
+            raise UsageError(f"The agent {word!r} needs to know which: --agent {word}:{wanted}")
+        agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
+    except SwarmBenchError:
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        raise ConfigError(
+            f"{word!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
+        ) from error
+    if not isinstance(agent, Agent):
+        raise ConfigError(
+            f"{word!r} is no agent: it needs launch, activity, outcome, program and a name, as "
+            "the role in swarm_bench/core/ports.py says"
+        )
+    return agent
+
+
+def _listing(plugin: registry.Plugin) -> Listing:
+    listing = Listing(name=plugin.name, about="", source=plugin.distribution)
+    try:
+        factory = registry.load("agents", plugin.name)
+        argument = _argument(factory)
+        if argument is not None:
+            about = (factory.__doc__ or "").split("\n")[0]
+            return replace(listing, name=f"{plugin.name}:{argument}", about=about)
+        program = find_agent(plugin.name).program(None)
+    except SwarmBenchError as error:
+        return replace(listing, problem=str(error))
+    tested = (
+        f", tested with {program.tested}" if program.tested not in (None, program.version) else ""
+    )
+    version = program.version or "(version unknown)"
+    return replace(listing, about=f"{program.name} {version}{tested}")

@@ -1,0 +1,47 @@
+"""Copies the repository that was asked for, and warns of what may not be meant."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from swarm_bench.app.setup.places import Warn
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.session.experiment import Repository
+from swarm_bench.runtime.environment import home_folder
+from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES, commit_of
+from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
+
+
+async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Snapshot:
+    """The snapshot of `repo` as the options ask for it. Raises as `take_snapshot` does."""
+    if (home := home_folder()) and repo.resolve() == home.resolve():
+        warn(f"{repo.resolve()} is your home folder; agents see all of it that is not left out")
+    snapshot = await take_snapshot(
+        repo,
+        target,
+        dirty=resolved.settings.dirty,
+        include=await _include(resolved, repo, warn),
+        named=resolved.sources["repo"] != "default",
+    )
+    found = snapshot.repository
+    if _is_large(found):
+        warn(
+            f"{found.path} is not a git checkout and has {found.files:,} files of "
+            f"{found.bytes / 1e9:.1f} GB, which every clone has too; 'git init' and commit what "
+            "agents should see to leave out the rest"
+        )
+    return snapshot
+
+
+async def _include(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:
+    """The patterns, unless they are settings for other folders or calls and would do nothing."""
+    settings = resolved.settings
+    if not settings.include or settings.dirty or resolved.is_typed("include"):
+        return settings.include
+    if await commit_of(repo) is None:
+        return settings.include
+    warn(f"'include' does nothing here: of {repo.resolve()} only its commit is copied")
+    return ()
+
+
+def _is_large(found: Repository) -> bool:
+    return found.kind == "folder" and (found.files > FOLDER_FILES or found.bytes > FOLDER_BYTES)

@@ -1,0 +1,76 @@
+"""How an agent's program can authenticate with its provider. No value of a key is looked at, and no
+login is read."""
+
+from collections.abc import Mapping
+
+from swarm_bench.app.telling import OWN
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.session.experiment import REHEARSAL
+from swarm_bench.runtime.environment import home_folder
+
+
+def credentials_found(
+    abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
+) -> str | None:
+    """Find what the program can authenticate with; `None` when there is nothing. `asked`: the
+    options, when they ask for this agent; `variables` are the user's."""
+    agent_env = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
+    for name in abilities.keys:
+        if variables.get(name) or name in agent_env:
+            return f"{name} is set"
+    home = home_folder()
+    login = next((file for file in abilities.login if home and (home / file).exists()), None)
+    if login is None:
+        return None
+    if asked is None or asked.inherit_settings:
+        return f"a login is in ~/{login}"
+    return None  # agents have a home of their own
+
+
+def advice(abilities: Abilities) -> str:
+    """What to do without one."""
+    return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
+
+
+def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
+    """Refuse what would fail in every trial; a sentence where that cannot be told from here.
+
+    Variables and arguments for the agent, its settings in the user's home and models that need no
+    key can do as well. Raises `UsageError`.
+    """
+    if settings.model == REHEARSAL or not isinstance(agent, Described):
+        return None
+    abilities = agent.abilities
+    if not abilities.keys or credentials_found(abilities, settings, variables):
+        return None
+    others = settings.agent_env or settings.agent_arg or settings.inherit_settings
+    if others or abilities.keyless:
+        return (
+            f"no key for {settings.agent} was found, and whether it can authenticate without one "
+            "is not known; the session stops at the first agent that fails to"
+        )
+    raise UsageError(
+        f"The agent {settings.agent} has no key for its provider, and without --inherit-settings "
+        f"it cannot use your login; {advice(abilities)}, or see 'swarm-bench doctor'"
+    )
+
+
+def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
+    """Whether the session would be refused or stopped for want of a key: a sentence for its plan;
+    `None` when nothing speaks for that."""
+    try:
+        return check_credentials(agent, resolved.settings, resolved.environment)
+    except UsageError as error:
+        return f"it would be refused: {error}"
+
+
+def is_paid(agent: Agent, settings: Settings) -> bool | None:
+    """Whether somebody is charged for what the agent does; `None` where that cannot be told, as of
+    an adapter that documents no keys."""
+    if settings.model == REHEARSAL or settings.agent == OWN:
+        return False
+    if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
+        return True
+    return None

@@ -1,0 +1,53 @@
+"""What a session would start, to be shown: command lines, and variables by name."""
+
+from collections.abc import Mapping
+
+from swarm_bench.app.setup.agents import trial_launch
+from swarm_bench.app.setup.credentials import is_paid
+from swarm_bench.app.setup.prepared import Prepared
+from swarm_bench.app.trust.approval import unapproved
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.outcome import Launch
+from swarm_bench.reports.plan.commands import Launches
+from swarm_bench.retrieval.modes.mode import uses
+from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.runtime.environment import small_environment
+
+
+def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
+    """Of agents, as they are started in the first mode with a tool, and of canopy."""
+    launch = _launch(ready, resolved)
+    return Launches(
+        agent=without_secret_parts(launch.argv) if launch else (),
+        variables=sorted(_variables(ready, resolved, launch)) if launch else (),
+        programs=_programs(ready),
+        dotenv=sorted(resolved.from_dotenv),
+        withheld=[demand.in_full for demand in unapproved(resolved)],
+        paid=ready.recorded is None and is_paid(ready.agent, resolved.settings),
+    )
+
+
+def _launch(ready: Prepared, resolved: Resolved) -> Launch | None:
+    if ready.recorded is not None:
+        return None
+    modes = ready.experiment.modes
+    mode = next((mode for mode in modes if mode.servers), modes[0])
+    try:
+        return trial_launch(ready.agent, mode, resolved.settings, resolved.environment)
+    except UsageError:  # a variable is missing; a run says so
+        return None
+
+
+def _variables(ready: Prepared, resolved: Resolved, launch: Launch) -> set[str]:
+    here = small_environment(resolved.environment, launch.inherit)
+    return {*here, *launch.env, *ready.experiment.agent_env}
+
+
+def _programs(ready: Prepared) -> Mapping[str, str]:
+    used = {name for mode in ready.experiment.modes for name in mode.services}
+    if any(uses(mode, "canopy_mcp") for mode in ready.experiment.modes):
+        used.add("canopy-mcp")
+    if ready.experiment.service_url:
+        used.discard("canopy-service")
+    return {name: str(path) for name, path in ready.programs.items() if name in used}

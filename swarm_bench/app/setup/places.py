@@ -1,0 +1,105 @@
+"""Where a session's folders lie: its results, and its work while it runs."""
+
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from swarm_bench.config.settings import Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.series import newest_session
+from swarm_bench.runtime.files import store_errors
+from swarm_bench.runtime.homes import SHORT
+from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
+
+RESULTS = Path("results")
+Warn = Callable[[str], None]
+
+
+def session_to_continue(resume: str | None, benchmark: str) -> SessionFolder | None:
+    """The session that `--continue` names; the newest one below `results/` if it names none."""
+    if resume is None:
+        return None
+    return SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
+
+
+def check_output(settings: Settings) -> None:
+    """Raises `UsageError` when `--output` is given and in use, before anything else is done."""
+    if settings.output is not None:
+        SessionFolder(settings.output.expanduser()).check_free()
+
+
+def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
+    """A new folder: `--output`, or one below `results/` named after the time.
+
+    Raises `UsageError` when it cannot be made.
+    """
+    if settings.output is not None:
+        folder = SessionFolder(settings.output.expanduser())
+        folder.check_free()
+        folder.make()
+        return folder
+    _make_results()
+    stem = f"{benchmark}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    for number in itertools.count(1):
+        path = RESULTS / (stem if number == 1 else f"{stem}-{number}")
+        with suppress(FileExistsError):  # another one began in the same second
+            path.mkdir(mode=0o700)
+            break
+    folder = SessionFolder(path)
+    folder.make()
+    return folder
+
+
+def _make_results() -> None:
+    if RESULTS.is_dir():
+        return
+    try:
+        RESULTS.mkdir(mode=0o700, exist_ok=True)
+        # The working folder may be the repository; its status should not change.
+        (RESULTS / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{RESULTS} cannot be made here: {error.strerror}; choose an --output"
+        ) from error
+
+
+def warning(emit: Emit | None) -> Warn:
+    """Makes an event of a sentence; without `emit` nobody hears it."""
+
+    def warn(sentence: str) -> None:
+        if emit is not None:
+            emit(Trouble(message=sentence))
+
+    return warn
+
+
+@contextmanager
+def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
+    """A folder of our own for the block. Afterwards only workspaces that were kept are in it.
+
+    What an orchestrator that died left behind is swept before. `warn` is told in a sentence what
+    could not be removed. Raises `UsageError` when another one works there.
+    """
+    base = (root or Path(tempfile.gettempdir())).expanduser().resolve()
+    if not base.is_dir():
+        raise UsageError(f"{base} is not a folder; create it, or choose another workspace-root")
+    with store_errors(base):
+        left = sweep(base, SHORT).problems
+        work = base / f"{PREFIX}{name}"
+        work.mkdir(mode=0o700, exist_ok=True)
+        if work.is_symlink() or work.stat().st_uid != os.getuid():
+            raise UsageError(f"{work} belongs to somebody else; choose another workspace-root")
+        mark(work)
+    for problem in left:
+        warn(problem)
+    try:
+        yield work
+    finally:
+        for problem in discard(work):
+            warn(problem)

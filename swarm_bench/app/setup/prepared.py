@@ -1,0 +1,36 @@
+"""What preparation makes: an experiment that can run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.recording import Recorded
+from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+
+Benchmark = Literal["swarm", "ab", "calibrate"]
+COMMANDS: Mapping[Benchmark, str] = {
+    "swarm": "compare",
+    "ab": "ab",
+    "calibrate": "calibrate",
+}
+"""What a person types for a benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """An experiment that can run, and the parts it needs."""
+
+    experiment: Experiment
+    agent: Agent
+    programs: Mapping[str, Path]
+    snapshot: Snapshot
+    work: Path
+    """Our own folder for clones and homes."""
+    greetings: Greetings = field(default_factory=dict)
+    """What the servers of the modes said when they were asked; of modes that are still to run."""
+    recorded: Recorded | None = None
+    """The recording that is played instead of running agents."""

@@ -1,0 +1,225 @@
+"""Makes a clone ready for a mode's tool outside of its agents' time: its preparation, such as an
+index, its warm-up, and afterwards its teardown."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from swarm_bench.core.errors import ConfigError, IndexFailed, ProcessLost, UsageError
+from swarm_bench.core.session.experiment import Mode, ToolCall
+from swarm_bench.retrieval.modes.mode import render, render_command, render_servers
+from swarm_bench.retrieval.modes.variables import PLACEHOLDERS
+from swarm_bench.runtime.last_words import ending
+from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.process import Command, run
+from swarm_bench.runtime.sink import Output, clean_text
+from swarm_bench.runtime.untrusted import read
+
+if TYPE_CHECKING:
+    from swarm_bench.runtime.mcp.client import Connection
+
+LAST_LETTERS = 300
+"""What of a server's own words is worth repeating."""
+OUTPUT_BYTES = 64 * 1024 * 1024
+"""What a command may print."""
+VERSION_SECONDS = 30.0
+LONGEST_VERSION = 100
+"""Characters."""
+_VERSION = re.compile(r"\d+(\.\d+)+[\w.+-]*")
+TEARDOWN_SECONDS = 30.0
+"""A session goes on after that, whatever a teardown does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where a mode's tool is made ready, and with what."""
+
+    mode: Mode
+    workspace: Path
+    env: Mapping[str, str]
+    """The environment of what is started, under the variables of the mode's servers."""
+    home: Mapping[str, str]
+    """Variables that lead into the home of the mode's servers."""
+    values: Mapping[str, str]
+    """Of the placeholders."""
+    variables: Mapping[str, str]
+    """What the mode's file may name."""
+    secrets: tuple[str, ...]
+    tag: str
+    """Marks the processes; unique among those that run at the same time."""
+    timeout: float
+    """Seconds for each step."""
+
+    @property
+    def servers(self) -> dict[str, Any]:
+        """The mode's servers, filled in. Raises `ConfigError`."""
+        return render_servers(self.mode, self.values, self.variables, self.home)
+
+    def command(self, written: Sequence[str]) -> Command:
+        """A command of the mode's file. It gets what its servers have in their `env`."""
+        own = {k: v for server in self.servers.values() for k, v in server.get("env", {}).items()}
+        return Command(
+            argv=render_command(self.mode, written, self.values, self.variables),
+            cwd=self.workspace,
+            env={**self.env, **self.home, **own},
+            tag=self.tag,
+        )
+
+
+def check_warm(modes: Sequence[Mode], variables: Mapping[str, str]) -> None:
+    """Refuses early what cannot be made ready. Raises `UsageError`."""
+    ready = [mode for mode in modes if mode.prepare is not None and mode.can_be_prepared]
+    if not ready:
+        raise UsageError(
+            "--index warm builds the index of standalone servers before their agents start, and "
+            "no mode says how; say it in the mode file, as "
+            '"swarmBench": {"prepare": {"tool": "…", "arguments": {}}}, or omit --index'
+        )
+    for mode in ready:
+        if mode.prepare is not None:
+            values = dict.fromkeys(PLACEHOLDERS, "")
+            render(mode, [*mode.prepare.command, mode.prepare.arguments], values, variables)
+
+
+async def prepare(site: Site) -> float:
+    """Run the mode's preparation. Returns the seconds that it took. Raises `IndexFailed`."""
+    step = site.mode.prepare
+    if step is None:
+        raise ValueError(f"{site.mode.name} has nothing to prepare")
+    if step.command:
+        return await _prepared_by(site, step.command)
+    return await call(site, ToolCall(tool=step.tool, arguments=step.arguments))
+
+
+async def call(site: Site, wanted: ToolCall) -> float:
+    """Start the mode's servers in turn until one has the tool, have it called, and end it. Returns
+    the seconds that the tool took. Raises `IndexFailed`."""
+    arguments = render(site.mode, wanted.arguments, site.values, site.variables)
+    filled = wanted.model_copy(update={"arguments": arguments})
+    with anyio.move_on_after(site.timeout):
+        return await _called_by_one(site, filled)
+    raise _late(wanted.tool, site.timeout)
+
+
+async def tear_down(site: Site) -> str | None:
+    """Run the mode's teardown if it has one, whatever happens around it. Returns what went wrong,
+    as a clause."""
+    problem = None
+    if not site.mode.teardown:
+        return None
+    with anyio.CancelScope(shield=True):
+        try:
+            problem = (await _run(site, site.mode.teardown, TEARDOWN_SECONDS)).problem
+        except ProcessLost as error:
+            problem = str(error)
+    return problem
+
+
+async def version(site: Site) -> str | None:
+    """What the mode's command for it prints. Raises `ConfigError`."""
+    try:
+        ran = await _run(site, site.mode.version, VERSION_SECONDS)
+    except ProcessLost as error:
+        raise ConfigError(f"The mode {site.mode.name} says no version: {error}") from error
+    if ran.problem is not None:
+        raise ConfigError(
+            f"The mode {site.mode.name} asks for its version with {site.mode.version[0]}, which "
+            f"failed: {ran.problem}; correct {site.mode.source}"
+        )
+    match = _VERSION.search(ran.printed)
+    return match[0] if match else ran.printed[:LONGEST_VERSION].strip() or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ran:
+    """How a command ended."""
+
+    seconds: float
+    late: bool
+    problem: str | None
+    """A clause with its last words; `None` when there was none."""
+    printed: str
+    """The end of its output."""
+
+
+async def _prepared_by(site: Site, command: Sequence[str]) -> float:
+    try:
+        ran = await _run(site, command, site.timeout)
+    except ProcessLost as error:
+        raise IndexFailed(f"The workspace could not be prepared: {error}") from error
+    if ran.late:
+        raise _late(command[0], site.timeout)
+    if ran.problem is not None:
+        raise IndexFailed(
+            f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and go on with "
+            "--continue, or with a new session if the mode file was wrong"
+        )
+    return ran.seconds
+
+
+async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
+    """Raises `ProcessLost`."""
+    with temporary() as folder:
+        out, err = folder / "stdout", folder / "stderr"
+        output = Output(stdout=out, stderr=err, limit=OUTPUT_BYTES, secrets=site.secrets)
+        started = anyio.current_time()
+        result = await run(site.command(written), output=output, timeout=timeout)
+        seconds = anyio.current_time() - started
+        printed, said = ending(read(out)), ending(read(err))
+    words = said or printed or "it gave no reason"
+    problem = None
+    if result.stopped is not None:
+        problem = f"it was stopped after {seconds:.0f} s ({result.stopped}): {words}"
+    elif result.returncode != 0:
+        problem = f"it ended with exit code {result.returncode}: {words}"
+    return _Ran(
+        seconds=seconds, late=result.stopped == "timeout", problem=problem, printed=printed or said
+    )
+
+
+async def _called_by_one(site: Site, wanted: ToolCall) -> float:
+    # Half a second of imports that a session without it does not pay.
+    from swarm_bench.runtime.mcp.client import ServerFailed, own_server
+
+    without: list[str] = []
+    for name, config in site.servers.items():
+        try:
+            async with own_server(
+                config, env=site.env, cwd=site.workspace, tag=site.tag, secrets=site.secrets,
+                seconds=site.mode.start_seconds,
+            ) as server:  # fmt: skip
+                if any(tool.name == wanted.tool for tool in server.tools):
+                    return await _called(server, wanted, site.secrets)
+        except ServerFailed as error:
+            raise IndexFailed(
+                f"The MCP server {name} could not prepare the workspace: {error}; fix it, and go "
+                "on with --continue, or with a new session if the mode file was wrong"
+            ) from error
+        without.append(name)
+    raise IndexFailed(
+        f"The mode file calls {wanted.tool} before the agents start, and no server has that tool "
+        f"({', '.join(without)}), although one had it before the session"
+    )
+
+
+async def _called(server: "Connection", wanted: ToolCall, secrets: tuple[str, ...]) -> float:
+    started = anyio.current_time()
+    answer = await server.call(wanted.tool, wanted.arguments)
+    if answer.is_error:
+        # Cleaned before it is cut: the rest of a secret would not be known as one.
+        words = " ".join(clean_text(answer.text, secrets).split())[:LAST_LETTERS]
+        raise IndexFailed(
+            f"{wanted.tool} could not prepare the workspace: {words or 'it gave no reason'}"
+        )
+    return anyio.current_time() - started
+
+
+def _late(what: str, timeout: float) -> IndexFailed:
+    return IndexFailed(
+        f"{what} had not prepared the workspace after {timeout:g} s; give it more with "
+        "--index-timeout"
+    )

@@ -1,0 +1,100 @@
+"""What the engine is given to run an experiment: data, and the parts that the caller chose."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.recorder import Recorder
+from swarm_bench.config.dotenv_file import DotEnv
+from swarm_bench.core.events import Emit
+from swarm_bench.core.outcome import Launch
+from swarm_bench.core.ports import Agent, Scorer
+from swarm_bench.core.session.experiment import Experiment, Mode, Task
+from swarm_bench.core.session.recording import Recorded
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.secrets import secrets_of
+from swarm_bench.models.rehearsal.process import Rehearsal
+from swarm_bench.retrieval.canopy.own_service import new_key
+from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kit:
+    """Passed down unchanged; nothing below reads a global."""
+
+    experiment: Experiment
+    agent: Agent
+    snapshot: Snapshot
+    folder: SessionFolder
+    work: Path
+    """Our own folder for clones and homes; it goes away at the end of the session."""
+    programs: Mapping[str, Path]
+    """Paths of `canopy-mcp` and `canopy-service`."""
+    user_environment: Mapping[str, str]
+    scorers: tuple[Scorer, ...]
+    prompt: Callable[[Experiment, Mode, Task], str]
+    page: Callable[[TrialRecord, str | None], str]
+    """Renders the readable page of a trial from its record and answer."""
+    emit: Emit
+    keep_workspaces: bool = False
+    agent_env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the user gives the agents."""
+    dotenv: DotEnv = field(default_factory=DotEnv)
+    """Those of `.env`, which every agent can read."""
+    rehearsal: Rehearsal | None = None
+    """The server that answers in the place of a model."""
+    recorder: Recorder | None = None
+    """Keeps what the agents print, to be played again."""
+    greetings: Greetings = field(default_factory=dict)
+    """What the servers of the modes said when they were asked."""
+    recorded: Recorded | None = None
+    """The recording that is played instead of running agents; `agent` plays it."""
+
+    service_key: str = field(default_factory=new_key, repr=False)
+    """What the services that we start for the session ask for."""
+    reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
+    """How many threads read and score at a time what agents printed: the loop must go on."""
+
+    @property
+    def workspace(self) -> Path:
+        """The same for every swarm, so that prompts are equal to the byte."""
+        name = Path(self.experiment.repository.path).name
+        return self.work / "repo" / (name or "repository")
+
+    def environment(
+        self, extra: Mapping[str, str], inherit: tuple[str, ...] = ()
+    ) -> dict[str, str]:
+        """The environment of a process: the common small one, the named variables, and `extra`."""
+        return {**small_environment(self.user_environment, inherit), **extra}
+
+    @property
+    def homes(self) -> Homes:
+        """Those of the servers."""
+        of_user = self.experiment.inherit_settings
+        return Homes(work=self.work, of_user=of_user, first=self.agent_env)
+
+    def agent_environment(self, launch: Launch, home: Home) -> dict[str, str]:
+        """The environment of an agent; what the user set for it comes before everything else."""
+        own = {**launch.env, **self.agent_env}
+        variables = home.variables
+        if self.experiment.inherit_settings:
+            variables = {name: variables[name] for name in TEMPORARY}
+        return self.environment(leading(variables, own), launch.inherit)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The user's, with what the user sets for the agents in their places."""
+        return {**self.user_environment, **self.agent_env}
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not reach a file: every agent can read those of all modes."""
+        words = [self.experiment.service_url or "", *self.experiment.agent_args]
+        return secrets_of(self, self.experiment.modes, words)

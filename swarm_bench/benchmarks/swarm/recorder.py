@@ -1,0 +1,206 @@
+"""Keeps what the agents of a session print, and how they ended, so that it can be played again.
+
+Each trial is written when it ends: a session that dies leaves a recording of what it had run.
+"""
+
+import hashlib
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+
+from swarm_bench.core.outcome import Launch
+from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
+from swarm_bench.core.session.recording import (
+    OVERHEAD,
+    RECORDING,
+    STREAMS,
+    SWARMS,
+    TRIALS,
+    RecordedTrial,
+    Recording,
+    stream_path,
+)
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.plan import Trial
+from swarm_bench.engine.secrets import storable
+from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
+from swarm_bench.runtime.process import ProcessResult
+from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.untrusted import check, read_inside
+
+MOST_LEFT = 64 * 1024 * 1024
+"""Bytes of all files that an agent left; what is beyond is cut off."""
+MOST_FILES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What an agent's process left to be read."""
+
+    stdout: Path
+    stderr: Path
+    left: Mapping[str, bytes]
+    """Files that its adapter reads in its home, by their path there, without secrets."""
+
+
+class Recorder:
+    """Writes one recording; one of a session that is continued grows."""
+
+    def __init__(self, folder: Path, adapter: str) -> None:
+        """`adapter` is the word that named the agent."""
+        self._folder = folder
+        self._adapter = adapter
+        self._turn = Lock()
+
+    def begin(self, experiment: Experiment, files: frozenset[str]) -> None:
+        """Write the head. Raises `StoreError`."""
+        recording = Recording(
+            swarm_bench=version("swarm-bench"),
+            adapter=self._adapter,
+            experiment=shareable(experiment),
+            files=tuple(sorted(files)),
+        )
+        self._make_folders()
+        write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
+
+    def keep(self, trial: RecordedTrial, printed: Printed) -> None:
+        """Keep a trial that ended; its streams first, so that a line never lacks them."""
+        self._make_folders()
+        if trial.ran:
+            trial = trial.model_copy(
+                update={
+                    "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
+                    "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
+                    "left": {inner: len(data) for inner, data in printed.left.items()},
+                }
+            )
+            for number, data in enumerate(printed.left.values(), start=1):
+                write_whole(self._stream(trial, f"left-{number}"), data)
+        with self._turn:  # several trials may end together
+            append_line(self._folder / TRIALS, trial.model_dump_json())
+
+    def keep_swarm(self, record: SwarmRecord) -> None:
+        self._make_folders()
+        append_line(self._folder / SWARMS, record.model_dump_json())
+
+    def keep_overhead(self, line: Overhead) -> None:
+        """Of a mode that has several lines the last one counts."""
+        self._make_folders()
+        append_line(self._folder / OVERHEAD, line.model_dump_json())
+
+    def _make_folders(self) -> None:
+        for folder in (self._folder, self._folder / STREAMS):
+            make_room(folder, folder=True)
+        make_folder(self._folder / STREAMS)
+
+    def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
+        """One that the agent replaced is missing in the recording, which says so when played."""
+        try:
+            check(source)
+        except OSError:
+            return 0
+        return copy_whole(source, self._stream(trial, name))
+
+    def _stream(self, trial: RecordedTrial, name: str) -> Path:
+        return stream_path(self._folder, trial.trial, name)
+
+
+def left_by(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
+    """The files that a program left for its adapter, without secrets."""
+    found, room = dict[str, bytes](), MOST_LEFT
+    for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
+        data = read_inside(home, inner, room)
+        if data is not None:
+            found[inner] = without_secrets(data, secrets)[:room]
+            room -= len(found[inner])
+    return found
+
+
+def _leaves(home: Path, leaves: Iterable[str]) -> Iterator[str]:
+    """Files below the home that are named by their path, or by a pattern."""
+    for name in dict.fromkeys(leaves):
+        if os.path.lexists(home / name):
+            yield name
+        else:
+            yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """How a trial ran."""
+
+    prompt: str
+    workspace: str
+    program_version: str | None
+    """As the program said it when it was asked, before the session."""
+    cause: Cause
+    launch: Launch | None
+    """`None` when no process ran."""
+    result: ProcessResult | None
+    """`None` when nobody saw one end."""
+
+
+def recorded_trial(trial: Trial, record: TrialRecord, ran: Ran) -> RecordedTrial:
+    """Make the line of a trial."""
+    ended = ran.result if ran.launch else None
+    return RecordedTrial(
+        trial=trial.id,
+        run=trial.run,
+        mode=trial.mode,
+        agent=trial.agent,
+        task_id=trial.task.id,
+        attempt=record.attempt,
+        prompt_sha256=hashlib.sha256(ran.prompt.encode("utf-8", "replace")).hexdigest(),
+        workspace=ran.workspace,
+        cause=ran.cause,
+        detail=record.detail,
+        program_version=ran.program_version,
+        ran=ran.launch is not None,
+        returncode=ended.returncode if ended else None,
+        exit_code=record.exit_code,
+        stopped=ended.stopped if ended else None,
+        turn_limit=ran.launch.turn_limit if ran.launch else None,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        wall_seconds=record.wall_seconds,
+        cpu_seconds=record.cpu_seconds,
+        peak_memory_bytes=record.peak_memory_bytes,
+        outside=record.evidence.outside if record.evidence else (),
+        rehearsal=record.rehearsal,
+        rehearsal_requests=record.rehearsal_requests,
+        rehearsal_faults=record.rehearsal_faults,
+        rehearsal_request_tokens=record.rehearsal_request_tokens,
+        rehearsal_tool_tokens=record.rehearsal_tool_tokens,
+        rehearsal_mcp_tokens=record.rehearsal_mcp_tokens,
+        rehearsal_tools=record.rehearsal_tools,
+    )
+
+
+def shareable(experiment: Experiment) -> Experiment:
+    """The experiment in shape: without settings, what servers are started with, and the fields that
+    hold an address or the path of a program. Names and sentences stay as they are."""
+    experiment = storable(experiment)
+    return experiment.model_copy(
+        update={
+            "modes": tuple(_named(mode) for mode in experiment.modes),
+            "agent": experiment.agent.model_copy(update={"path": None}),
+            "retrieval": {
+                mode: program.model_copy(update={"path": None})
+                for mode, program in experiment.retrieval.items()
+            },
+            "service_url": NOT_STORED if experiment.service_url else None,
+            "settings": {},
+        }
+    )
+
+
+def _named(mode: Mode) -> Mode:
+    """The mode with its servers by name only."""
+    servers: dict[str, dict[str, object]] = {name: {} for name in mode.servers}
+    return mode.model_copy(update={"servers": servers, "source": Path(mode.source).name})

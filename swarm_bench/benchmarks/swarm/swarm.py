@@ -1,0 +1,271 @@
+"""One swarm: a workspace, its services, N agents at once, the counters before and after.
+
+The same coroutine runs a swarm wherever it runs: plain data in, records out.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from swarm_bench.benchmarks.swarm import counters
+from swarm_bench.benchmarks.swarm.authentication import turned_away
+from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
+from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.overhead import EmptyPrompts
+from swarm_bench.benchmarks.swarm.proof import amended, prove
+from swarm_bench.benchmarks.swarm.story import Story
+from swarm_bench.benchmarks.swarm.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
+from swarm_bench.core.events import StepStarted, Trouble
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import Swarm
+from swarm_bench.retrieval.canopy.index_watch import IndexWatch
+from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
+from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
+from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.retrieval.reach.reach import reach_of
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.workspaces.workspace import clone
+
+LAST_READING_SECONDS = 10
+"""How long the counters of a broken-off swarm may take to be read."""
+
+
+class SwarmRun:
+    """Runs the trials of one swarm that are still to be run."""
+
+    def __init__(
+        self, kit: Kit, swarm: Swarm, attempts: Mapping[str, int], prompts: EmptyPrompts
+    ) -> None:
+        self._kit = kit
+        self._swarm = swarm
+        self._attempts = attempts
+        self._prompts = prompts
+        self._mode = kit.experiment.mode(swarm.mode)
+        backend = kit.experiment.retrieval.get(swarm.mode)
+        tried = [attempts.get(trial.id, 0) for trial in swarm.trials]
+        self._runs: list[TrialRun] = []
+        self._story = Story(
+            attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
+        )
+        self._monitor = TreeMonitor()
+        self._service: Service | None = None
+        self._home: Mapping[str, str] = {}
+        self._turned_away = False
+        """Whether the provider refused one of its agents."""
+        self._measured = False
+        """Whether its agents came to their end; what follows can spoil nothing of theirs."""
+        tag = f"{kit.experiment.session}/index/{swarm.id}"
+        files, values = kit.snapshot.files, self._placeholders()
+        self._reach = reach_of(kit.experiment, swarm.mode, files, values, kit.variables)
+        self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
+
+    async def run(self) -> list[TrialRecord]:
+        """Afterwards the swarm has a record, and every trial that began: all, unless interrupted
+        or turned away. Returns those of the trials. Raises `StoreError`, alone or in a group."""
+        try:
+            await self._run()
+        except StoreError:
+            raise
+        except HarnessError as error:
+            await self._fail(_cause_of(error), str(error))
+        except anyio.get_cancelled_exc_class():
+            if not self._measured:
+                self._story.failure = "interrupted"
+            raise
+        finally:
+            written = self._written()
+            record, trials = prove(self._kit.experiment, self._record(), written)
+            self._kit.folder.amend(amended(written, trials))
+            if self._kit.recorder is not None:
+                self._kit.recorder.keep_swarm(record)
+            self._kit.folder.append_swarm(record)
+        return written
+
+    async def _run(self) -> None:
+        async with AsyncExitStack() as stack:
+            self._step("workspace")
+            started = anyio.current_time()
+            await stack.enter_async_context(self._workspace())
+            home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
+            self._home = await stack.enter_async_context(home)
+            self._story.workspace_seconds = anyio.current_time() - started
+            await stack.enter_async_context(self._ground.around())
+            if self._mode.services:
+                await self._start_service(stack)
+            await self._lay_ground()
+            self._story.before = await self._counters()
+            async with self._reading_afterwards():
+                await self._run_agents()
+            self._ground.look_again()
+            self._measured = self._story.failure is None and not self._turned_away
+            if self._measured and self._prompts.is_due(self._mode):
+                self._step("overhead")
+                await self._prompts.ask(self._mode, self._surroundings(), self._gone)
+
+    def _workspace(self) -> AbstractAsyncContextManager[Path]:
+        kit, swarm = self._kit, self._swarm
+        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}-{self._story.attempt}"
+        target = keep if kit.keep_workspaces else None
+        return clone(kit.snapshot, kit.workspace, keep=target)
+
+    async def _start_service(self, stack: AsyncExitStack) -> None:
+        kit = self._kit
+        self._step("service")
+        started = anyio.current_time()
+        if kit.experiment.service_url:
+            service = running_service(kit.experiment.service_url)
+        else:
+            run, mode = self._swarm.run, self._mode.name
+            folder = kit.folder.make_mode_folder(kit.experiment, run, mode)
+            command = service_command(
+                kit.programs["canopy-service"],
+                work=kit.work,
+                env=kit.environment(self._home),
+                tag=f"{kit.experiment.session}/service/{self._swarm.id}",
+                key=kit.service_key if sends_key(self._mode, kit.programs) else None,
+            )
+            log = folder / "service.log"
+            service = started_service(command, log=log, secrets=kit.secrets)
+        self._service = await stack.enter_async_context(service)
+        self._story.service_seconds = anyio.current_time() - started
+        self._story.backend = await self._service.implementation() or self._story.backend
+        self._step("index")
+        timeout = kit.experiment.limits.index_timeout
+        self._story.index_seconds = await self._service.index(kit.workspace, timeout)
+
+    async def _lay_ground(self) -> None:
+        ground = self._ground
+        if ground.prepares or self._mode.warm_up:
+            self._step("index")
+            await ground.lay()
+        await ground.look()
+        known = [s for s in (self._story.index_seconds, ground.seconds) if s is not None]
+        self._story.index_seconds = sum(known) if known else None
+
+    async def _run_agents(self) -> None:
+        runs = self._runs = self._new_runs()
+        watch = IndexWatch(self._kit.workspace)
+        watches = bool(self._mode.servers) and self._service is None and not self._ground.prepares
+        async with anyio.create_task_group() as watchers:
+            watchers.start_soon(self._monitor.watch)
+            if watches:
+                watchers.start_soon(watch.watch)
+            async with anyio.create_task_group() as agents:
+                if self._service is not None:
+                    watchers.start_soon(self._watch_service, self._service, agents)
+                limiter = anyio.CapacityLimiter(self._kit.experiment.concurrency)
+                for run in runs:
+                    agents.start_soon(self._run_trial, run, limiter)
+            watchers.cancel_scope.cancel()
+        if watches:
+            self._story.index_seconds = watch.seconds
+        if self._story.lost is not None:
+            await self._fail(Cause.SERVICE_FAILED, self._story.lost)
+
+    async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
+        async with limiter:
+            if not self._turned_away:
+                await run.run(self._look)
+                first = turned_away(self._kit.experiment, [run.written] if run.written else [])
+                self._turned_away = self._turned_away or first is not None
+
+    def _written(self) -> list[TrialRecord]:
+        return [run.written for run in self._runs if run.written is not None]
+
+    async def _look(self) -> str | None:
+        """What the agents have lost of their surroundings. The watch looks once in a while only;
+        an agent that ended in between may have been alone."""
+        if self._story.lost is None:
+            self._story.lost = await self._gone()
+        return self._story.lost
+
+    async def _gone(self) -> str | None:
+        lost = await self._service.lost() if self._service is not None else None
+        if lost is None and self._kit.rehearsal is not None:
+            lost = await self._kit.rehearsal.lost()
+        return lost
+
+    async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
+        """Agents without their service measure nothing; they are stopped when it is lost."""
+        self._story.lost = await service.watch()
+        agents.cancel_scope.cancel()
+
+    async def _fail(self, cause: Cause, detail: str) -> None:
+        """Record the failure for every trial that has no record yet."""
+        detail = clean_text(detail, self._kit.secrets)
+        self._story.failure = detail
+        self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
+        self._runs = self._runs or self._new_runs()
+        for run in self._runs:
+            if not run.recorded:
+                await run.record(Outcome(cause=cause, detail=detail), None)
+
+    def _new_runs(self) -> list[TrialRun]:
+        around = self._surroundings()
+        return [TrialRun(self._kit, around, trial) for trial in self._swarm.trials]
+
+    @asynccontextmanager
+    async def _reading_afterwards(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
+                self._story.after = await self._counters()
+                change = counters.differences(self._story.before, self._story.after)
+                counters.write(
+                    self._kit, self._swarm, self._story.before, self._story.after, change
+                )
+
+    async def _counters(self) -> dict[str, dict[str, Any] | None]:
+        url = self._service.url if self._service else self._kit.experiment.service_url
+        names = counters.probes_of(self._mode)
+        key = self._service.key if self._service else None
+        probes = counters.probes(names, self._kit.workspace, url, key)
+        return {probe.name: await probe.snapshot() for probe in probes}
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            workspace=self._kit.workspace,
+            placeholders=self._placeholders(),
+            monitor=self._monitor,
+            attempts=self._attempts,
+            home=self._home,
+            service=self._service.variables if self._service else {},
+            made=self._ground.made,
+            reach=self._reach,
+        )
+
+    def _placeholders(self) -> dict[str, str]:
+        return {
+            "workspace": str(self._kit.workspace),
+            "service_url": self._service.url if self._service else "",
+            "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
+            PLACEBO: str(self._kit.work / PLACEBO),
+        }
+
+    def _step(self, step: str) -> None:
+        self._kit.emit(StepStarted(run=self._swarm.run, mode=self._mode.name, step=step))
+
+    def _record(self) -> SwarmRecord:
+        return self._story.record(
+            session=self._kit.experiment.session,
+            swarm=self._swarm,
+            agents=tuple(run.trial.agent for run in self._runs if run.began or run.recorded),
+            served=self._service is not None,
+            ground=self._ground.figures,
+        )
+
+
+def _cause_of(error: HarnessError) -> Cause:
+    causes = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
+    return causes.get(type(error), Cause.WORKSPACE_FAILED)

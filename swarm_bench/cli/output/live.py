@@ -1,0 +1,167 @@
+"""The live view of a running session."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from swarm_bench.cli.output.terminal import printable
+from swarm_bench.core.events import (
+    BlockStarted,
+    Emit,
+    Event,
+    Preparing,
+    SessionStarted,
+    StepStarted,
+    TrialActive,
+    TrialEnded,
+    TrialStarted,
+    Trouble,
+)
+from swarm_bench.core.outcome import Activity
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Status
+
+SHOWN_AGENTS = 12
+"""Running agents that get a line of their own."""
+SHOWN_TROUBLES = 5
+
+
+@dataclass(kw_only=True)
+class _Mode:
+    planned: int
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    tokens: int = 0
+    cost: float | None = None
+
+    @property
+    def pending(self) -> int:
+        return self.planned - self.running - self.done - self.failed
+
+
+@dataclass(kw_only=True)
+class _Agent:
+    mode: str
+    number: int
+    task: str
+    doing: str = "starting"
+    tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+    requests: set[str] = field(default_factory=set)
+
+    def follow(self, activity: Activity) -> None:
+        self.doing = activity.doing
+        if activity.request is None or activity.request in self.requests:
+            return
+        self.requests.add(activity.request)
+        self.tokens += (activity.usage.effective or 0) if activity.usage else 0
+
+
+class State:
+    """What the events add up to."""
+
+    def __init__(self) -> None:
+        self.title = "preparing the repository"
+        self.step = ""
+        self.modes: dict[str, _Mode] = {}
+        self.agents: dict[tuple[str, int], _Agent] = {}
+        self.troubles: list[str] = []
+        self.started = time.monotonic()
+        self._lock = Lock()
+
+    def take(self, event: Event) -> None:
+        """Take an event into account. The drawing thread waits meanwhile."""
+        with self._lock:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Preparing():
+                self.step = event.step
+            case SessionStarted():
+                self.modes = {mode: _Mode(planned=n) for mode, n in event.planned.items()}
+                self.title = f"{event.trials} trials, {event.done} done before; {event.folder}"
+            case BlockStarted():
+                self.step = f"run {event.run} of {event.runs}: {', '.join(event.order)}"
+            case StepStarted():
+                self.step = f"run {event.run}, {event.mode}: {event.step}"
+            case TrialStarted():
+                self._start(event)
+            case TrialActive():
+                if agent := self.agents.get((event.mode, event.agent)):
+                    agent.follow(event.activity)
+            case TrialEnded():
+                self._end(event.record)
+            case Trouble():
+                self.troubles.append(printable(event.message))
+
+    def _start(self, event: TrialStarted) -> None:
+        self.step = f"run {event.run}, {event.mode}: agents"
+        self.modes[event.mode].running += 1
+        agent = _Agent(mode=event.mode, number=event.agent, task=event.task)
+        self.agents[event.mode, event.agent] = agent
+
+    def _end(self, record: TrialRecord) -> None:
+        mode = self.modes[record.mode]
+        if self.agents.pop((record.mode, record.agent), None) is not None:
+            mode.running -= 1
+        if record.status is Status.COMPLETED:
+            mode.done += 1
+        else:
+            mode.failed += 1
+        mode.tokens += record.effective_tokens or 0
+        if record.cost is not None:
+            mode.cost = (mode.cost or 0.0) + record.cost
+
+    def __rich__(self) -> Group:
+        with self._lock:
+            return self._drawn()
+
+    def _drawn(self) -> Group:
+        elapsed = time.monotonic() - self.started
+        head = Text(f"{elapsed:6.0f} s  {self.title}", style="bold", no_wrap=True)
+        parts: list[Text | Table] = [
+            head,
+            Text(f"          {self.step}", no_wrap=True),
+            self._table(),
+        ]
+        parts += [self._line(agent) for agent in list(self.agents.values())[:SHOWN_AGENTS]]
+        if len(self.agents) > SHOWN_AGENTS:
+            parts.append(Text(f"  and {len(self.agents) - SHOWN_AGENTS} more", style="dim"))
+        parts += [Text(f"! {message}", style="red") for message in self.troubles[-SHOWN_TROUBLES:]]
+        return Group(*parts)
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("mode", "waiting", "running", "done", "failed", "tokens", "cost"):
+            table.add_column(name, justify="left" if name == "mode" else "right")
+        for name, mode in self.modes.items():
+            active = sum(agent.tokens for agent in self.agents.values() if agent.mode == name)
+            cost = "" if mode.cost is None else f"${mode.cost:.4f}"
+            counts = (mode.pending, mode.running, mode.done, mode.failed)
+            table.add_row(Text(name), *map(str, counts), f"{mode.tokens + active:,}", cost)
+        return table
+
+    def _line(self, agent: _Agent) -> Text:
+        seconds = time.monotonic() - agent.started
+        words = f"  {agent.mode} {agent.number}  {seconds:4.0f} s  {agent.task}: {agent.doing}"
+        return Text(printable(words), no_wrap=True, overflow="ellipsis", style="cyan")
+
+
+@contextmanager
+def live_view() -> Iterator[Emit]:
+    """Draws on standard error until the block ends."""
+    state = State()
+    console = Console(stderr=True)
+    with Live(state, console=console, refresh_per_second=4, transient=True):
+        yield state.take
+    for message in state.troubles:
+        console.print(Text(f"! {message}", style="red"))

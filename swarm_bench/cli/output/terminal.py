@@ -1,0 +1,24 @@
+"""Writing to a terminal or a pipe: agents and programs can print what would drive the one, and the
+other can be closed."""
+
+import os
+import sys
+
+import typer
+
+from swarm_bench.config.addresses import without_logins
+
+
+def show(text: str) -> None:
+    """Print a result. A reader who has seen enough changes nothing, the exit code included."""
+    try:
+        typer.echo(without_logins(text), nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def printable(text: str) -> str:
+    """The text on one line, without characters that a terminal takes for commands, and without the
+    logins of addresses."""
+    return "".join(one if one.isprintable() else " " for one in without_logins(text))

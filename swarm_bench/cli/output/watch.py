@@ -1,0 +1,44 @@
+"""Shows what a session does while it runs: a live view in a terminal, plain lines in a pipe."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from swarm_bench.core.events import Emit, Event, TrialStarted
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Emit]:
+    """The function to hand to the engine. Everything goes to standard error. Who interrupts the
+    session before its first trial learns what became of it."""
+    has_begun = False
+
+    def noted(event: Event) -> None:
+        nonlocal has_begun
+        has_begun = has_begun or isinstance(event, TrialStarted)
+        emit(event)
+
+    try:
+        with _shown(quiet=quiet) as emit:
+            yield noted
+    except KeyboardInterrupt:
+        if not has_begun:
+            typer.echo("Interrupted before the first trial; nothing was recorded.", err=True)
+        raise
+
+
+@contextmanager
+def _shown(*, quiet: bool) -> Iterator[Emit]:
+    if quiet:
+        yield lambda event: None
+    elif sys.stderr.isatty():
+        from swarm_bench.cli.output.live import live_view
+
+        with live_view() as emit:
+            yield emit
+    else:
+        from swarm_bench.cli.output.lines import PlainLines
+
+        yield PlainLines(sys.stderr).emit

@@ -1,0 +1,23 @@
+"""Addresses that are shown and stored: without the login and the keys that may stand in them."""
+
+import re
+
+from swarm_bench.config.secret_names import names_secret
+
+_LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
+"""Also behind one `/`, which is what a path makes of an address."""
+_PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
+
+
+def without_logins(text: str) -> str:
+    """The text with every address in it as anyone may see it."""
+    return _PARAMETER.sub(_shown, _LOGIN.sub("", text))
+
+
+def logins(text: str) -> list[re.Match[str]]:
+    """Those of all addresses in the text, as the group `login`: `user:password`, or a token."""
+    return list(_LOGIN.finditer(text))
+
+
+def _shown(parameter: re.Match[str]) -> str:
+    return f"{parameter['name']}=…" if names_secret(parameter["name"]) else parameter[0]

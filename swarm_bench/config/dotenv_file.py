@@ -1,0 +1,94 @@
+"""The file `.env` of the working folder, which is read here and nowhere else."""
+
+import os
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from dotenv import dotenv_values
+from dotenv.variables import parse_variables
+
+from swarm_bench.config.text_file import read_text
+from swarm_bench.core.errors import ConfigError
+
+FILE = Path(".env")
+LARGEST = 1024 * 1024
+"""Bytes: other programs keep certificates and whole documents there."""
+MOST_PLACES = 1_000
+"""Times that `${NAME}` may stand in the file: the library finds those that never end in quadratic
+time."""
+LARGEST_FILLED = LARGEST
+"""Characters of all values together, once they are filled in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DotEnv:
+    """Its variables that are set, by name, in two forms."""
+
+    written: Mapping[str, str] = field(default_factory=dict)
+    """As they stand there: filled in, a key could carry the value of another variable along."""
+    filled: Mapping[str, str] = field(default_factory=dict)
+    """With other variables in the places of `${NAME}`, as most programs read the file."""
+    bare: frozenset[str] = frozenset()
+    """Names that stand there without a `=`, and are not set."""
+
+    def without(self, prefix: str) -> "DotEnv":
+        """Those that have a value, and a name that does not begin with `prefix`, in any case."""
+
+        def others(variables: Mapping[str, str]) -> dict[str, str]:
+            return {
+                name: value
+                for name, value in variables.items()
+                if value and not name.upper().startswith(prefix)
+            }
+
+        return DotEnv(written=others(self.written), filled=others(self.filled))
+
+
+def read_dotenv() -> DotEnv:
+    """Read the file; there are no variables without one. Raises `ConfigError`."""
+    if FILE.is_dir() or not os.path.lexists(FILE):  # a folder may be a virtual environment
+        return DotEnv()
+    text = read_text(FILE, "file", "remove it, or fix where it leads", largest=LARGEST)
+    if text.count("${") > MOST_PLACES:
+        raise ConfigError(f"{FILE} has more than {MOST_PLACES} of ${{NAME}}; write the values out")
+    variables = dotenv_values(stream=StringIO(text), interpolate=False)
+    written = {name: value for name, value in variables.items() if value is not None}
+    return DotEnv(
+        written=written,
+        filled=_filled(written),
+        bare=frozenset(variables.keys() - written.keys()),
+    )
+
+
+def check_plain(options: Mapping[str, str]) -> None:
+    """Raise `ConfigError` for one that would have to be filled in: options are shown and stored,
+    and what is filled in may be a key."""
+    for name, value in options.items():
+        if "${" in value:
+            raise ConfigError(
+                f"{FILE} has ${{…}} in {name.upper()}, which is not filled in; write the value out"
+            )
+
+
+def _filled(written: Mapping[str, str]) -> dict[str, str]:
+    """The variables with those before them and those of the environment filled in. Raises
+    `ConfigError` before a value grows too long, as one does that doubles the one before."""
+    filled: dict[str, str] = {}
+    known = ChainMap(filled, os.environ)
+    left = LARGEST_FILLED
+    for name, value in written.items():
+        parts: list[str] = []
+        for atom in parse_variables(value):
+            parts.append(atom.resolve(known))
+            left -= len(parts[-1])
+            if left < 0:
+                size = f"{LARGEST_FILLED // 1024} KiB"
+                raise ConfigError(
+                    f"The values in {FILE} are more than {size} once ${{NAME}} is filled in, "
+                    f"at {name}; write them out"
+                )
+        filled[name] = "".join(parts)
+    return filled

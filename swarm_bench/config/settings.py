@@ -1,0 +1,269 @@
+"""Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
+from pydantic_core import ErrorDetails
+
+from swarm_bench.config import written
+from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
+from swarm_bench.config.settings_file import SettingsFile, read_settings
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.session.experiment import NOT_STORED, ControlKind, Experiment, Setting
+from swarm_bench.core.validation import plainly, words_of
+
+PREFIX = "SWARM_BENCH_"
+OF_ONE_CALL = frozenset(
+    {
+        "output",
+        "resume",
+        "plan",
+        "quiet",
+        "keep_workspaces",
+        "require_retrieval",
+        "require_verdict",
+        "workspace_root",
+        "service_url",
+        "canopy_mcp",
+        "canopy_service",
+    }
+)
+"""Options that a continued session does not take over."""
+Seconds = Annotated[float, BeforeValidator(written.seconds)]
+Source = Literal["command line", "session", "environment", ".env", "file", "default"]
+
+
+class Settings(BaseModel):
+    """All options of `compare` and `ab`. Times in seconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repo: Annotated[Path, BeforeValidator(written.folder)] = Path()
+    modes: Annotated[list[str], BeforeValidator(written.words), Field(min_length=1)] = [
+        "baseline",
+        "canopy",
+        "canopy-service",
+    ]
+    agents: Annotated[
+        list[Annotated[int, Field(ge=1, le=1000)]],
+        BeforeValidator(written.numbers),
+        AfterValidator(written.distinct),
+    ] = []
+    """Empty: every task has one. Several are the sizes of a series of swarms."""
+    runs: int = Field(3, ge=1, le=1000)
+    max_turns: int = Field(15, ge=1)
+    tasks: str = "exploration"
+    all_tasks: bool = False
+    agent: str = "scout"
+    model: Annotated[str, AfterValidator(written.model)] | None = None
+    agent_arg: written.Arguments = []
+    agent_env: Annotated[written.Arguments, AfterValidator(written.variables)] = []
+    inherit_settings: bool = False
+    fault: written.Arguments = []
+    record: bool = False
+    controls: Annotated[list[ControlKind], BeforeValidator(written.controls)] = []
+    index: Literal["cold", "warm"] = "cold"
+    min_connected: float = Field(90, ge=0, le=100)
+    """Percent."""
+    timeout: Seconds = Field(900, gt=0, allow_inf_nan=False)
+    index_timeout: Seconds = Field(600, gt=0, allow_inf_nan=False)
+    service_url: Annotated[str, AfterValidator(written.address)] | None = None
+    seed: int = 0
+    concurrency: int | None = Field(None, ge=1)
+    output: Annotated[Path, BeforeValidator(written.folder)] | None = None
+    resume: str | None = None
+    """`--continue`: a session's folder, or the empty string for the newest one."""
+    plan: bool = False
+    quiet: bool = False
+    dirty: bool = False
+    include: written.Arguments = []
+    """Patterns as in `.gitignore`."""
+    keep_workspaces: bool = False
+    require_retrieval: bool = False
+    require_verdict: bool = False
+    workspace_root: Annotated[Path, BeforeValidator(written.folder)] | None = None
+    """Where clones are made; the folder for temporary files if not given."""
+    canopy_mcp: str | None = None
+    canopy_service: str | None = None
+
+
+_NAMES = {*Settings.model_fields, "continue"} - {"resume"}
+"""What a person calls the options."""
+MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
+"""Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
+asked for a traceback."""
+TRUST = f"{PREFIX}TRUST"
+"""Counts in the environment of the process only: a file cannot vouch for itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """One session of a series that differ in the size of their swarms."""
+
+    size: int
+    like: Experiment | None
+    """Another one of the series, which measures the same; `None` for the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """The options, and the place each came from."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+    config: Path | None = None
+    """The settings file that `--config` names; `None` for the one of the working folder."""
+    dotenv: DotEnv = field(default_factory=DotEnv, repr=False)
+    """Variables in `.env` that are not ours: an agent gets those that its adapter documents, as
+    they are written."""
+    approved: frozenset[str] = frozenset()
+    """Digests of what files may have started in this call (`core/trust.py`)."""
+    from_dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What of `dotenv` the agent's adapter documents and may have."""
+    member: Member | None = None
+    """`None` for a session that is alone."""
+
+    def stored(self) -> dict[str, Setting]:
+        """As `experiment.json` keeps them."""
+        values = self.settings.model_dump(mode="json")
+        values["agent_env"] = [_without_value(word) for word in self.settings.agent_env]
+        return {
+            name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
+        }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The user's variables: those of this process, and below them what `.env` may add."""
+        return {**self.from_dotenv, **os.environ}
+
+    def is_typed(self, name: str) -> bool:
+        """Whether the option stands on the command line of this call."""
+        return self.sources[name] == "command line"
+
+
+def _without_value(variable: str) -> str:
+    name, sets, _ = variable.partition("=")
+    return f"{name}={NOT_STORED}" if sets else name
+
+
+def load(
+    given: Mapping[str, Any],
+    *,
+    config: Path | None = None,
+    session: Mapping[str, Setting] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> Resolved:
+    """Resolve the options; the first source that has one wins.
+
+    `session` holds the options of a session that is continued: they come right after the command
+    line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that is wrong.
+    """
+    dotenv, file = read_dotenv(), read_settings(config)
+    layers: dict[Source, Mapping[str, Any]] = {
+        "command line": given,
+        "session": {
+            name: setting.value
+            for name, setting in (session or {}).items()
+            if name in Settings.model_fields and name not in OF_ONE_CALL
+        },
+        "environment": _environment(),
+        ".env": _dotenv(dotenv),
+        "file": _fields({name: file.options[name] for name in file.options if name in _NAMES}),
+        "default": defaults or {},
+    }
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = dict.fromkeys(Settings.model_fields, "default")
+    for source, layer in reversed(layers.items()):
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    try:
+        settings = Settings(**values)
+    except ValidationError as error:
+        raise _sentence(error, sources, file) from error
+    if problems := file.problems(_NAMES):
+        raise ConfigError("; ".join(problems))
+    return Resolved(
+        settings=settings, sources=sources, config=config, dotenv=dotenv.without(PREFIX)
+    )
+
+
+def _environment() -> dict[str, Any]:
+    _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
+    return _ours(os.environ)
+
+
+def _dotenv(dotenv: DotEnv) -> dict[str, Any]:
+    names = [*dotenv.written, *sorted(dotenv.bare)]
+    if TRUST in map(str.upper, names):
+        raise ConfigError(
+            f".env sets {TRUST}, and a file cannot vouch for itself; remove the line, and give "
+            "--trust or set it in the environment"
+        )
+    _refuse_unknown(".env", names)
+    if bare := next(filter(_is_ours, sorted(dotenv.bare)), None):
+        raise ConfigError(f".env has {bare} without a value; write {bare}=VALUE, or remove it")
+    check_plain({name: value for name, value in dotenv.written.items() if _is_ours(name)})
+    return _ours(dotenv.written)
+
+
+def _is_ours(name: str) -> bool:
+    return name.upper().startswith(PREFIX)
+
+
+def _ours(variables: Mapping[str, str]) -> dict[str, Any]:
+    """The options among variables; other programs keep theirs there too, without our prefix."""
+    options = {
+        name.upper().removeprefix(PREFIX).lower(): value
+        for name, value in variables.items()
+        if _is_ours(name)
+    }
+    return _fields({name: value for name, value in options.items() if name in _NAMES})
+
+
+def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`continue` cannot name a field of Python's; here it is `resume`."""
+    return {"resume" if name == "continue" else name: value for name, value in options.items()}
+
+
+def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
+    for name in variables:
+        option = name.upper().removeprefix(PREFIX).lower()
+        if _is_ours(name) and option not in _NAMES and name.upper() not in MARKS:
+            close = get_close_matches(option, sorted(_NAMES), n=1)
+            advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"
+            if option == "mode":
+                advice += " calibrate takes its one mode from that"
+            raise ConfigError(f"{place} sets {name.upper()}, which is no option; {advice}")
+
+
+def _sentence(
+    error: ValidationError, sources: Mapping[str, Source], file: SettingsFile
+) -> UsageError:
+    """All options that are wrong, and all that the file has besides."""
+    clauses = (_clause(one, sources, file) for one in error.errors())
+    return UsageError("; ".join(dict.fromkeys([*file.problems(_NAMES), *clauses])))
+
+
+def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFile) -> str:
+    name = str(error["loc"][0])
+    option = "--" + name.replace("_", "-").replace("resume", "continue")
+    place: str = sources.get(name, "default")
+    if place == "file":
+        place = file.place("continue" if name == "resume" else name)
+    where = "" if place == "command line" else f" (from {place})"
+    given = error["input"]
+    if name == "agent_env" and isinstance(given, list):
+        given = [_without_value(str(word)) for word in given]
+    return f"{option} {plainly(given)}{where}: it {words_of(error)}"

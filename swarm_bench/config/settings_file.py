@@ -1,0 +1,76 @@
+"""The settings file: what it sets, and every mistake in it with its line."""
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.config.text_file import read_text
+from swarm_bench.config.toml_file import read_toml
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.validation import MOST
+
+FILE = Path("swarm-bench.toml")
+_KIND = "settings file"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsFile:
+    """What a settings file sets; names have underscores."""
+
+    path: Path = FILE
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def place(self, name: str) -> str:
+        """File and line, as `swarm-bench.toml:3`."""
+        words = "[-_]".join(map(re.escape, name.split("_")))
+        key = re.compile(rf"[ \t]*(?:\[[ \t]*)?[\"']?{words}(?![\w-])")
+        lines = read_text(self.path, _KIND).split("\n")
+        number = next((number for number, line in enumerate(lines, 1) if key.match(line)), 0)
+        return f"{self.path}:{number}" if number else str(self.path)
+
+    def problems(self, known: Collection[str]) -> list[str]:
+        """A clause for each option that is not `known`."""
+        unknown = [name for name in self.options if name not in known]
+        more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
+        clauses = (
+            f"{self.place(name)}: {_why_not(name, self.options[name], known)}"
+            for name in unknown[:MOST]
+        )
+        return [*clauses, *more]
+
+
+def read_settings(config: Path | None) -> SettingsFile:
+    """Read `config`, or the file of the working folder, if it is there. Raises `ConfigError`."""
+    path = config or FILE
+    if not path.is_file():
+        if config is not None and not config.exists():
+            raise ConfigError(f"The settings file {config} does not exist; fix --config")
+        if os.path.lexists(path):
+            raise ConfigError(f"The settings file {path} is not a file; fix --config, or remove it")
+        return SettingsFile()
+    options = read_toml(path, _KIND)
+    return SettingsFile(
+        path=path, options={name.replace("-", "_"): value for name, value in options.items()}
+    )
+
+
+def _why_not(name: str, value: object, known: Collection[str]) -> str:
+    if name == "trust":
+        return (
+            "a file cannot vouch for itself; remove the line, and give --trust or set "
+            "SWARM_BENCH_TRUST in the environment"
+        )
+    if isinstance(value, dict):
+        return (
+            f"the table [{name}] is not known; write the options without one: they are the same "
+            "for every command"
+        )
+    close = get_close_matches(name, sorted(known), n=1)
+    advice = "see 'swarm-bench compare --help'"
+    if close:
+        advice = f"did you mean {close[0].replace('_', '-')}?"
+    return f"{name.replace('_', '-')} is no option; {advice}"

@@ -1,0 +1,300 @@
+"""A report as data: everything is computed, nothing is formatted.
+
+All text in it is plain text; a reporter escapes what its format needs escaped.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_bench.core.session.experiment import ControlKind
+from swarm_bench.core.session.records import TrialRecord
+
+
+class Style(StrEnum):
+    """How a figure is written."""
+
+    SECONDS = "seconds"
+    WHOLE = "whole"
+    AVERAGE = "average"
+    PERCENT = "percent"
+    """The value is a share between 0 and 1."""
+    DOLLARS = "dollars"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """What a row of the summary says, in one place for computing, printing and documenting."""
+
+    key: str
+    title: str
+    unit: str
+    definition: str
+    style: Style
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A metric of one mode: the median over its runs."""
+
+    value: float | None
+    """`None` when nothing gave it in any run."""
+    low: float | None = None
+    high: float | None = None
+    runs: int = 0
+    """Runs that have a value."""
+    missing: int = 0
+    """Trials that should be in it and are not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    metric: Metric
+    figures: tuple[Figure | None, ...]
+    """By mode, in the order of the report; `None` where the metric does not apply."""
+    estimated: bool = False
+    """Some of it comes from a price table of ours and not from a bill."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    title: str
+    rows: tuple[Row, ...]
+    unknown: tuple[Metric, ...] = ()
+    """Metrics that apply, but that nothing in the whole session gave."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of a sheet."""
+
+    labels: tuple[str, ...]
+    """Foreign text: names of modes and tools."""
+    figures: tuple[Figure | None, ...]
+    """By column; `None` where the metric does not apply."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A table with metrics as columns: a line per mode, or per mode and tool."""
+
+    title: str
+    labels: tuple[str, ...]
+    """Headers of the labels."""
+    metrics: tuple[Metric, ...]
+    """Headers of the figures."""
+    lines: tuple[Line, ...]
+    unknown: tuple[Metric, ...] = ()
+    """Metrics that apply, but that nothing in the whole session gave."""
+    about: str = ""
+    """How to read it."""
+    notes: tuple[str, ...] = ()
+    """What could not be measured, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A mode against another: median, lowest and highest of the ratios of the tasks."""
+
+    median: float
+    low: float
+    high: float
+    tasks: int
+    """Tasks that have the figure in both modes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A side that is compared with the reference."""
+
+    mode: str
+    as_used: bool = False
+    """Only trials that used the tool of their mode, also of a reference that has one: a choice that
+    the agents made, so it is not randomised."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioRow:
+    metric: Metric
+    ratios: tuple[Ratio | None, ...]
+    """By column; `None` when no task has the figure on both sides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexing:
+    """Seconds that the index of a swarm took; both are `None` when no swarm says."""
+
+    before: float | None
+    """Before its agents started, a first call (`warm_up`) included: in nobody's time."""
+    within: float | None
+    """While its agents ran, so that their time has it."""
+    missing: int
+    """Swarms that do not say what indexing took."""
+    copied: int = 0
+    """Swarms that got a copy of an index; the seconds are those that making it took."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Both together."""
+        known = [part for part in (self.before, self.within) if part is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexingRow:
+    metric: Metric
+    cells: tuple[Indexing | None, ...]
+    """By column; `None` for a mode without a tool."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratios:
+    """Descriptive: no interval, no test."""
+
+    reference: str
+    reference_as_used: bool
+    """The reference has a tool, so that as used has only its trials that used it."""
+    columns: tuple[Column, ...]
+    tasks: int
+    """Tasks in the comparison."""
+    runs: int
+    rows: tuple[RatioRow, ...]
+    indexing: IndexingRow | None = None
+    """`None` when no column has a tool, and where it is not told."""
+    legend: tuple[str, ...] = ()
+    """How to read it, in paragraphs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What the witnesses make of one mode."""
+
+    mode: str
+    treatment: str
+    """How many of its trials were connected to the tool and used it; empty without a tool."""
+    no_verdict: str | None
+    """Why nothing can be said of the mode."""
+    qualifications: tuple[str, ...]
+    """What must be known before its figures are believed; empty where there is no verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """The answer, or why there is none."""
+
+    no_verdict: str | None
+    """Why nothing can be said at all."""
+    standings: tuple[Standing, ...]
+    """By mode; one that has no tool and no fault is not in it."""
+    ratios: Ratios | None
+    """Without the modes that have no verdict; `None` when there is nothing to compare."""
+    all_used: bool
+    """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
+    agreeing: tuple[str, ...]
+    """Modes with a tool whose counters were compared with the transcripts."""
+    uncounted: tuple[str, ...]
+    """Modes with a tool that has no counters to compare."""
+    remark: str = ""
+    """What must be known beside the ratios; empty where there is no verdict."""
+
+    @property
+    def qualified(self) -> bool:
+        """Whether anything stands against believing the figures as they are."""
+        return bool(
+            self.no_verdict or any(one.no_verdict or one.qualifications for one in self.standings)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitRow:
+    metric: Metric
+    control: Ratio | None
+    """The control against the reference."""
+    tool: Ratio | None
+    """The mode against the control."""
+    together: Ratio | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """The difference that a mode makes, in two steps: what its control makes, then the rest."""
+
+    mode: str
+    control: str
+    tasks: int
+    """Tasks in the comparison."""
+    rows: tuple[SplitRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """The splits by one kind of control."""
+
+    kind: ControlKind
+    title: str
+    steps: tuple[str, str, str]
+    """Headers of the control, the tool, and both together."""
+    about: str
+    splits: tuple[Split, ...]
+    notes: tuple[str, ...]
+    """Tool modes that have no such control, or no split, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpentByRules:
+    """Ratios of what agents spent that no language model drove: no part of a headline."""
+
+    title: str
+    banner: str
+    ratios: Ratios
+    controls: tuple[Controls, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A labelled word of the head."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    title: str
+    banner: str | None
+    """What must be known before anything else: that these are no figures of a model, or that they
+    are figures of an older session."""
+    head: tuple[tuple[Fact, ...], ...]
+    """Line by line."""
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What a reader must know to read the figures, where nothing went wrong."""
+    modes: tuple[str, ...]
+    """The first one is the reference of the ratios."""
+    runs: int
+    headline: Headline
+    controls: tuple[Controls, ...]
+    spent_by_rules: SpentByRules | None
+    """`None` when a model decided what was spent."""
+    tables: tuple[Table, ...]
+    tools: Sheet | None
+    """Calls by mode and tool; `None` when no transcript shows a call."""
+    overhead: Sheet | None
+    """What it costs to have each tool at all; `None` when it was not measured."""
+    trials: tuple[TrialRecord, ...]
+    """By run, mode and agent; of a trial that was run again, the last attempt."""
+    titles: dict[str, str]
+    """Titles of the tasks by id; a task without one is known by its prompt."""
+    measured: int
+    """Trials that say something about their mode: the harness ran them to their own end."""
+    retrieval_exercised: bool | None
+    """Whether each mode that has a retrieval tool used it in each of its runs; `None` when no
+    mode has one, or nothing can tell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key of a stored file, for the page that documents it."""
+
+    key: str
+    unit: str
+    definition: str

@@ -1,0 +1,69 @@
+"""What a series of growing swarms says, as data: everything is computed, nothing is formatted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from swarm_bench.core.report.report import Fact, Metric, Standing
+
+Sizes = tuple[int, ...]
+"""Agents that share a workspace, the smallest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A metric of one mode in swarms of one size."""
+
+    value: float | None
+    of: int | None = None
+    """What the value is a part of, when it is a count."""
+    ratio: float | None = None
+    """Against the smallest swarms; `None` for those, where nothing can be divided, and where one
+    of the two sizes has no verdict."""
+    left_out: bool = False
+    """There are trials, and none of them is one that can be compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesRow:
+    metric: Metric
+    cells: tuple[Cell, ...]
+    """By size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeSeries:
+    mode: str
+    rows: tuple[SeriesRow, ...]
+    spent_by_rules: tuple[SeriesRow, ...]
+    """What fixed rules spent; empty when a model decided it, and `rows` has it."""
+    unknown: tuple[Metric, ...]
+    """Metrics that nothing gave in any size."""
+    standings: Mapping[Standing, Sizes]
+    """What the sizes' own headlines say of the mode, without what qualifies it."""
+    qualifications: Mapping[str, Sizes]
+    no_verdict: Sizes
+    """Of which there is no verdict on the mode."""
+    left_out: tuple[str, ...]
+    """Trials that are not in the times and tokens, and why, by size."""
+    sentence: str
+    """What sharing costs or brings, as far as the figures say; empty when they do not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """The sessions of a series against each other."""
+
+    title: str
+    banner: str | None
+    head: tuple[tuple[Fact, ...], ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    sizes: Sizes
+    no_verdict: Mapping[str, Sizes]
+    """Why nothing at all can be said of these sizes."""
+    modes: tuple[ModeSeries, ...]
+    remark: str
+    """What must be known beside the sentences on what sharing costs or brings."""
+    banner_of_spent: str
+    """What must be known of the rows that fixed rules decided."""
+    title_of_spent: str

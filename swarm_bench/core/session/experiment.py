@@ -1,0 +1,253 @@
+"""An experiment: modes x tasks x runs with budgets and a seed, resolved once and frozen.
+
+Stored as `experiment.json`. Programs write it, so unknown keys are tolerated when reading.
+"""
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field
+
+from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.stored import Stored as Stored
+from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
+from swarm_bench.core.treatment.mode_parts import Purpose as Purpose
+from swarm_bench.core.treatment.mode_parts import SearchTool as SearchTool
+from swarm_bench.core.treatment.mode_parts import ToolCall as ToolCall
+
+SCHEMA_VERSION = 1
+NOT_STORED = "(not stored)"
+"""Stands where a secret was."""
+REHEARSAL = "rehearsal"
+"""Name of the model that is none: `--model rehearsal`."""
+ControlKind = Literal["instructions", "placebo"]
+"""`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
+answers."""
+MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
+"""A mode's name names a folder beside `run-1` and the session's own files."""
+
+
+class Task(Stored):
+    """One piece of work for one agent."""
+
+    id: str
+    title: str
+    prompt: str
+
+
+class Mode(Stored):
+    """A retrieval set-up: one side of the comparison. Placeholders are not yet filled in."""
+
+    name: str
+    source: str
+    """Where it was read from."""
+    description: str = ""
+    servers: dict[str, dict[str, Any]] = {}
+    """MCP servers by name, as an `mcpServers` file has them."""
+    instructions: str = ""
+    """Put before the task in the prompt."""
+    control: str = ""
+    """The instructions as they are worded for an agent without the tool (`--controls`)."""
+    control_of: tuple[str, ...] = ()
+    """Modes that this one is a control of, and whose instructions it has. Empty for any other
+    mode."""
+    control_kind: ControlKind = "instructions"
+    """What a control gives its agents in the place of the tool; nothing in any other mode."""
+    prepare: Preparation | None = Field(
+        default=None, validation_alias=AliasChoices("prepare", "index")
+    )
+    """What makes its clones ready; `index` in older sessions."""
+    start_seconds: float = START_SECONDS
+    """How long one of its servers may take to connect."""
+    warm_up: ToolCall | None = None
+    """A call outside of its agents' time, for what only the first one costs."""
+    teardown: tuple[str, ...] = ()
+    """A command that runs after its agents, however they ended."""
+    version: tuple[str, ...] = ()
+    """A command that prints the version of its tool."""
+    search: SearchTool | None = None
+    """How its tool is asked a question; `None` when its file does not say."""
+    may_create: tuple[str, ...] = ()
+    """What its tool may put into a clone, as lines of a `.gitignore`."""
+    keep: tuple[str, ...] = ()
+    """Folders below the home or the cache of its servers that one swarm hands on to the next."""
+    services: tuple[str, ...] = ()
+    """Names of the services that must run beside the agents."""
+    probes: tuple[str, ...] = ()
+    """Names of the counters to read before and after."""
+
+    @property
+    def is_placebo(self) -> bool:
+        """Whether its tools answer with irrelevant places on purpose."""
+        return bool(self.control_of) and self.control_kind == "placebo"
+
+    @property
+    def can_be_prepared(self) -> bool:
+        """Whether its clones can be made ready before the agents start; the index of a service is
+        built before in any case."""
+        if self.prepare is None:
+            return False
+        return self.prepare.when == "always" or bool(self.servers and not self.services)
+
+
+class Repository(Stored):
+    """What the agents work on, as it was when the session began."""
+
+    path: str
+    kind: Literal["git", "folder"]
+    commit: str | None = None
+    """`None` for a plain folder."""
+    dirty: bool = False
+    """True when uncommitted changes were taken along (`--dirty`)."""
+    tree: str
+    """Git's hash of the content; equal trees are equal workspaces."""
+    files: int
+    bytes: int
+    left_out: tuple[str, ...] = ()
+    """A sentence on each kind of what was not taken along."""
+    omitted: tuple[str, ...] = ()
+    """Paths of what these sentences name, at most 1,000."""
+
+
+class Program(Stored):
+    """A program that takes part, and its version when it gives one."""
+
+    name: str
+    version: str | None = None
+    path: str | None = None
+    tested: str | None = None
+    """The version that our adapter was verified with; `None` when that was none in particular."""
+    model: str | None = None
+    """What answers where no model is asked for, if that is known before it does."""
+
+    @property
+    def label(self) -> str:
+        """Name and version in one."""
+        return f"{self.name} {self.version}" if self.version else self.name
+
+
+class Setting(Stored):
+    """One resolved option and the place it came from."""
+
+    value: Any
+    source: Literal["command line", "environment", ".env", "file", "default", "session"]
+
+
+class Limits(Stored):
+    """Budgets of the experiment. Times in seconds."""
+
+    max_turns: int
+    timeout: float
+    index_timeout: float
+    output_bytes: int = 64 * 1024 * 1024
+
+
+class Experiment(Stored):
+    """Everything that decides what runs. Equal experiments make equal plans."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    created_at: datetime
+    sealed: bool = False
+    """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
+    sealed_beside: bool = False
+    """Whether the lines on swarms and on overhead have one too."""
+    benchmark: Literal["swarm", "ab", "calibrate"]
+    repository: Repository
+    modes: tuple[Mode, ...]
+    """The first one is the reference of the ratios."""
+    suite: str
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    answer_format: str = ""
+    """What the suite asks every answer to look like; put after each task in the prompt."""
+    agent: Program
+    model: str | None = None
+    agent_args: tuple[str, ...] = ()
+    """Words handed to the program as they are."""
+    agent_env: tuple[str, ...] = ()
+    """Names of the variables that the program gets beyond the common ones; values are secrets."""
+    inherit_settings: bool = False
+    """The agents used the user's own settings, memory files and hooks."""
+    faults: tuple[str, ...] = ()
+    """Faults of a provider that the rehearsal server played."""
+    replayed: str | None = None
+    """Id of the session whose recording was played; no agent ran."""
+    agents: int = Field(ge=1)
+    """Agents of one swarm, unless every task gets one."""
+    concurrency: int
+    """Agents of one swarm that run at the same time."""
+    all_tasks: bool = False
+    swarm_size: int | None = None
+    """Agents that share a workspace and its services; the trials of a mode are cut into swarms of
+    this size. `None`: all of them are one swarm."""
+    index: Literal["cold", "warm"] = "cold"
+    """Whether a standalone index is built in its agents' time, or before."""
+    min_connected: float = 0.9
+    """Share of a mode's trials that must have been connected to its tool, for there to be a
+    verdict on it."""
+    runs: int
+    limits: Limits
+    seed: int
+    service_url: str | None = None
+    order: tuple[tuple[str, ...], ...]
+    """Per run the modes, in the order they take their turn."""
+    retrieval: dict[str, Program] = {}
+    """Retrieval back end by mode; a mode without one is not in it."""
+    tool_purposes: dict[str, dict[str, Purpose | None]] = {}
+    """By mode: what each tool that its servers offered is for, under the name that agents give it;
+    `None` where that cannot be told."""
+    machine: dict[str, str | int | float] = {}
+    versions: dict[str, str] = {}
+    settings: dict[str, Setting] = {}
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether fixed rules behind a loopback server answered in the place of a model."""
+        return self.model == REHEARSAL
+
+    @property
+    def model_label(self) -> str:
+        """The model that was asked for, or what is known of it otherwise."""
+        return self.model or self.agent.model or "the agent's default"
+
+    @property
+    def trials_per_mode(self) -> int:
+        """In one run."""
+        every = self.all_tasks or self.benchmark == "ab"
+        return len(self.tasks) if every else self.agents
+
+    @property
+    def agents_per_swarm(self) -> int:
+        """How many share a workspace; the last swarm of a run may have fewer."""
+        if self.benchmark == "ab":
+            return 1
+        return self.swarm_size or self.trials_per_mode
+
+    @property
+    def at_once(self) -> int:
+        """The most agents that run at the same time."""
+        return min(self.concurrency, self.agents_per_swarm)
+
+    @property
+    def tasks_asked(self) -> int:
+        """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
+        return min(self.trials_per_mode, len(self.tasks))
+
+    def prepares(self, mode: Mode) -> bool:
+        """Whether the clones of the mode are made ready before its agents start."""
+        needed = mode.prepare is not None and mode.prepare.when == "always"
+        return mode.can_be_prepared and (needed or self.index == "warm")
+
+    def mode(self, name: str) -> Mode:
+        """The mode of that name; KeyError if the experiment has none."""
+        for mode in self.modes:
+            if mode.name == name:
+                return mode
+        raise KeyError(name)
+
+
+def stable_id(*parts: object) -> str:
+    """The id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -1,0 +1,51 @@
+"""What an experiment must hold that was read from a file: it may come from somebody else, and its
+names become names of folders."""
+
+import re
+from collections.abc import Sequence
+
+from swarm_bench.core.session.experiment import MODE_NAME, Experiment, Limits, Mode
+
+MAX_TRIALS = 100_000
+"""Of a session: each is a process, a folder, and a line that the summary reads."""
+PROBES = frozenset({"feedback", "service"})
+SESSION = re.compile(r"[\w.-]{1,64}")
+
+
+def check_stored(experiment: Experiment) -> None:
+    """Raises `ValueError` for what no session of ours can be; its words follow the file's name."""
+    if not SESSION.fullmatch(experiment.session):
+        raise ValueError("has an id that cannot name a folder")
+    _check_modes(experiment.modes)
+    _check_plan(experiment)
+
+
+def _check_modes(modes: Sequence[Mode]) -> None:
+    names = [mode.name for mode in modes]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("needs modes, with different names")
+    if not all(MODE_NAME.fullmatch(name) for name in names):
+        raise ValueError("has a mode whose name cannot name a folder")
+    if not all(set(mode.probes) <= PROBES for mode in modes):
+        raise ValueError("has a mode with counters that are not known")
+
+
+def _check_plan(experiment: Experiment) -> None:
+    tasks = [task.id for task in experiment.tasks]
+    if not tasks or len(set(tasks)) < len(tasks):
+        raise ValueError("needs tasks, with different ids")
+    names = sorted(mode.name for mode in experiment.modes)
+    drawn = [sorted(order) == names for order in experiment.order]
+    if len(drawn) != experiment.runs or not all(drawn):
+        raise ValueError("has an order that does not fit its modes and runs")
+    if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
+        raise ValueError("has no agents or no runs")
+    if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
+        raise ValueError(f"has more than {MAX_TRIALS:,} trials")
+    if not 0 < experiment.limits.output_bytes <= _largest_output():
+        raise ValueError("has an output limit that is larger than any")
+
+
+def _largest_output() -> int:
+    limit: int = Limits.model_fields["output_bytes"].default
+    return limit

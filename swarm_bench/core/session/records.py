@@ -1,0 +1,250 @@
+"""What is stored of an experiment while it runs: one line per trial, one per swarm.
+
+A figure that was not given is `None`; nothing here turns that into 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from swarm_bench.core.ports import Score
+from swarm_bench.core.session.audit import Audit, Key
+from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Stored
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.core.treatment.evidence import Evidence as Evidence
+from swarm_bench.core.treatment.evidence import Treatment as Treatment
+from swarm_bench.core.treatment.evidence import Verdict as Verdict
+from swarm_bench.core.treatment.overhead import Overhead
+
+_RULES = "rules"
+"""Scout's model, in records that are older than `fixed_rules`."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+class TrialRecord(Stored):
+    """One line of `metrics.jsonl`. The first keys, in this order, are the ones that scripts
+    written for canopy's own benchmark read."""
+
+    mode: str
+    agent: int
+    """Number of the agent in its swarm, from 1."""
+    task: str
+    duration_ms: float | None = None
+    """As the agent reports it."""
+    duration_s: float | None = None
+    num_turns: int | None = None
+    input_tokens: int | None = None
+    cache_read: int | None = None
+    cache_create: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    """Reported tokens: input + cache creation + output."""
+    effective_tokens: int | None = None
+    """Reported tokens + cache read."""
+    cost: float | None = None
+    """US dollars."""
+    result_lines: int | None = None
+    compacted: int | None = None
+    """1 when the requests reached the budget; a proxy, not a context compaction."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str | None = None
+    trial: str | None = None
+    """Stable id: the same mode, task, agent and run have the same one in every session."""
+    attempt: int = 1
+    run: int = 1
+    task_id: str | None = None
+    status: Status | None = None
+    cause: Cause | None = None
+    detail: str | None = None
+    exit_code: int | None = None
+    program: str | None = None
+    program_version: str | None = None
+    model: str | None = None
+    fixed_rules: bool | None = None
+    """True when a fixed policy and no language model decided what the agent did."""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    """From the start of the process to the end of its tree, by our clock."""
+    api_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+    """Largest sampled sum over the process tree."""
+    cpu_seconds: float | None = None
+    """Sampled over the process tree; what ran between two samples only is missing."""
+    tool_calls: dict[str, int] | None = None
+    tool_failures: dict[str, int] | None = None
+    tool_unanswered: dict[str, int] | None = None
+    """Calls that the transcript shows without a result, none of them among the failures."""
+    tool_seconds: dict[str, float] | None = None
+    """By tool, the time in which at least one of its calls was open. Older sessions have the sum
+    over the calls, which counts calls made together several times."""
+    tool_result_tokens: dict[str, int] | None = None
+    """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
+    tool_answers: dict[str, ToolAnswers] | None = None
+    """By tool of an MCP server, what its answers were that were no errors."""
+    unusable_tools: list[str] | None = None
+    """Tools of the mode's servers that the agent says it had no way to use."""
+    names_cut: int | None = None
+    """Names of tools and servers that were shortened, or left out beyond the first 500 of a kind;
+    `(others)` has the figures of those."""
+    permission_denials: dict[str, int] | None = None
+    retries: int | None = None
+    compactions: int | None = None
+    """Times that the agent summarised its context to go on: true ones, as it reports them."""
+    subagents: int | None = None
+    all_in_tokens: int | None = None
+    """Effective tokens with the requests of sub-agents and compactions."""
+    turn_usage: list[dict[str, int | None]] | None = None
+    """Per request of the main conversation: input, cache_read, cache_create, output."""
+    requests: int | None = None
+    """Requests of the main conversation, which the budget of turns is about."""
+    turns_counted: bool | None = None
+    """True when we counted the turns in the stream and kept the budget, as the agent does not."""
+    mcp_calls: int | None = None
+    mcp_servers: dict[str, str] | None = None
+    retrieval: Treatment | None = None
+    """The one label that the witnesses lead to."""
+    evidence: Evidence | None = None
+    backend: str | None = None
+    """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
+    cost_estimated: bool | None = None
+    cost_unreliable: bool | None = None
+    price_table: str | None = None
+    token_counter: str | None = None
+    rehearsal: bool | None = None
+    """True when fixed rules behind a loopback server answered in the place of a model."""
+    rehearsal_requests: int | None = None
+    """Requests that asked the rehearsal server to answer; without those to count tokens."""
+    rehearsal_faults: int | None = None
+    rehearsal_request_tokens: int | None = None
+    """Tokens of the first request that offered tools."""
+    rehearsal_tool_tokens: int | None = None
+    """Of them, the descriptions of all tools."""
+    rehearsal_mcp_tokens: int | None = None
+    """Of them, those of the mode's MCP servers."""
+    rehearsal_tools: list[str] | None = None
+    """Names of the tools that were offered in any request, as the model sees them."""
+    replayed: str | None = None
+    """Id of the session whose recording was played again."""
+    references: int | None = None
+    """Mentions of file paths in the answer, as canopy's script counts them."""
+    references_distinct: int | None = None
+    references_existing: int | None = None
+    """Distinct mentions that name a file of the snapshot."""
+    answer_digest: str | None = None
+    """Equal for equal answers."""
+    headings: int | None = None
+    bullets: int | None = None
+    fences: int | None = None
+    grounded: bool | None = None
+    structured: bool | None = None
+    unscored_characters: int | None = None
+    """At the end of an answer that is longer than what is scored of one."""
+    scores: dict[str, Score] | None = Field(default=None, exclude_if=_is_none)
+    """By scorers of other packages, under the names that they state; `None` where one failed. In
+    lines without any there is no such key, and so with the next."""
+    score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
+    """By the name of a scorer, why its scores are missing."""
+
+    @property
+    def key(self) -> Key:
+        """What tells its line from others."""
+        return self.trial, self.attempt
+
+    @property
+    def task_key(self) -> str:
+        """What tells its task from others: the id, and the prompt where there is none."""
+        return self.task_id or self.task
+
+    @property
+    def decided_by_rules(self) -> bool:
+        """Whether no language model decided what it spent."""
+        by_name = self.fixed_rules is None and self.model == _RULES
+        return bool(self.fixed_rules or self.rehearsal or by_name)
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it says something about its mode, so that the trial need not run again."""
+        return self.cause is not None and not CONSEQUENCES[self.cause].rerun
+
+
+class SwarmRecord(Stored):
+    """One line of `retrieval.jsonl`: what happened around the agents of one swarm."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    swarm: str
+    mode: str
+    run: int
+    attempt: int = 1
+    agents: tuple[int, ...]
+    """Numbers of the agents that ran in it."""
+    started_at: datetime | None = None
+    """`None` in what canopy's script wrote, like every time here."""
+    ended_at: datetime | None = None
+    workspace_seconds: float | None = None
+    service_seconds: float | None = None
+    """From starting the services until they answered."""
+    index_seconds: float | None = None
+    """Service: from the request to `ready`. Standalone: from the first to the last change of the
+    index file while the agents ran, which their time includes; of a preparation, what it took
+    before they started."""
+    index_bytes: int | None = None
+    """What the clone and the home of the servers had more when the agents started than before, if
+    an index was built meanwhile."""
+    index_copied: bool | None = None
+    """True when the preparation was copied from an earlier clone; its seconds are those of then."""
+    warm_up_seconds: float | None = None
+    """What the mode's first call took, outside of its agents' time."""
+    brought: tuple[str, ...] = ()
+    """Folders that the mode's tool makes for itself (`may_create`) and that the repository has."""
+    unexpected: tuple[str, ...] = ()
+    """The first paths that changed in the clone before the agents started, beyond `may_create`."""
+    unexpected_count: int | None = None
+    """How many of them there are; `None` when nobody looked."""
+    instructions_changed: tuple[str, ...] = ()
+    """Files that agents or git take instructions from, and that changed while the agents ran."""
+    teardown_failure: str | None = None
+    """Why the mode's teardown failed, as a clause."""
+    backend: str | None = None
+    """The retrieval program; a service that names itself, by that name."""
+    before: dict[str, dict[str, Any] | None] = {}
+    """Counters by probe; `None` when the tool had not made any."""
+    after: dict[str, dict[str, Any] | None] = {}
+    difference: dict[str, dict[str, Any] | None] = {}
+    counters: Verdict | None = None
+    """How the counters fit the transcripts of the swarm's agents; `None` when nothing can tell."""
+    counters_why: tuple[str, ...] = ()
+    """A sentence for each contradiction, and for each difference that is explained."""
+    service_healthy: bool | None = None
+    """`None` when the mode has no service."""
+    failure: str | None = None
+    """Why the swarm could not run or broke off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionData:
+    """A session as the analysis reads it."""
+
+    experiment: Experiment | None
+    """`None` for a folder that canopy's script wrote."""
+    trials: tuple[TrialRecord, ...]
+    swarms: tuple[SwarmRecord, ...]
+    overhead: tuple[Overhead, ...] = ()
+    planned: Mapping[str, int] = field(default_factory=dict)
+    """Trials that the plan has, by mode; empty when there is no plan."""
+    head: Mapping[str, str] = field(default_factory=dict)
+    """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
+    audit: Audit | None = None
+    planted: tuple[str, ...] = ()
+    """Names of what was put in the place of the session's files, and was set aside."""
+    warnings: tuple[str, ...] = ()
+    """What was met while reading: broken lines, invalid bytes."""

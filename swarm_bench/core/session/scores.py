@@ -1,0 +1,85 @@
+"""What scorers may give, and where it stands in the record of a trial."""
+
+import math
+from collections.abc import Collection, Mapping
+
+from pydantic import ValidationError
+
+from swarm_bench.core.ports import Score
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.stored import Stored
+from swarm_bench.core.validation import first_clause
+
+LONGEST_LABEL = 200
+"""Characters of a score that is a text, and of a key."""
+MOST_KEYS = 100
+"""Of one scorer."""
+_LARGEST = 2**53
+
+
+class OwnScores(Stored):
+    """The scores that have keys of their own in the record: those of the shipped scorers."""
+
+    result_lines: int | None = None
+    references: int | None = None
+    references_distinct: int | None = None
+    references_existing: int | None = None
+    answer_digest: str | None = None
+    headings: int | None = None
+    bullets: int | None = None
+    fences: int | None = None
+    grounded: bool | None = None
+    structured: bool | None = None
+
+
+class ScoreRefused(Exception):
+    """A scorer stated or gave what is no score; a clause says why."""
+
+
+def check_keys(keys: Collection[str], taken: Collection[str] = ()) -> None:
+    """Raises `ScoreRefused` for keys that a scorer cannot state; others have those of `taken`."""
+    if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
+        raise ScoreRefused("its keys are not a tuple of names")
+    if not 0 < len(keys) <= MOST_KEYS:
+        raise ScoreRefused(f"it states {len(keys)} keys; it may have 1 to {MOST_KEYS}")
+    for key in keys:
+        if not 0 < len(key) <= LONGEST_LABEL:
+            raise ScoreRefused(f"it states a key of {len(key):,} characters")
+        if key in TrialRecord.model_fields and key not in OwnScores.model_fields:
+            raise ScoreRefused(f"its key {key!r} is that of another figure of the record")
+        if key in taken:
+            raise ScoreRefused(f"its key {key!r} is that of another scorer")
+
+
+def checked(scores: Mapping[str, Score], keys: Collection[str]) -> dict[str, Score]:
+    """Return the scores by the keys that were stated; one that was not given is `None`. Raises
+    `ScoreRefused` when a key was not stated, or a value is no score."""
+    if not isinstance(scores, Mapping):
+        raise ScoreRefused(f"it gave no mapping: {type(scores).__name__}")
+    unknown = [repr(key) for key in scores if key not in keys]
+    if unknown:
+        raise ScoreRefused(f"it gave {', '.join(unknown[:3])}, which it does not state in its keys")
+    for key, value in scores.items():
+        if (why := _fault(value)) is not None:
+            raise ScoreRefused(f"{key} {why}")
+    try:
+        own = {key: value for key, value in scores.items() if key in OwnScores.model_fields}
+        OwnScores.model_validate(own, strict=True)
+    except ValidationError as error:
+        raise ScoreRefused(first_clause(error)) from error
+    return {key: scores.get(key) for key in keys}
+
+
+def _fault(value: object) -> str | None:
+    """Why it is no score, as a clause that follows the key."""
+    match value:
+        case int() if abs(value) > _LARGEST:
+            return "is a whole number of more than 53 bits"
+        case float() if not math.isfinite(value):
+            return "is not finite"
+        case str() if len(value) > LONGEST_LABEL:
+            return f"is a text of more than {LONGEST_LABEL} characters"
+        case None | int() | float() | str():
+            return None
+        case _:
+            return f"is a {type(value).__name__}, which is no number, text, True, False or None"

@@ -1,0 +1,32 @@
+"""What it costs to have a mode's tool at all."""
+
+from swarm_bench.core.session.experiment import SCHEMA_VERSION
+from swarm_bench.core.stored import Stored
+
+
+class Overhead(Stored):
+    """One line of `overhead.jsonl`: what it costs to have a mode's tool at all, measured once per
+    mode. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    mode: str
+    server_seconds: dict[str, float] = {}
+    """By server: from its start until it had answered `initialize` and `tools/list`."""
+    tools: int | None = None
+    """Tools of all servers of the mode."""
+    tool_tokens: int | None = None
+    """Names, descriptions and schemas of these tools."""
+    server_instruction_tokens: int | None = None
+    """What the servers tell a model about themselves when they are greeted."""
+    mode_instruction_tokens: int | None = None
+    """The mode's instructions, which stand before every task."""
+    prompt_tokens: int | None = None
+    """All input of the one request that an empty task makes, as the agent reports it; `None` when
+    it cannot, or its provider did not answer."""
+    prompt_cost: float | None = None
+    """US dollars that this request cost."""
+    unexpected: tuple[str, ...] | None = None
+    """Paths that its servers changed where they were greeted, beyond the mode's `may_create`."""
+    problem: str | None = None
+    """One sentence on what could not be measured."""

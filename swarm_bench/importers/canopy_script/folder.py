@@ -1,0 +1,197 @@
+"""Reads a results folder of canopy's own script, and says what the script hides."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.audit import Audit, Key
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.importers.canopy_script.differences import numbered, warn_of_differences
+from swarm_bench.importers.canopy_script.lines import Lines, read_lines
+from swarm_bench.importers.canopy_script.payload import read_payload
+from swarm_bench.importers.canopy_script.trial import Place, differing, script_trial, whole_number
+from swarm_bench.runtime.untrusted import read
+
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
+_TOOL_MODES = {"canopy": ("feedback",), "canopy-service": ("feedback", "service")}
+_MODES = ("baseline", *_TOOL_MODES)
+_FEEDBACK = "local-feedback-metrics.json"
+_SERVICE = "service-metrics.json"
+
+
+@dataclass
+class _Reading:
+    """A folder being read, and what was met on the way."""
+
+    folder: Path
+    warnings: list[str] = field(default_factory=list)
+    differing: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    """Figures that a file gives otherwise than its line."""
+
+    def warn(self, sentence: str) -> None:
+        self.warnings.append(sentence)
+
+    def json(self, name: str) -> dict[str, Any] | None:
+        """A file with one JSON object; `None` when it is not there or is something else."""
+        content = self.content(name)
+        if content is None:
+            return None
+        try:
+            document = json.loads(content.decode("utf-8", errors="replace"))
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            self.warn(f"{name} is not valid JSON and is left out.")
+            return None
+        return document
+
+    def content(self, name: str) -> bytes | None:
+        """The content of a file; `None` when it is not there or cannot be read."""
+        try:
+            return read(self.folder / name)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.warn(f"{name} cannot be read ({error.strerror or error}) and is left out.")
+            return None
+
+    def check_encoding(self, name: str, content: bytes, why: str) -> None:
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            self.warn(f"{name} is not valid UTF-8 (byte {error.start}): {why}")
+
+
+def is_script_folder(path: Path) -> bool:
+    """Whether canopy's script, and not swarm-bench, wrote this folder."""
+    ours = (path / "experiment.json").exists()
+    return not ours and any((path / name).is_file() for name in ("metrics.jsonl", "config.json"))
+
+
+def read_script_folder(path: Path) -> SessionData:
+    """The session in a folder of canopy's script, whatever state it is in.
+
+    Raises `UsageError` when the script wrote nothing there.
+    """
+    if not is_script_folder(path):
+        raise UsageError(
+            f"{path} holds no results: there is neither experiment.json nor metrics.jsonl in it; "
+            "give the folder of a session"
+        )
+    reading = _Reading(path)
+    config = reading.json("config.json") or {}
+    head = _head(config)
+    metrics = reading.content("metrics.jsonl") or b""
+    reading.check_encoding("metrics.jsonl", metrics, "the rest is shown as replacement marks.")
+    lines = read_lines(metrics, reading.warn)
+    planned = _MODES if head.get("mode") == "all" else ()
+    modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *planned]))
+    trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
+    _check_summary(reading)
+    warn_of_differences(trials, lines, reading.warn)
+    agents = whole_number(head.get("agents"))
+    return SessionData(
+        experiment=None,
+        trials=tuple(trials),
+        swarms=tuple(_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)),
+        planned=dict.fromkeys(modes, agents) if agents else {},
+        head=head,
+        warnings=tuple(reading.warnings),
+        audit=Audit(differing=reading.differing),
+    )
+
+
+def _check_summary(reading: _Reading) -> None:
+    content = reading.content("summary.md")
+    if content is None:
+        reading.warn("summary.md is not there: the script broke off before it wrote it.")
+    else:
+        why = "the script cuts the tasks at 40 bytes, even in a letter."
+        reading.check_encoding("summary.md", content, why)
+
+
+def _head(config: Mapping[str, Any]) -> dict[str, str]:
+    names = {"repo": "repository"}
+    keys = ("repo", "agents", "max_turns", "mode", "model", "date")
+    return {names.get(key, key): str(config[key]) for key in keys if key in config}
+
+
+def _mode_folders(path: Path) -> Iterator[str]:
+    for mode in _MODES:
+        if any(_agent_files(path, mode)):
+            yield mode
+
+
+def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
+    """Numbers of the agents, and their files relative to the session's folder."""
+    if not _FOLDER_NAME.fullmatch(mode):  # a line can say anything
+        return
+    for file in sorted((folder / mode).glob("agent-*.json")):
+        match = _AGENT_FILE.fullmatch(file.name)
+        if match:
+            yield int(match[1]), f"{mode}/{file.name}"
+
+
+def _task(tasks: object, agent: int) -> str:
+    """The script gives the tasks out in turn."""
+    if not isinstance(tasks, list) or not tasks:
+        return "not recorded"
+    return str(tasks[(agent - 1) % len(tasks)])
+
+
+def _trials(
+    reading: _Reading, mode: str, lines: Lines, config: Mapping[str, Any]
+) -> Iterator[TrialRecord]:
+    head, tasks = _head(config), config.get("tasks")
+    files = dict(_agent_files(reading.folder, mode))
+    with_line = {agent for of, agent in lines if of == mode}
+    wanted = whole_number(head.get("agents")) or max(files, default=0)
+    lost = sorted(agent for agent in files if agent not in with_line and agent <= wanted)
+    stale = sorted(agent for agent in files if agent not in with_line and agent > wanted)
+    if lost:
+        reading.warn(
+            f"{mode}: {numbered(lost)} left a file but no line in metrics.jsonl, so the script's "
+            "rates leave them out; here they count."
+        )
+    if stale:
+        reading.warn(
+            f"{mode}: the files of {numbered(stale)} are left over from another use of the folder; "
+            "they are left out here, but the script's strict figures count them."
+        )
+    for agent in sorted(with_line | set(lost)):
+        content = reading.content(files[agent]) if agent in files else None
+        line = lines.get((mode, agent))
+        payload = None if content is None else read_payload(content)
+        place = Place(mode=mode, agent=agent, task=_task(tasks, agent))
+        trial = script_trial(place, line=line, payload=payload, head=head, warn=reading.warn)
+        if line and payload and (keys := differing(line, payload)):
+            reading.differing[trial.key] = keys
+        yield trial
+
+
+def _has_counters(path: Path, mode: str) -> bool:
+    named = _FOLDER_NAME.fullmatch(mode) is not None
+    return mode in _TOOL_MODES or (named and (path / mode / _FEEDBACK).is_file())
+
+
+def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:
+    service = reading.json(f"{mode}/{_SERVICE}") or {}
+    performance = service.get("performance", service)
+    found = {
+        "feedback": reading.json(f"{mode}/{_FEEDBACK}"),
+        "service": performance if isinstance(performance, dict) and performance else None,
+    }
+    probes = dict.fromkeys([*_TOOL_MODES.get(mode, ()), *(name for name in found if found[name])])
+    return SwarmRecord(
+        session=reading.folder.name,
+        swarm=mode,
+        mode=mode,
+        run=1,
+        agents=tuple(trial.agent for trial in trials if trial.mode == mode),
+        difference={probe: found[probe] for probe in probes},
+    )

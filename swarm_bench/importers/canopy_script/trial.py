@@ -1,0 +1,168 @@
+"""One agent of canopy's script: its line in `metrics.jsonl` and its payload made into a record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import ScoreContext
+from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.session.scores import OwnScores
+from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.importers.canopy_script.lines import Warn
+from swarm_bench.importers.canopy_script.payload import Payload
+from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.references import References
+from swarm_bench.scoring.structure import Structure
+
+_PARTS = ("input_tokens", "cache_read", "cache_create", "output_tokens")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Which agent it is, and the task it was given by its number."""
+
+    mode: str
+    agent: int
+    task: str
+
+    def __str__(self) -> str:
+        return f"{self.mode} agent {self.agent}"
+
+
+def script_trial(
+    place: Place,
+    *,
+    line: TrialRecord | None,
+    payload: Payload | None,
+    head: Mapping[str, str],
+    warn: Warn,
+) -> TrialRecord:
+    """The record of one agent. The line counts, as far as the payload bears it out: a 0 for a
+    figure that the agent did not give becomes `None`. At least one of the two must be there."""
+    if line and payload and differing(line, payload):
+        payload = None  # which of them is right cannot be told
+    if payload is None:
+        return _from_line(place, line)
+    if not payload.read_by_script:
+        warn(
+            f"{place}: the script could not read what the agent printed; the result in it was "
+            "found all the same, and its figures are used."
+        )
+    return _from_payload(place, line, payload, head)
+
+
+def _from_payload(
+    place: Place, line: TrialRecord | None, payload: Payload, head: Mapping[str, str]
+) -> TrialRecord:
+    figures = _figures(line if payload.read_by_script else None, payload)
+    tokens = figures.tokens
+    return TrialRecord(
+        mode=place.mode,
+        agent=place.agent,
+        task=line.task if line else place.task,
+        trial=str(place),
+        status=CONSEQUENCES[payload.cause].status,
+        cause=payload.cause,
+        detail=payload.detail,
+        retrieval=Treatment.UNKNOWN,
+        duration_ms=figures.duration_ms,
+        duration_s=figures.duration_s,
+        num_turns=figures.num_turns,
+        input_tokens=tokens.input,
+        cache_read=tokens.cache_read,
+        cache_create=tokens.cache_create,
+        output_tokens=tokens.output,
+        total_tokens=tokens.reported,
+        effective_tokens=tokens.effective,
+        cost=figures.cost,
+        compacted=_compacted(figures.num_turns, head),
+        model=None if head.get("model") == "default" else head.get("model"),
+        **vars(_scores(payload, head)),
+    )
+
+
+def _from_line(place: Place, line: TrialRecord | None) -> TrialRecord:
+    """Without a payload a line of zeros is an agent that gave nothing; another one is believed."""
+    if line and (line.total_tokens or line.num_turns):
+        return line.model_copy(update={"trial": str(place), "retrieval": Treatment.UNKNOWN})
+    return TrialRecord(
+        mode=place.mode,
+        agent=place.agent,
+        task=line.task if line else place.task,
+        trial=str(place),
+        status=CONSEQUENCES[Cause.NO_OUTPUT].status,
+        cause=Cause.NO_OUTPUT,
+        retrieval=Treatment.UNKNOWN,
+    )
+
+
+def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
+    """Keys of the figures that an agent's file gives otherwise than its line, as far as both have
+    them: one of the two was changed, or is of another run."""
+    if not payload.read_by_script or not payload.figures:
+        return ()
+    figures = payload.figures
+    both = {key: (figures.get(key), getattr(line, key)) for key in ("num_turns", "cost", *_PARTS)}
+    return tuple(key for key, pair in both.items() if None not in pair and pair[0] != pair[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Figures:
+    """What the agent gave; `None` where it did not."""
+
+    duration_ms: float | None
+    duration_s: float | None
+    num_turns: int | None
+    cost: float | None
+    tokens: Usage
+
+
+def _figures(line: TrialRecord | None, payload: Payload) -> _Figures:
+    given = payload.figures or {}
+    # An agent that failed before its first answer reports 0 of everything.
+    if payload.cause not in {Cause.FINISHED, Cause.MAX_TURNS}:
+        given = {key: figure for key, figure in given.items() if figure}
+    milliseconds = given.get("duration_ms")
+    seconds = None if milliseconds is None else int(milliseconds / 10) / 100
+    if line and milliseconds is not None and line.duration_s is not None:
+        seconds = line.duration_s
+    return _Figures(
+        duration_ms=milliseconds,
+        duration_s=seconds,
+        num_turns=_whole(given, "num_turns"),
+        cost=given.get("cost"),
+        tokens=Usage(
+            input=_whole(given, "input_tokens"),
+            cache_read=_whole(given, "cache_read"),
+            cache_create=_whole(given, "cache_create"),
+            output=_whole(given, "output_tokens"),
+        ),
+    )
+
+
+def _whole(figures: Mapping[str, float], key: str) -> int | None:
+    return int(figures[key]) if key in figures else None
+
+
+def _compacted(turns: int | None, head: Mapping[str, str]) -> int | None:
+    limit = whole_number(head.get("max_turns"))
+    return None if turns is None or limit is None else int(turns >= limit)
+
+
+def whole_number(text: str | None) -> int | None:
+    """A number in the head; the script writes down whatever it was given."""
+    return int(text) if text and len(text) < 10 and text.isdecimal() else None
+
+
+def _scores(payload: Payload, head: Mapping[str, str]) -> OwnScores:
+    """The script keeps no list of the repository's files, so none can be said to exist."""
+    context = ScoreContext(
+        text=payload.answer or "", workspace=head.get("repository", ""), files=frozenset()
+    )
+    return OwnScores.model_validate(
+        {
+            key: value
+            for scorer in (References(), Structure(), Length())
+            for key, value in scorer.score(context).items()
+        }
+    )

@@ -1,0 +1,90 @@
+"""Which files to look at first."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from swarm_bench.models.lexical.terms import Term
+
+_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|testing|spec|__tests__|fixtures?|examples?|benchmarks?)/|"
+    r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
+)
+_VENDORED = re.compile(
+    r"(?:^|/)(?:vendor|_vendor|node_modules|third_party|dist|build|locale)/|"
+    r"\.min\.|\.lock$|-lock\.|\.svg$|\.csv$|\.jsonl?$"
+)
+RELATED = "(related)"
+"""Under this name `rank` takes the hits of words that are often near the terms."""
+_RELATED_WEIGHT = 0.4
+_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".html"})
+_CODE = frozenset(
+    f".{name}"
+    for name in (
+        *("py", "pyx", "js", "jsx", "mjs", "ts", "tsx", "vue", "svelte", "rs", "go", "java", "kt"),
+        *("rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "scala", "ex", "exs", "lua"),
+        *("sh", "sql"),
+    )
+)
+
+
+def rank(terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]]) -> list[tuple[str, float]]:
+    """Files with their scores, best first; equal scores in order of the path.
+
+    `hits` gives lines by file for every term. A file gains for each term it mentions, more for a
+    rare term and little for many lines, and most when its own name has the term.
+    """
+    paths = sorted({path for found in hits.values() for path in found})
+    scored = [(path, _score(path, terms, hits, len(paths))) for path in paths]
+    return sorted(scored, key=lambda item: (-item[1], item[0]))
+
+
+def is_code(path: str) -> bool:
+    """Whether the ending is one of a programming language."""
+    return PurePosixPath(path).suffix.lower() in _CODE
+
+
+def is_prose(path: str) -> bool:
+    """Whether the ending is one of texts for people."""
+    return PurePosixPath(path).suffix.lower() in _PROSE
+
+
+def _score(
+    path: str, terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]], files: int
+) -> float:
+    total = 0.0
+    for term in terms:
+        total += term.weight * (_mentioned(path, hits.get(term.word, {}), files))
+        total += term.weight * _named(path, term)
+    total += _RELATED_WEIGHT * _mentioned(path, hits.get(RELATED, {}), files)
+    return total * _kind(path)
+
+
+def _mentioned(path: str, found: Mapping[str, int], files: int) -> float:
+    lines = found.get(path, 0)
+    return (1 + math.log(lines) / 2) * math.log(1 + files / (1 + len(found))) if lines else 0.0
+
+
+def _named(path: str, term: Term) -> float:
+    """3 when the file's name begins a word with the term, 1.5 when one of its folders does."""
+    folder, _, name = path.lower().rpartition("/")
+    roots = [root.lower() for root in term.roots]
+    if any(_begins_word(name, root) for root in roots):
+        return 3.0
+    return 1.5 if any(_begins_word(folder, root) for root in roots) else 0.0
+
+
+def _begins_word(text: str, root: str) -> bool:
+    end = r"(?![a-z])" if len(root) < 5 else ""
+    return re.search(rf"(?<![a-z]){re.escape(root)}s?{end}", text) is not None
+
+
+def _kind(path: str) -> float:
+    if _VENDORED.search(path):
+        return 0.2
+    if _TESTS.search(path):
+        return 0.4
+    if is_prose(path):
+        return 0.5
+    return 1.0 if is_code(path) else 0.6

@@ -1,0 +1,299 @@
+"""What the results of tools that nobody here has heard of say of files and lines.
+
+They come as JSON, several documents in a row or with words around them, as XML, as Markdown, or as
+a search on a command line prints them.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from swarm_bench.models.lexical.ranking import is_code, is_prose
+
+MAX_PLACES = 2000
+"""Places of one result that are looked at."""
+MAX_DEPTH = 20
+"""Of JSON in JSON."""
+MARKS = 4
+"""Lines that a reader may put around a text."""
+WINDOW = 8
+"""Lines in a row with which a result has shown a part of a file, and not only its lines."""
+PATIENCE = 20
+"""How many times its own length a text is read for JSON that turns out to be none."""
+FALSE_STARTS = 1000
+"""How many beginnings of such JSON a text may have at most."""
+
+# A server may answer anything: every expression here takes time in proportion to the text.
+_NAME = r"[^\s:`'\"<>()\[\]{},;|*]"
+_SEGMENT = r"[^\s/:`'\"<>()\[\]{},;|*]"
+_HIT = re.compile(r"^([^:]+):(\d{1,9}):(.*)$")
+_PATH = re.compile(r"^(?:\[FILE\] |[-*] )?((?:[^\s:]+/)?[^\s:/]+\.\w{1,8})$")
+_AT = r"(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?"
+_SPAN = re.compile(rf"`({_NAME}+?)(?:{_AT})?`")
+_INLINE = re.compile(rf"(?<!{_NAME})(?<!`)({_NAME}+/{_SEGMENT}*\.\w{{1,8}}){_AT}(?!\w)")
+"""Tried once for each word, and once for each `/` in it."""
+_ATTRIBUTE = re.compile(r"^\s*<\w+\s[^>]*?\b(?:path|file|filename|src|name)=\"([^\"\n]+)\"")
+"""A tag up to the path in it; that it is closed is for `_opened` to see."""
+_ELEMENT = re.compile(r"^\s*<(path|file|filename)>([^<]+)</\1>\s*$")
+_CLOSED = re.compile(r"^\s*</\w+>\s*$")
+_NUMBERED = re.compile(r"^[ >]*(\d{1,9})(?:\t|→| ?\| ?|: ?)(.*)$")
+_PADDED = re.compile(r"^ *(\d{1,9})(?: (.*))?$")
+"""A line with its number before a blank, which only counts where code is quoted."""
+_CONTENT = re.compile(r"^\s*(\d{1,9})(?:\t|→| \| |: )(.*)$")
+_VISIBLE = re.compile(r"\S")
+_DECODER = json.JSONDecoder()
+
+_PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")
+_LINES = ("line", "line_number", "lineNumber", "start_line", "startLine", "lineno", "line_start")
+_LASTS = ("end_line", "endLine", "line_end", "last_line")
+_NESTED = ("range", "location", "body_location", "span", "position", "start")
+_TEXTS = ("lines", "line_text", "text", "content", "snippet", "match", "preview", "signature")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A file that a result names, perhaps with a line of it."""
+
+    path: str
+    """Below the workspace."""
+    line: int | None = None
+    last: int | None = None
+    """The last line, where a part of the file is named."""
+    text: str = ""
+
+
+@lru_cache(maxsize=32)
+def places(text: str, workspace: str) -> tuple[Place, ...]:
+    """The files below the workspace that a result names, in its order."""
+    relative = (replace(place, path=below(place.path, workspace) or "") for place in _places(text))
+    return tuple(islice((place for place in relative if place.path), MAX_PLACES))
+
+
+def windows(shown: Sequence[Place]) -> list[tuple[str, int, list[str]]]:
+    """Path, first line and lines of the parts of files that a result has shown."""
+    runs: list[list[Place]] = []
+    for place in shown:
+        before = runs[-1][-1] if runs else None
+        follows = before and before.line and (before.path, before.line + 1)
+        if follows == (place.path, place.line) and place.last is None:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return [
+        (run[0].path, run[0].line, [place.text for place in run])
+        for run in runs
+        if run[0].line and len(run) >= WINDOW
+    ]
+
+
+def below(path: str, workspace: str) -> str | None:
+    """A path below the workspace; `None` for one outside of it."""
+    path = path.removeprefix("file://").strip()
+    path = path.removeprefix(workspace.rstrip("/") + "/").removeprefix("./")
+    return None if not path or path.startswith(("/", "../")) else path
+
+
+def content(text: str, first: int) -> tuple[int, list[str]] | None:
+    """First line and lines of what a reading tool gave: by their numbers where it writes them,
+    else from the line asked for. `None` when there is no text."""
+    lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+    if not text.strip() or (len(lines) == 1 and "error" in text[:20].lower()):
+        return None
+    run = _longest_run([_CONTENT.match(line) for line in lines])
+    # A heading may stand above the text, and marks around it.
+    most = max(2, len(lines) - MARKS, len(lines) // 2)
+    if len(run) >= min(most, len(lines)):
+        return max(1, int(run[0][1])), [match[2] for match in run]
+    return first, lines
+
+
+def _longest_run(matches: Sequence[re.Match[str] | None]) -> list[re.Match[str]]:
+    """The most numbered lines that follow each other."""
+    runs: list[list[re.Match[str]]] = [[]]
+    for match in matches:
+        last = runs[-1][-1] if runs[-1] else None
+        if match and last and int(match[1]) == int(last[1]) + 1:
+            runs[-1].append(match)
+        else:
+            runs.append([match] if match else [])
+    return max(runs, key=len)
+
+
+def _places(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Place]:
+    """The places in a text. `path` is that of the file it is about, if any."""
+    for document in _documents(text):
+        if isinstance(document, str):
+            yield from _in_text(document, path)
+        else:
+            yield from _in_value(document, path, depth)
+
+
+def _documents(text: str) -> Iterator[object]:
+    """The JSON documents of a text, and what stands between them."""
+    words: list[str] = []
+    at, patience = 0, PATIENCE * len(text)
+    while at < len(text):
+        visible = _VISIBLE.search(text, at)
+        start = visible.start() if visible else len(text)
+        end = None
+        if patience > 0 and text.startswith(("{", "["), start):
+            try:
+                document, end = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                patience -= _effort(error, text, start)
+        if end is None:
+            end = text.find("\n", start) + 1 or len(text)
+            words.append(text[at:end])
+        else:
+            if words:
+                yield "".join(words)
+                words = []
+            yield document
+        at = end
+    yield "".join(words)
+
+
+def _effort(error: Exception, text: str, start: int) -> int:
+    """About how many characters were read before the error; telling its line is work as well."""
+    read = error.pos - start if isinstance(error, json.JSONDecodeError) else len(text)
+    return read + PATIENCE * len(text) // FALSE_STARTS
+
+
+def _in_value(value: object, path: str, depth: int) -> Iterator[Place]:
+    """The places in a value of JSON. `path` is that of the file it is about, if any."""
+    match value:
+        case _ if depth == 0:
+            return
+        case str() as text:
+            yield from _places(text, path, depth - 1)
+        case list() as items if items and all(isinstance(item, str) for item in items):
+            yield from _in_text("\n".join(items), path)
+        case list() as items:
+            for item in items:
+                yield from _in_value(item, path, depth - 1)
+        case dict() as entries:
+            yield from _in_entries(entries, path, depth)
+
+
+def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Place]:
+    if own := _text(entries, _PATHS):
+        line, last = _lines(entries)
+        if line or not path:
+            text = _text(entries, _TEXTS).split("\n")[0]
+            yield Place(path=own, line=line, last=last, text=text)
+        if not line:
+            for value in entries.values():
+                if isinstance(value, list | dict):
+                    yield from _in_value(value, own, depth - 1)
+        return
+    line, last = _lines(entries) if path else (None, None)
+    if line:
+        text = _text(entries, _TEXTS).split("\n")[0]
+        yield Place(path=path, line=line, last=last, text=text)
+        return
+    for key, value in entries.items():
+        about = path
+        if named := _path_of(key):
+            yield Place(path=named)
+            about = named
+        yield from _in_value(value, about, depth - 1)
+
+
+def _lines(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
+    """The first and the last line that an object names."""
+    for name in _NESTED:
+        inner = entries.get(name)
+        if isinstance(inner, dict) and depth:
+            lines = _lines(inner, depth - 1)
+            if lines[0] is not None:
+                return lines
+    # Positions of the language server protocol count from 0, and have a column.
+    zero = 1 if any(key in entries for key in ("column", "character")) else 0
+    first, last = _number(entries, _LINES), _number(entries, _LASTS)
+    if first is None:
+        match entries.get("line_range", entries.get("lines")):
+            case [int(first), int(last)]:
+                pass
+    if first is None or first + zero < 1:
+        return None, None
+    return first + zero, last + zero if last is not None and last >= first else None
+
+
+def _in_text(text: str, path: str = "") -> Iterator[Place]:
+    """The places in lines of text. `path` is that of the file whose lines they may be."""
+    is_quoted = False
+    for line in (line.rstrip("\r") for line in text.split("\n") if line.strip()):
+        if line.lstrip().startswith("```"):
+            is_quoted = not is_quoted
+        elif opened := _opened(line):
+            path, is_quoted = opened, True
+            yield Place(path=path)
+        elif is_quoted and _CLOSED.match(line):
+            path, is_quoted = "", False
+        elif path and (numbered := _numbered(line, is_quoted=is_quoted)):
+            yield Place(path=path, line=numbered[0], text=numbered[1])
+        elif not is_quoted:
+            mentioned = list(_in_line(line))
+            yield from mentioned
+            paths = {place.path for place in mentioned}
+            path = paths.pop() if len(paths) == 1 else ""
+
+
+def _opened(line: str) -> str | None:
+    """The path in a tag that opens what is quoted."""
+    match = _ATTRIBUTE.match(line)
+    return match[1] if match and ">" in line[match.end() :] else None
+
+
+def _numbered(line: str, *, is_quoted: bool) -> tuple[int, str] | None:
+    match = _NUMBERED.match(line) or (_PADDED.match(line) if is_quoted else None)
+    return (int(match[1]), match[2] or "") if match and int(match[1]) else None
+
+
+def _in_line(line: str) -> Iterator[Place]:
+    if (hit := _HIT.match(line)) and "`" not in hit[1]:
+        yield Place(path=hit[1], line=int(hit[2]), text=hit[3])
+        return
+    if path := _path_of(line.strip()):
+        yield Place(path=path)
+        return
+    if element := _ELEMENT.match(line):
+        yield Place(path=element[2])
+        return
+    if line.startswith("/"):
+        yield Place(path=line)
+        return
+    for match in sorted([*_SPAN.finditer(line), *_INLINE.finditer(line)], key=_start):
+        first, last = match[2], match[3]
+        if first or _is_file(match[1]):
+            last_line = int(last) if last and int(last) >= int(first) else None
+            yield Place(path=match[1], line=int(first) if first else None, last=last_line)
+
+
+def _path_of(text: str) -> str | None:
+    """The path that a text is, and nothing else."""
+    match = _PATH.match(text)
+    return match[1] if match else None
+
+
+def _is_file(name: str) -> bool:
+    """Whether a quoted name is that of a file, and not `object.attribute`."""
+    return is_code(name) or is_prose(name)
+
+
+def _start(match: re.Match[str]) -> int:
+    return match.start()
+
+
+def _text(entries: Mapping[str, Any], names: Sequence[str]) -> str:
+    values = (entries.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), "")
+
+
+def _number(entries: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    values = (entries.get(name) for name in names)
+    return next((value for value in values if type(value) is int), None)

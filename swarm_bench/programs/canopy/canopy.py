@@ -1,0 +1,154 @@
+"""One repository: its index, its feedback, and what both servers do with them."""
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from swarm_bench.programs.canopy.errors import HandleNotFound, ToolError
+from swarm_bench.programs.canopy.index.feedback import Expansion, Feedback
+from swarm_bench.programs.canopy.index.indexing import Index, Refreshed
+from swarm_bench.programs.canopy.index.reading import content_hash, load
+from swarm_bench.programs.canopy.memory import Memory
+from swarm_bench.programs.canopy.nodes import Handle, normal_hex
+from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.results import Found, Json
+from swarm_bench.programs.canopy.search.dsl import evaluate, parse_dsl
+from swarm_bench.programs.canopy.search.fulltext import terms
+from swarm_bench.programs.canopy.search.search import Finder
+from swarm_bench.programs.canopy.settings import SCHEMA_VERSION
+
+LOOKING_SHARE = 0.1
+"""The part of the time that may go into looking for edited files."""
+
+_AGES = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Content:
+    """An expanded handle."""
+
+    handle: Handle
+    text: str
+
+
+class Canopy:
+    """Not safe for threads: the service gives each repository a lock."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.index = Index(root)
+        self.feedback = Feedback(root / ".canopy" / "feedback.db")
+        self.memory = Memory()
+        self._next_look = 0.0
+
+    def close(self) -> None:
+        self.index.close()
+        self.feedback.close()
+
+    def refresh(self) -> Refreshed:
+        """Pick up what changed on disk, unless we looked a moment ago and found nothing."""
+        if time.monotonic() < self._next_look and self.index.is_open():
+            return Refreshed()
+        result = self.index.refresh()
+        self._next_look = time.monotonic() + result.looking * (1 / LOOKING_SHARE - 1)
+        return result
+
+    def find(self, search: Search) -> Found:
+        """Run one search; nothing is recorded.
+
+        Raises:
+            ToolError: it cannot be run as given.
+        """
+        finder = self._finder()
+        if not search.dsl:
+            handles = finder.run(search)
+            return Found(handles=handles, matches=len(handles))
+        expression = parse_dsl(search.dsl)
+        if expression.word == "references":
+            found = list(islice(finder.references(expression.texts[0]), 2 * search.limit))
+            kept = found[: search.limit]
+            cut = len(found) > len(kept)
+            return Found(handles=[], references=kept, truncated=cut, matches=len(found))
+        handles = list(islice(evaluate(expression, finder), 2 * search.limit))
+        shown = handles[: search.limit]
+        return Found(handles=shown, truncated=len(handles) > len(shown), matches=len(handles))
+
+    def find_any(self, search: Search) -> tuple[Search, Found]:
+        """The search of a pattern for any of its words instead of all."""
+        wider = any_word(search)
+        return wider, self.find(wider)
+
+    def record_query(self, text: str, found: Found, indexed: int = 0) -> None:
+        """Write the query to feedback.db and remember it for later expansions."""
+        event = self.feedback.record_query(
+            text, found.handles, indexed=indexed, tokens=found.tokens
+        )
+        if event is not None:
+            for handle in found.handles:
+                self.memory.shown_by[handle.id] = event
+
+    def expand(self, handle_id: str) -> Content:
+        """The text of a handle, given in either form.
+
+        Raises:
+            HandleNotFound: nothing has that id.
+            ToolError: it is no id, or its file changed or cannot be read.
+        """
+        hex_ = normal_hex(handle_id)
+        if hex_ is None:
+            raise ToolError(f"{handle_id!r} is no handle id; use the ids of a query's answer")
+        row = self._finder().handle(hex_)
+        if row is None:
+            raise HandleNotFound(f"Handle {handle_id} was not found; query again")
+        handle, digest = row
+        try:
+            source = load(str(self.root), handle.path)
+        except OSError as error:
+            raise ToolError(f"{handle.path} cannot be read ({error.strerror})") from error
+        if source is None or content_hash(source) != digest:
+            raise ToolError(f"{handle.path} changed since it was indexed; query again")
+        text = source[handle.node.start : handle.node.end].decode("utf-8", "replace")
+        return Content(handle=handle, text=text)
+
+    def record_expansions(self, handles: list[Handle], *, automatic: bool = False) -> None:
+        shown_by = self.memory.shown_by
+        self.feedback.record_expansions(
+            Expansion(handle=each, query_event=shown_by.get(each.id), automatic=automatic)
+            for each in handles
+        )
+        if not automatic:  # what came unasked does not move to the end of later suggestions
+            for each in handles:
+                self.memory.expanded[each.id] = True
+
+    def status(self) -> Json:
+        store = self.index.store()
+        files, tokens = store.totals()
+        is_checkout = (self.root / ".git").exists()
+        return {
+            "files_indexed": files,
+            "total_tokens": tokens,
+            "schema_version": SCHEMA_VERSION,
+            "index_size_bytes": store.size(),
+            "last_indexed": _age(store.noted("last_indexed")) if files else None,
+            "repo_root": str(self.root),
+            "file_discovery": "git" if is_checkout else "walk",
+            "feedback": self.feedback.stats(),
+        }
+
+    def _finder(self) -> Finder:
+        return Finder(self.index.store(), str(self.root))
+
+
+def any_word(search: Search) -> Search:
+    """A search for any of the words of a pattern."""
+    words = tuple(terms(search.pattern or ""))
+    return Search(patterns=words, glob=search.glob, limit=search.limit)
+
+
+def _age(moment: int | None) -> str | None:
+    if moment is None:
+        return None
+    seconds = max(0, int(time.time()) - moment)
+    size, unit = next(((size, unit) for size, unit in _AGES if seconds >= size), _AGES[-1])
+    return f"{seconds // size} {unit} ago"

@@ -1,0 +1,136 @@
+"""Which files of a repository are indexed.
+
+A git checkout is listed by git itself, a plain folder by a walk that honours `.gitignore`
+files. Symbolic links are never followed: they may leave the tree.
+"""
+
+import fnmatch
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarm_bench.programs.canopy.git import ask_git
+from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.canopy.settings import DEFAULT_GLOB, EXTENSIONS, IGNORED
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+_IGNORED_NAMES = frozenset(name for name in IGNORED if "*" not in name)
+_IGNORED_GLOBS = re.compile("|".join(fnmatch.translate(name) for name in IGNORED if "*" in name))
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells, without reading it, that a file has not changed."""
+
+    size: int
+    mtime_ns: int
+
+
+def discover(root: Path, glob: str | None, known: Collection[str]) -> dict[str, Stamp]:
+    """The files to index by relative path: those that fit the glob, and known ones still there.
+
+    Raises:
+        ToolError: the glob cannot be read.
+    """
+    found: dict[str, Stamp] = {}
+    for path in _listed(root):
+        if path not in known and not _fits(path, glob):
+            continue
+        try:
+            status = os.lstat(f"{root}/{path}")
+        except OSError:
+            continue  # Listed by git and deleted, or deleted while we look.
+        if stat.S_ISREG(status.st_mode):
+            found[path] = Stamp(status.st_size, status.st_mtime_ns)
+    return found
+
+
+def _fits(path: str, glob: str | None) -> bool:
+    if glob is None or glob == DEFAULT_GLOB:
+        return path.rpartition(".")[2] in EXTENSIONS
+    return compile_glob(glob).match(path) is not None
+
+
+def _listed(root: Path) -> Iterator[str]:
+    paths = _git_files(root) if (root / ".git").exists() else None
+    for path in _walk(root) if paths is None else paths:
+        if not any(is_ignored(name) for name in path.split("/")) and _is_unicode(path):
+            yield path
+
+
+def _is_unicode(path: str) -> bool:
+    """Whether the path can be written in JSON and SQLite; other names are skipped."""
+    return path.isascii() or path.encode("utf-8", "replace").decode() == path
+
+
+def is_ignored(name: str) -> bool:
+    return name in _IGNORED_NAMES or _IGNORED_GLOBS.match(name) is not None
+
+
+def _git_files(root: Path) -> list[str] | None:
+    """Tracked and untracked files that are not ignored; None when git cannot say."""
+    listed = ask_git(root, "ls-files", "-z", "-co", "--exclude-standard")
+    if listed is None:
+        return None
+    # A conflicted file is listed once per side.
+    return list(dict.fromkeys(name for name in listed.split("\0") if name))
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Every file that no `.gitignore` excludes; an excluded folder is not entered."""
+    waiting: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [("", ())]
+    while waiting:
+        folder, specs = waiting.pop()
+        try:
+            entries = sorted(os.scandir(f"{root}/{folder}"), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        specs = _with_own(root, folder, specs)
+        for entry in entries:
+            path = folder + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_ignored(entry.name) or _excluded(path + "/" * is_folder, specs):
+                continue
+            if is_folder:
+                waiting.append((f"{path}/", specs))
+            else:
+                yield path
+
+
+def _with_own(
+    root: Path, folder: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]"
+) -> "tuple[tuple[str, GitIgnoreSpec], ...]":
+    file = root / folder / ".gitignore"
+    if file.is_symlink() or not file.is_file():
+        return specs
+    from pathspec import GitIgnoreSpec
+
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    spec = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+    return (*specs, (folder, spec))
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line of a `.gitignore` means anything; git passes over one that does not."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def _excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:
+    """Whether the deepest `.gitignore` that says anything about the path excludes it."""
+    for folder, spec in reversed(specs):
+        verdict = spec.check_file(path[len(folder) :]).include
+        if verdict is not None:
+            return verdict
+    return False

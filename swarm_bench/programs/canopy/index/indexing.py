@@ -1,0 +1,279 @@
+"""Bringing the index up to date: what changed on disk since it was last written.
+
+Several servers may share one index. Whoever has something to write takes an exclusive lock on
+`.canopy/index.lock`; the others wait for it, look again, and usually find nothing left to do.
+The system gives the lock back when its holder dies, and what the holder had committed stays.
+"""
+
+import fcntl
+import logging
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from swarm_bench.programs.canopy.errors import ToolError
+from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.canopy.index.files import Stamp, discover
+from swarm_bench.programs.canopy.index.reading import Parsed, Touched, read
+from swarm_bench.programs.canopy.index.store import Known, Store
+
+_log = logging.getLogger(__name__)
+
+BATCH_FILES = 200
+"""Files per transaction: what a killed server loses at most."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes:
+    """What differs between the disk and the index."""
+
+    modified: dict[str, Stamp]
+    removed: list[int]
+    """Their numbers in the index."""
+    known: dict[str, Known]
+    seconds: float
+    """How long looking took."""
+
+    def __bool__(self) -> bool:
+        return bool(self.modified or self.removed)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refreshed:
+    """What one look at the disk led to."""
+
+    indexed: int = 0
+    skipped: int = 0
+    """Files that had not changed, or are no text."""
+    looking: float = 0.0
+    """Seconds for the look alone, without waiting for another server or writing."""
+
+
+class Index:
+    """The index of one repository, opened on first use."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.folder = root / ".canopy"
+        self._store: Store | None = None
+        self._is_locked = False
+        self._known: tuple[int, dict[str, Known]] | None = None
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+            self._known = None
+
+    def store(self) -> Store:
+        """The open store; made if there is none, made anew if it is damaged.
+
+        Raises:
+            ToolError: `.canopy` cannot be written, or holds another program's index.
+        """
+        if self._store is None or not self.is_open():
+            self.close()
+            prepare_folder(self.folder)
+            self._store = self._opened()
+        return self._store
+
+    def is_open(self) -> bool:
+        """Whether the index is open and still there."""
+        return self._store is not None and self._store.is_current()
+
+    def _opened(self) -> Store:
+        file = self.folder / "index.db"
+        if file.exists():
+            store = _usable(file)
+            if store is not None:
+                return store
+        with self._locked():
+            store = _usable(file) if file.exists() else None
+            if store is None:
+                _remove(file)
+                store = Store(file)
+                store.create()
+            return store
+
+    def refresh(self, glob: str | None = None) -> Refreshed:
+        """Index what is new or edited, forget what is gone; write nothing when nothing changed.
+
+        Raises:
+            ToolError: the glob cannot be read, or the index not written.
+        """
+        if glob is not None:
+            compile_glob(glob)
+        store = self.store()
+        changes = self._changes(store, glob)
+        if changes:
+            with self._locked():
+                store = self.store()
+                changes = self._changes(store, glob)
+                if changes:
+                    return self._write(store, changes)
+        return Refreshed(skipped=len(changes.known), looking=changes.seconds)
+
+    def covered(self, glob: str) -> tuple[int, int]:
+        """Files of the index that fit the glob, and their tokens."""
+        pattern = compile_glob(glob)
+        fitting = [tokens for path, tokens in self.store().sizes() if pattern.match(path)]
+        return len(fitting), sum(fitting)
+
+    def invalidate(self, glob: str | None) -> int:
+        """Forget the files that fit the glob; how many they were."""
+        store = self.store()
+        pattern = compile_glob(glob) if glob else None
+        with self._locked():
+            known = store.known()
+            ids = [each.id for path, each in known.items() if not pattern or pattern.match(path)]
+            with store.transaction():
+                store.forget(ids)
+            self._finish(store)
+        return len(ids)
+
+    def _changes(self, store: Store, glob: str | None) -> Changes:
+        started = time.monotonic()
+        known = self._known_files(store)
+        found = discover(self.root, glob, known)
+        modified = {
+            path: stamp
+            for path, stamp in found.items()
+            if path not in known or known[path].stamp != stamp
+        }
+        removed = [each.id for path, each in known.items() if path not in found]
+        seconds = time.monotonic() - started
+        return Changes(modified=modified, removed=removed, known=known, seconds=seconds)
+
+    def _known_files(self, store: Store) -> dict[str, Known]:
+        version = store.version()
+        if self._known is None or self._known[0] != version:
+            self._known = (version, store.known())
+        return self._known[1]
+
+    def _write(self, store: Store, changes: Changes) -> Refreshed:
+        started = time.monotonic()
+        _log.info("indexing %d files in %s", len(changes.modified), self.root)
+        indexed = skipped = 0
+        if store.is_mostly_dead():
+            changes = self._anew(store, changes)
+        with store.transaction():
+            store.forget(changes.removed)
+        for batch in _batches(self._read(changes)):
+            with store.transaction():
+                good = _write_batch(store, batch, changes.known)
+            indexed += good
+            skipped += len(batch) - good
+        self._finish(store)
+        _log.info("indexed %d files in %.1f s", indexed, time.monotonic() - started)
+        unchanged = len(changes.known.keys() - changes.modified.keys()) - len(changes.removed)
+        return Refreshed(indexed=indexed, skipped=skipped + unchanged)
+
+    def _anew(self, store: Store, changes: Changes) -> Changes:
+        """The same changes with an empty index to start from."""
+        with store.transaction():
+            store.clear()
+        gone = set(changes.removed)
+        kept = {path: each.stamp for path, each in changes.known.items() if each.id not in gone}
+        return replace(changes, modified=kept | changes.modified, removed=[], known={})
+
+    def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
+        for path, stamp in changes.modified.items():
+            known = changes.known.get(path)
+            result = read(str(self.root), path, stamp, known.hash if known else None)
+            if result is not None:
+                yield result
+
+    def _finish(self, store: Store) -> None:
+        with store.transaction():
+            store.note("last_indexed", int(time.time()))
+        store.checkpoint()
+        # Our own writes do not change the number that tells us of the others' writes.
+        self._known = None
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone among all servers; inside of itself it does nothing."""
+        if self._is_locked:
+            yield
+            return
+        with (self.folder / "index.lock").open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self._is_locked = True
+            try:
+                yield
+            finally:
+                self._is_locked = False
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make `.canopy`, with a `.gitignore` inside it, so that the checkout stays clean.
+
+    Raises:
+        ToolError: it cannot be made, or something in it leads elsewhere.
+    """
+    ignore = folder / ".gitignore"
+    try:
+        for place in (folder, *(folder.iterdir() if folder.is_dir() else ())):
+            if place.is_symlink():
+                raise ToolError(f"{place} is a symbolic link; remove it, nothing is kept elsewhere")
+        folder.mkdir(exist_ok=True)
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise ToolError(f"{folder} cannot be written: {error.strerror}; check it") from error
+
+
+def _usable(file: Path) -> Store | None:
+    """The open store, None when the file is damaged or of an older layout."""
+    store = Store(file)
+    try:
+        ready = store.is_ready()
+    except sqlite3.OperationalError:
+        store.close()
+        raise
+    except sqlite3.DatabaseError:
+        _log.warning("%s is damaged; indexing anew", file)
+        ready = False
+    except ToolError:
+        store.close()
+        raise
+    if not ready:
+        store.close()
+        return None
+    return store
+
+
+def _remove(file: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        file.with_name(file.name + ending).unlink(missing_ok=True)
+
+
+def _batches(results: Iterable[Parsed | Touched]) -> Iterator[list[Parsed | Touched]]:
+    batch: list[Parsed | Touched] = []
+    for result in results:
+        batch.append(result)
+        if len(batch) == BATCH_FILES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _write_batch(store: Store, batch: list[Parsed | Touched], known: Mapping[str, Known]) -> int:
+    """Write the files of a batch; how many of them are texts that were indexed."""
+    stale = [
+        known[each.path].id for each in batch if isinstance(each, Parsed) and each.path in known
+    ]
+    store.forget(stale)
+    number = store.next_node()
+    indexed = 0
+    for each in batch:
+        if isinstance(each, Touched):
+            store.touch(known[each.path].id, each.stamp)
+        else:
+            number = store.add(each, number)
+            indexed += each.nodes is not None
+    return indexed

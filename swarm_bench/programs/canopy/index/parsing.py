@@ -1,0 +1,201 @@
+"""From the text of a file to its nodes.
+
+What no symbol covers becomes chunks, so that everything in a file can be found. A Markdown
+section goes from its heading to the next one of any level.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from swarm_bench.programs.canopy.index.languages import (
+    MARKDOWN,
+    Grammar,
+    Match,
+    grammar_of,
+    matcher,
+)
+from swarm_bench.programs.canopy.nodes import Node, NodeType
+from swarm_bench.programs.canopy.settings import CHUNK_LINES, CHUNK_OVERLAP, CHUNK_THRESHOLD
+
+ANONYMOUS = "<anonymous>"
+
+_CAPTURES = {
+    "function": NodeType.FUNCTION,
+    "named": NodeType.FUNCTION,
+    "anonymous": NodeType.FUNCTION,
+    "class": NodeType.CLASS,
+    "struct": NodeType.STRUCT,
+    "method": NodeType.METHOD,
+    "module": NodeType.SECTION,
+    "section": NodeType.SECTION,
+    "code_block": NodeType.CODE_BLOCK,
+    "paragraph": NodeType.PARAGRAPH,
+}
+_CONTAINERS = (NodeType.CLASS, NodeType.STRUCT)
+_WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where the lines of a text begin."""
+
+    starts: list[int]
+
+    @classmethod
+    def of(cls, source: bytes) -> "Lines":
+        return cls([0, *(match.end() for match in re.finditer(b"\n", source))])
+
+    def number(self, offset: int) -> int:
+        """The line, counted from 1, that holds the byte at the offset."""
+        return bisect_right(self.starts, offset)
+
+
+def is_text(source: bytes) -> bool:
+    if b"\0" in source:
+        return False
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def parse(path: str, source: bytes) -> list[Node]:
+    """The nodes of a text, in order of their beginning; an empty text has none."""
+    lines = Lines.of(source)
+    if len(source) > CHUNK_THRESHOLD:
+        return list(_chunks(0, len(source), lines))
+    grammar = grammar_of(path)
+    found = [] if grammar is None else _symbols(grammar, source, lines)
+    if not found:
+        return [_node(NodeType.CHUNK, 0, len(source), lines)] if source else []
+    found += _rest(source, found, lines)
+    return sorted(found, key=lambda node: (node.start, -node.end))
+
+
+def _symbols(grammar: Grammar, source: bytes, lines: Lines) -> list[Node]:
+    matches = matcher(grammar, grammar.symbols)(source)
+    if grammar is MARKDOWN:
+        return _markdown(matches, source, lines)
+    nodes: dict[tuple[int, int], Node] = {}
+    for match in matches:
+        node = _symbol(match, source, lines)
+        if node is None:
+            continue
+        span = (node.start, node.end)
+        # A function that is assigned to a name is found twice: keep the one with the name.
+        if span not in nodes or nodes[span].name == ANONYMOUS:
+            nodes[span] = node
+    return _nested(sorted(nodes.values(), key=lambda node: (node.start, -node.end)), grammar)
+
+
+def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
+    capture = next(name for name in match.spans if name in _CAPTURES)
+    start, end = match.spans[capture]
+    # `type ( A …; B … )` holds several declarations: each is its own node.
+    if "inner" in match.spans and source[start:end].rstrip().endswith(b")"):
+        start, end = match.spans["inner"]
+    name = match.text(source, "name")
+    if capture == "anonymous":
+        # One-line callbacks are everywhere and stand in the function around them.
+        if lines.number(start) == lines.number(end):
+            return None
+        name = ANONYMOUS
+    if capture == "module":
+        name = f"mod {name}"
+    node = _node(_CAPTURES[capture], start, end, lines, name)
+    parent = match.text(source, "parent")
+    return replace(node, parent=parent) if parent else node
+
+
+def _nested(nodes: list[Node], grammar: Grammar) -> list[Node]:
+    """The same nodes with the class or struct around them as their parent."""
+    out: list[Node] = []
+    around: list[Node] = []
+    for node in nodes:
+        while around and around[-1].end <= node.start:
+            around.pop()
+        inner = node
+        if around and node.parent is None:
+            is_method = grammar.module == "tree_sitter_python" and node.type is NodeType.FUNCTION
+            type_ = NodeType.METHOD if is_method else node.type
+            inner = replace(node, parent=around[-1].name, type=type_)
+        if node.type in _CONTAINERS:
+            around.append(node)
+        out.append(inner)
+    return out
+
+
+def _markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Node]:
+    headings: list[tuple[int, str]] = []
+    nodes: list[Node] = []
+    for match in matches:
+        capture = next(name for name in match.spans if name in _CAPTURES)
+        start, end = match.spans[capture]
+        if capture == "section":
+            headings.append((start, (match.text(source, "name") or "").strip()))
+        elif capture == "code_block" and source[start:end].strip():
+            nodes.append(_node(NodeType.CODE_BLOCK, *_trimmed(source, start, end), lines))
+        elif source[start:end].strip():
+            start, end = _trimmed(source, start, end)
+            nodes.append(_block(NodeType.PARAGRAPH, start, _line_end(source, end), lines))
+    headings.sort()
+    ends = [*(start for start, _ in headings), len(source)][1:]
+    for (start, name), end in zip(headings, ends, strict=True):
+        nodes.append(replace(_block(NodeType.SECTION, start, end, lines), name=name))
+    return nodes
+
+
+def _block(type_: NodeType, start: int, end: int, lines: Lines) -> Node:
+    """A piece of Markdown up to the beginning of a line, which canopy counts as its last one."""
+    return replace(_node(type_, start, end, lines), last_line=lines.number(end))
+
+
+def _line_end(source: bytes, offset: int) -> int:
+    """Behind the line break that ends the line of the offset."""
+    found = source.find(b"\n", offset)
+    return len(source) if found == -1 else found + 1
+
+
+def _rest(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:
+    """Chunks for the text between the nodes, where it has any words."""
+    covered = 0
+    for node in sorted(nodes, key=lambda node: node.start):
+        yield from _between(source, covered, node.start, lines)
+        covered = max(covered, node.end)
+    yield from _between(source, covered, len(source), lines)
+
+
+def _between(source: bytes, start: int, end: int, lines: Lines) -> Iterator[Node]:
+    if start < end and _WORD.search(source, start, end):
+        yield from _chunks(*_trimmed(source, start, end), lines)
+
+
+def _trimmed(source: bytes, start: int, end: int) -> tuple[int, int]:
+    text = source[start:end]
+    return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+
+
+def _chunks(start: int, end: int, lines: Lines) -> Iterator[Node]:
+    """Pieces of CHUNK_LINES lines that overlap by CHUNK_OVERLAP."""
+    first, last = lines.number(start), lines.number(max(start, end - 1))
+    for line in range(first, last + 1, CHUNK_LINES - CHUNK_OVERLAP):
+        stop = line + CHUNK_LINES
+        begin = max(start, lines.starts[line - 1])
+        finish = end if stop > last else lines.starts[stop - 1]
+        yield _node(NodeType.CHUNK, begin, finish, lines)
+        if stop > last:
+            return
+
+
+def _node(type_: NodeType, start: int, end: int, lines: Lines, name: str | None = None) -> Node:
+    return Node(
+        type=type_,
+        start=start,
+        end=end,
+        first_line=lines.number(start),
+        last_line=lines.number(max(start, end - 1)),
+        name=name,
+    )

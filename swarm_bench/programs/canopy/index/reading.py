@@ -1,0 +1,67 @@
+"""Reading and parsing one file."""
+
+import errno
+import hashlib
+import os
+from dataclasses import dataclass
+
+from swarm_bench.programs.canopy.index.files import Stamp
+from swarm_bench.programs.canopy.index.parsing import is_text, parse
+from swarm_bench.programs.canopy.nodes import Node
+from swarm_bench.programs.canopy.settings import LARGEST_FILE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parsed:
+    """A file as it goes into the index; `nodes` is None when it is no text we can use."""
+
+    path: str
+    stamp: Stamp
+    hash: bytes
+    source: bytes
+    nodes: list[Node] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    """A file with a new time and the old content."""
+
+    path: str
+    stamp: Stamp
+
+
+def read(root: str, path: str, stamp: Stamp, known: bytes | None) -> Parsed | Touched | None:
+    """The file's nodes; None when it is gone. `known` is the hash of what the index has of it."""
+    try:
+        source = load(root, path)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        source = None
+    if source is None:
+        # Remembered as unusable, or it would look new every time.
+        return Parsed(path=path, stamp=stamp, hash=b"", source=b"", nodes=None)
+    digest = content_hash(source)
+    if digest == known:
+        return Touched(path=path, stamp=stamp)
+    nodes = parse(path, source) if is_text(source) else None
+    return Parsed(path=path, stamp=stamp, hash=digest, source=source, nodes=nodes)
+
+
+def load(root: str, path: str) -> bytes | None:
+    """The bytes of a file of the repository; None when it is too large.
+
+    Raises:
+        OSError: it cannot be read, or leads out through a symbolic link.
+    """
+    whole = f"{root}/{path}"
+    if os.path.realpath(whole) != whole:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), whole)
+    descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        source = file.read(LARGEST_FILE + 1)
+    return source if len(source) <= LARGEST_FILE else None
+
+
+def content_hash(source: bytes) -> bytes:
+    return hashlib.blake2b(source, digest_size=16).digest()

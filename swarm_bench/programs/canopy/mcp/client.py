@@ -1,0 +1,116 @@
+"""The HTTP calls of canopy-mcp to its service."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+from pydantic import TypeAdapter, ValidationError
+
+from swarm_bench.programs.canopy.errors import RemoteError, ToolError
+from swarm_bench.programs.canopy.mcp.answers import Added, Shard
+
+READY_SECONDS = 300.0
+POLL_SECONDS = 0.5
+REQUEST_SECONDS = 30.0
+
+Form = TypeVar("Form")
+
+
+class Client:
+    """One service. Registers repositories as they are asked about."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self._url = url.rstrip("/")
+        # A service on this machine is not reached through a proxy.
+        self._http = httpx2.Client(
+            timeout=REQUEST_SECONDS, headers={"X-Api-Key": key} if key else {}, trust_env=False
+        )
+        self._ids: dict[Path, str] = {}
+
+    def close(self) -> None:
+        self._http.close()
+
+    def post(self, form: type[Form], route: str, root: Path, body: Mapping[str, Any]) -> Form:
+        """Ask about a repository; when the service has forgotten it, register it and ask again.
+
+        `form` is what the answer must look like.
+
+        Raises:
+            ToolError: the service cannot be reached, or answers with an error.
+        """
+        try:
+            return self._ask(form, "POST", route, {"repo": self._id(root), **body})
+        except RemoteError as error:
+            if error.code != "repo_not_found":
+                raise
+        del self._ids[root]
+        return self._ask(form, "POST", route, {"repo": self._id(root), **body})
+
+    def wait_ready(self, root: Path) -> None:
+        """Until the repository is indexed; nothing here starts the indexing.
+
+        Raises:
+            ToolError: its indexing failed, or it is not ready in time.
+        """
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            shard = self._shard(root)
+            if shard is None:
+                self._ids.pop(root, None)
+            elif shard.status == "ready":
+                return
+            elif shard.status == "error":
+                raise ToolError(
+                    f"The service could not index {root}: {shard.error_message};"
+                    " index again with canopy_index"
+                )
+            if time.monotonic() >= deadline:
+                raise ToolError(
+                    f"{root} was not indexed within {READY_SECONDS:.0f} s; index it with"
+                    " canopy_index"
+                )
+            if shard is not None:
+                time.sleep(POLL_SECONDS)
+
+    def _shard(self, root: Path) -> Shard | None:
+        repo_id = self._id(root)
+        shards = self._ask(list[Shard], "GET", "/repos")
+        return next((each for each in shards if each.repo_id == repo_id), None)
+
+    def _id(self, root: Path) -> str:
+        if root not in self._ids:
+            added = self._ask(Added, "POST", "/repos/add", {"path": str(root)})
+            self._ids[root] = added.repo_id
+        return self._ids[root]
+
+    def _ask(
+        self, form: type[Form], method: str, route: str, body: Mapping[str, Any] | None = None
+    ) -> Form:
+        answer = self._request(method, route, body)
+        try:
+            return TypeAdapter(form).validate_python(answer)
+        except ValidationError as error:
+            place = ".".join(str(each) for each in error.errors()[0]["loc"])
+            raise ToolError(
+                f"The service at {self._url} is no canopy service: its answer to {route} is wrong"
+                f" at {place or 'the top'}; check the address"
+            ) from error
+
+    def _request(self, method: str, route: str, body: Mapping[str, Any] | None) -> Any:
+        try:
+            response = self._http.request(method, self._url + route, json=body)
+        except httpx2.HTTPError as error:
+            raise ToolError(
+                f"The service at {self._url} does not answer ({error}); check that it runs"
+            ) from error
+        try:
+            answer = response.json()
+        except ValueError:
+            answer = None
+        if response.is_success and answer is not None:
+            return answer
+        if isinstance(answer, dict) and isinstance(answer.get("code"), str):
+            raise RemoteError(answer["code"], str(answer.get("message")))
+        raise RemoteError(f"http_{response.status_code}", response.text[:500])

@@ -1,0 +1,185 @@
+"""The tools with a service: it searches and reads, and what is uncommitted is searched here.
+
+Who records what follows canopy 0.4.0. A handle goes back to where it came from by the id exactly
+as it was given: an id without its `h` is unknown, is read from the index on disk, and is recorded
+by nobody.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.programs.canopy.calls import Answer
+from swarm_bench.programs.canopy.canopy import Canopy
+from swarm_bench.programs.canopy.errors import RemoteError
+from swarm_bench.programs.canopy.git import ask_git
+from swarm_bench.programs.canopy.local import (
+    LocalTools,
+    expand_all,
+    expansion_answer,
+    handle_ids,
+    json_answer,
+    required_glob,
+)
+from swarm_bench.programs.canopy.mcp.answers import Expanded, Packed, Queried, Reindexing
+from swarm_bench.programs.canopy.mcp.client import Client
+from swarm_bench.programs.canopy.memory import Recent
+from swarm_bench.programs.canopy.nodes import Handle
+from swarm_bench.programs.canopy.parameters import Arguments, Search
+from swarm_bench.programs.canopy.results import Found, query_result
+from swarm_bench.programs.canopy.search.pack import suggestions
+
+Json = dict[str, Any]
+Contents = list[tuple[str, str]]
+
+
+class RemoteTools:
+    """Forwards to a service; falls back on the index on disk for what canopy keeps local."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self._client = Client(url, key)
+        self._local = LocalTools()
+        self._served: Recent[int | None] = Recent()
+        """Generation by h-form id, of handles that the service gave."""
+
+    def close(self) -> None:
+        self._client.close()
+        self._local.close()
+
+    def index(self, root: Path, arguments: Arguments) -> Answer:
+        body = {"glob": required_glob(arguments)}
+        answer = self._client.post(Reindexing, "/reindex", root, body)
+        return json_answer({**answer.model_dump(), "repo_root": str(root)})
+
+    def status(self, root: Path, arguments: Arguments) -> Answer:
+        return self._local.status(root, arguments)
+
+    def invalidate(self, root: Path, arguments: Arguments) -> Answer:
+        return self._local.invalidate(root, arguments)
+
+    def query(self, root: Path, arguments: Arguments) -> Answer:
+        search = arguments.search()
+        self._client.wait_ready(root)
+        canopy = self._local.canopy(root)
+        if search.dsl:
+            found = canopy.find(search)
+            canopy.record_query(search.text, found)
+            self._forget_served(found.handles)
+            return json_answer(query_result(found))
+        body = {**_body(search), "limit": search.limit}
+        answer = self._client.post(Queried, "/query", root, body)
+        for each in answer.handles:
+            self._served[each.handle().id] = each.generation
+        shown = self._overlaid(root, search, [each.handle() for each in answer.handles])
+        found = Found(handles=shown, truncated=answer.truncated, matches=len(shown))
+        canopy.record_query(search.text, found)
+        return json_answer(query_result(found))
+
+    def _overlaid(self, root: Path, search: Search, served: list[Handle]) -> list[Handle]:
+        """The service's handles, with those of uncommitted files found anew."""
+        dirty = uncommitted(root)
+        if not dirty:
+            return served
+        canopy = self._local.canopy(root)
+        canopy.refresh()
+        here = canopy.find(search).handles
+        self._forget_served(here)
+        edited = [each for each in here if each.path in dirty]
+        kept = [each for each in served if each.path not in dirty]
+        return [*edited, *kept][: search.limit]
+
+    def _forget_served(self, handles: list[Handle]) -> None:
+        """What was found here last is expanded here, also when the service had found it before."""
+        for each in handles:
+            self._served.forget(each.id)
+
+    def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
+        search = arguments.search()
+        self._client.wait_ready(root)
+        if search.dsl:
+            return self._local.evidence_pack(root, arguments)
+        limits = arguments.pack_limits()
+        config: Json = {"max_handles": limits.max_handles, "max_per_file": limits.max_per_file}
+        if limits.plan is not None:
+            config["plan"] = limits.plan
+        body = {**_body(search), "limit": search.limit, "expand_budget": 0, "config": config}
+        pack = self._client.post(Packed, "/evidence_pack", root, body)
+        for each in pack.handles:
+            self._served[each.id] = each.generation
+        rest = [each.id for each in pack.handles if each.id not in pack.expand_suggestion]
+        expanded = self._local.canopy(root).memory.expanded
+        ordered = suggestions([*pack.expand_suggestion, *rest], expanded)
+        return json_answer({**pack.model_dump(), "expand_suggestion": ordered})
+
+    def expand(self, root: Path, arguments: Arguments) -> Answer:
+        ids = handle_ids(arguments)
+        self._client.wait_ready(root)
+        canopy = self._local.canopy(root)
+        served = [each for each in ids if each in self._served]
+        local = [each for each in ids if each in canopy.memory.shown_by and each not in served]
+        unknown = [each for each in ids if each not in served and each not in local]
+        contents, failed = expand_all(canopy, local)
+        canopy.record_expansions([each.handle for each in contents])
+        texts = [(each.handle.id, each.text) for each in contents]
+        if served:
+            more, lost = self._expand_there(root, served)
+            texts += more
+            failed += lost
+        for each in unknown:
+            more, lost = self._expand_anywhere(root, each)
+            texts += more
+            failed += lost
+        for handle_id, _ in texts:
+            canopy.memory.expanded[handle_id] = True
+        return expansion_answer(texts, failed)
+
+    def _expand_there(self, root: Path, ids: list[str]) -> tuple[Contents, list[str]]:
+        """The service gives all or nothing; when it gives nothing, each is tried alone."""
+        handles = [_reference(each, self._served.get(each)) for each in ids]
+        try:
+            answer = self._client.post(Expanded, "/expand", root, {"handles": handles})
+        except RemoteError:
+            if len(ids) == 1:
+                return [], ids
+            parts = [self._expand_there(root, [each]) for each in ids]
+            texts = [text for part, _ in parts for text in part]
+            return texts, [each for _, lost in parts for each in lost]
+        return [(each.handle_id, each.content) for each in answer.contents], []
+
+    def _expand_anywhere(self, root: Path, handle_id: str) -> tuple[Contents, list[str]]:
+        canopy = self._local.canopy(root)
+        contents, failed = expand_all(canopy, [handle_id])
+        if failed:
+            return self._expand_there(root, failed)
+        handles = [each.handle for each in contents]
+        canopy.record_expansions([each for each in handles if self._is_ours(canopy, each)])
+        return [(each.handle.id, each.text) for each in contents], []
+
+    def _is_ours(self, canopy: Canopy, handle: Handle) -> bool:
+        """Whether the handle was shown, and by a search that was made here."""
+        return handle.id in canopy.memory.shown_by and handle.id not in self._served
+
+
+def uncommitted(root: Path) -> set[str]:
+    """Files that differ from the commit, also new ones; none where git cannot say."""
+    kinds = ("-uall", "--no-renames", "--ignore-submodules=all")  # git would run git in a submodule
+    status = ask_git(root, "status", "--porcelain", "-z", *kinds)
+    return {line[3:] for line in (status or "").split("\0") if line}
+
+
+def _body(search: Search) -> Json:
+    """The parameters that are set, as the service names them."""
+    given = {
+        "pattern": search.pattern,
+        "patterns": list(search.patterns),
+        "symbol": search.symbol,
+        "section": search.section,
+        "parent": search.parent,
+        "glob": search.glob,
+    }
+    body: Json = {"kind": search.kind, "match_mode": search.match}
+    body.update((name, value) for name, value in given.items() if value)
+    return body
+
+
+def _reference(handle_id: str, generation: int | None) -> Json:
+    return {"id": handle_id} if generation is None else {"id": handle_id, "generation": generation}

@@ -1,0 +1,84 @@
+"""The answers, as canopy writes them in JSON."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from swarm_bench.programs.canopy.nodes import Handle, token_count
+from swarm_bench.programs.canopy.search.references import Reference
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What one search found."""
+
+    handles: list[Handle]
+    references: list[Reference] = field(default_factory=list)
+    truncated: bool = False
+    matches: int
+
+    @property
+    def tokens(self) -> int:
+        """References count with their one-line previews."""
+        handles = sum(handle.tokens for handle in self.handles)
+        return handles + sum(token_count(len(each.preview.encode())) for each in self.references)
+
+
+def query_result(found: Found) -> Json:
+    """The answer to canopy_query. Ids stand here without their `h`, as canopy has it."""
+    result: Json = {
+        "handles": [_query_handle(handle) for handle in found.handles],
+        "total_tokens": found.tokens,
+        "truncated": found.truncated,
+        "total_matches": found.matches,
+    }
+    if found.references:
+        result["ref_handles"] = [_ref_handle(each) for each in found.references]
+    return result
+
+
+def _query_handle(handle: Handle) -> Json:
+    node = handle.node
+    return {
+        "id": handle.hex,
+        "file_path": handle.path,
+        "node_type": node.type.label,
+        "span": {"start": node.start, "end": node.end},
+        "line_range": [node.first_line, node.last_line],
+        "token_count": handle.tokens,
+        "preview": handle.preview,
+        **origin(handle),
+    }
+
+
+def origin(handle: Handle) -> Json:
+    """Where a handle comes from; commit and generation only when there are any."""
+    result: Json = {"source": handle.source}
+    if handle.commit_sha is not None:
+        result["commit_sha"] = handle.commit_sha
+    if handle.generation is not None:
+        result["generation"] = handle.generation
+    return result
+
+
+def _ref_handle(reference: Reference) -> Json:
+    return {
+        "file_path": reference.path,
+        "span": {"start": reference.start, "end": reference.end},
+        "line_range": [reference.first_line, reference.last_line],
+        "name": reference.name,
+        "qualifier": reference.qualifier,
+        "ref_type": reference.type,
+        "source_handle": reference.around.hex if reference.around else None,
+        "preview": reference.preview,
+    }
+
+
+def expansion_text(contents: Iterable[tuple[str, str]], failed: list[str]) -> str:
+    """The text that canopy_expand answers with; contents are (h-form id, text)."""
+    blocks = [f"// {handle_id}\n{content}" for handle_id, content in contents]
+    if failed:
+        blocks.append(f"// Failed to expand: {', '.join(failed)}")
+    return "\n\n".join(blocks)

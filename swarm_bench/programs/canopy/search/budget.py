@@ -1,0 +1,42 @@
+"""Sending text along with a query's handles, as much as a budget of tokens allows.
+
+Only HTTP requests with `expand_budget` ask for it; canopy-mcp never does.
+"""
+
+from collections import Counter
+
+from swarm_bench.programs.canopy.nodes import Handle, NodeType
+from swarm_bench.programs.canopy.search.fulltext import terms
+from swarm_bench.programs.canopy.search.pack import score
+
+MOST_PER_FILE = 2
+NEAR_LINES = 2
+
+
+def choose(
+    handles: list[Handle], text: str, budget: int, priors: dict[NodeType, float]
+) -> list[Handle]:
+    """All handles if they fit the budget, else the best ones that do, in their first order."""
+    if sum(handle.tokens for handle in handles) <= budget:
+        return list(handles)
+    words = terms(text)
+    chosen: list[Handle] = []
+    per_file: Counter[str] = Counter()
+    ranked = sorted(handles, key=lambda each: (-score(each, words, priors), each.tokens))
+    for handle in ranked:
+        fits = handle.tokens <= budget and per_file[handle.path] < MOST_PER_FILE
+        if fits and not any(_is_near(handle, other) for other in chosen):
+            chosen.append(handle)
+            per_file[handle.path] += 1
+            budget -= handle.tokens
+    return [handle for handle in handles if handle in chosen]
+
+
+def _is_near(one: Handle, other: Handle) -> bool:
+    """Whether two handles overlap or nearly touch."""
+    if one.path != other.path:
+        return False
+    return (
+        one.node.first_line <= other.node.last_line + NEAR_LINES
+        and other.node.first_line <= one.node.last_line + NEAR_LINES
+    )

@@ -1,0 +1,127 @@
+"""Evidence packs: which of the handles found are shown, and what the agent is advised to do.
+
+The figures are canopy 0.4.0's own, so that an agent gets the same advice from both.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+from swarm_bench.programs.canopy.nodes import Handle, NodeType
+from swarm_bench.programs.canopy.parameters import PackLimits
+from swarm_bench.programs.canopy.results import Found, Json, origin
+from swarm_bench.programs.canopy.search.fulltext import terms
+from swarm_bench.programs.canopy.search.guidance import Evidence, guidance
+
+SUGGESTED = 6
+TYPE_WEIGHTS = {
+    NodeType.FUNCTION: 1.0,
+    NodeType.METHOD: 1.0,
+    NodeType.CLASS: 0.8,
+    NodeType.STRUCT: 0.8,
+    NodeType.SECTION: 0.6,
+    NodeType.CODE_BLOCK: 0.5,
+    NodeType.CHUNK: 0.3,
+    NodeType.PARAGRAPH: 0.2,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pack:
+    """The selection from one or more searches."""
+
+    text: str
+    found: Found
+    limits: PackLimits
+    selected: list[tuple[float, Handle]]
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(
+            scores=[value for value, _ in self.selected],
+            files=len({handle.path for _, handle in self.selected}),
+            matches=self.found.matches,
+            truncated=self.found.truncated,
+            max_handles=self.limits.max_handles,
+        )
+
+
+def select(text: str, found: Found, limits: PackLimits) -> Pack:
+    """The best handles by score, at most so many in all and per file."""
+    words = terms(text)
+    ranked = sorted(
+        ((score(handle, words), handle) for handle in found.handles),
+        key=lambda pair: (-pair[0], pair[1].tokens),
+    )
+    selected: list[tuple[float, Handle]] = []
+    per_file: Counter[str] = Counter()
+    for value, handle in ranked:
+        if len(selected) == limits.max_handles:
+            break
+        if per_file[handle.path] < limits.max_per_file:
+            per_file[handle.path] += 1
+            selected.append((value, handle))
+    return Pack(text=text, found=found, limits=limits, selected=selected)
+
+
+def score(
+    handle: Handle, words: list[str], weights: Mapping[NodeType, float] = TYPE_WEIGHTS
+) -> float:
+    """From 0 to 1. A type that `weights` does not know has its usual weight."""
+    place = f"{handle.path} {handle.preview}".lower()
+    matched = sum(word in place for word in words)
+    relevance = max(0.1, matched / len(words)) if words else 1.0
+    type_ = handle.node.type
+    weight = weights.get(type_, TYPE_WEIGHTS[type_])
+    return 0.6 * relevance + 0.25 * weight + 0.15 / (1 + math.log(max(handle.tokens, 1)))
+
+
+def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
+    """Which of a pack's ids to expand first. What was expanded before goes to the end.
+
+    When all of them were, others of the pack that were not take their place.
+    """
+    first = ids[:SUGGESTED]
+    fresh = [each for each in first if each not in expanded]
+    if not fresh:
+        fresh = [each for each in ids[SUGGESTED:] if each not in expanded]
+    return [*fresh, *(each for each in first if each in expanded)][: len(first)]
+
+
+def pack_result(pack: Pack, expanded: Container[str]) -> Json:
+    """The answer to canopy_evidence_pack. Ids stand here with their `h`."""
+    handles = [handle for _, handle in pack.selected]
+    files: dict[str, list[Handle]] = {}
+    for handle in handles:
+        files.setdefault(handle.path, []).append(handle)
+    return {
+        "query_text": pack.text,
+        "total_matches": pack.found.matches,
+        "truncated": pack.found.truncated,
+        "selected_count": len(handles),
+        "selected_tokens": sum(handle.tokens for handle in handles),
+        "handles": [_pack_handle(value, handle) for value, handle in pack.selected],
+        "files": [
+            {
+                "file_path": path,
+                "handle_ids": [each.id for each in group],
+                "total_tokens": sum(each.tokens for each in group),
+            }
+            for path, group in files.items()
+        ],
+        "expand_suggestion": suggestions([each.id for each in handles], expanded),
+        "guidance": guidance(pack.evidence),
+    }
+
+
+def _pack_handle(value: float, handle: Handle) -> Json:
+    return {
+        "id": handle.id,
+        "file_path": handle.path,
+        "node_type": handle.node.type.label,
+        "line_range": [handle.node.first_line, handle.node.last_line],
+        "token_count": handle.tokens,
+        **origin(handle),
+        "score": value,
+    }

@@ -1,0 +1,97 @@
+"""Evidence in several searches, for a question that one search does not answer."""
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from swarm_bench.programs.canopy.canopy import any_word
+from swarm_bench.programs.canopy.nodes import Handle
+from swarm_bench.programs.canopy.parameters import PackLimits, Search
+from swarm_bench.programs.canopy.results import Found
+from swarm_bench.programs.canopy.search.fulltext import terms
+from swarm_bench.programs.canopy.search.pack import Pack, select
+
+STEPS = 2
+PLANNED_STEPS = 3
+PREVIEWS = 8
+DEFINITION_LIMIT = 12
+SHORTEST_IDENTIFIER = 4
+
+STOP_WORDS = frozenset(
+    (
+        *("self", "this", "super", "none", "null", "true", "false", "void", "static"),
+        *("class", "struct", "impl", "interface", "type", "function", "string", "number"),
+        *("boolean", "import", "from", "export", "default", "public", "private", "const"),
+        *("async", "await", "return", "yield", "raise", "throw", "with", "else", "elif"),
+        *("match", "while", "break", "continue", "catch", "except", "finally"),
+    )
+)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What the searches of one plan have found so far."""
+
+    seed: Search
+    limits: PackLimits
+    merged: dict[str, Handle] = field(default_factory=dict)
+    matches: int = 0
+    truncated: bool = False
+
+    def add(self, found: Found) -> list[Handle]:
+        """Take in one result; the handles that are new."""
+        new = [handle for handle in found.handles if handle.hex not in self.merged]
+        self.merged.update((handle.hex, handle) for handle in new)
+        self.matches += found.matches
+        self.truncated = self.truncated or found.truncated
+        return new
+
+    def pack(self) -> Pack:
+        found = Found(
+            handles=list(self.merged.values()), matches=self.matches, truncated=self.truncated
+        )
+        return select(self.seed.text, found, self.limits)
+
+
+def gather(seed: Search, limits: PackLimits, find: Callable[[Search], Found]) -> Pack:
+    """Run the seed and what follows from it; the pack of everything found."""
+    evidence = Evidence(seed, limits)
+    queue = deque([seed])
+    done: set[Search] = set()
+    planning = limits.plan
+    while queue and len(done) < (PLANNED_STEPS if planning else STEPS):
+        search = queue.popleft()
+        if search in done:
+            continue
+        done.add(search)
+        new = evidence.add(find(search))
+        pack = evidence.pack()
+        if planning is None:
+            planning = pack.evidence.band == "low" and not pack.evidence.is_enough
+        if len(done) == 1 and seed.is_one_pattern and (planning or not new):
+            queue.append(any_word(seed))
+        if planning and len(new) >= 2:
+            if pack.evidence.is_enough and len(pack.selected) >= min(limits.max_handles, 4):
+                break
+            name = best_identifier((each.preview for each in new[:PREVIEWS]), terms(seed.text))
+            queue.extend([_definition(name, seed)] if name else [])
+    return evidence.pack()
+
+
+def _definition(name: str, seed: Search) -> Search:
+    limit = min(seed.limit, DEFINITION_LIMIT)
+    return Search(symbol=name, kind="definition", glob=seed.glob, limit=limit)
+
+
+def best_identifier(previews: Iterable[str], known: list[str]) -> str | None:
+    """The identifier that stands out: often there, in capitals or joined by underscores."""
+    weights: Counter[str] = Counter()
+    for preview in previews:
+        for word in re.findall(r"[A-Za-z_]\w*", preview):
+            if len(word.encode()) < SHORTEST_IDENTIFIER:
+                continue
+            if word.lower() in STOP_WORDS or word.lower() in known:
+                continue
+            weights[word] += 1 + 2 * any(each.isupper() for each in word) + ("_" in word)
+    return max(weights, key=lambda word: (weights[word], len(word)), default=None)

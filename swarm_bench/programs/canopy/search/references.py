@@ -1,0 +1,103 @@
+"""Calls and imports of a name.
+
+They are not stored: the full-text index knows which files mention the name, and those are
+parsed when somebody asks. Few do, and finding all of them added two seconds to the three that
+parsing 25 MB of Python takes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from swarm_bench.programs.canopy.index.languages import CALLS, Match, grammar_of, matcher
+from swarm_bench.programs.canopy.index.parsing import Lines, is_text
+from swarm_bench.programs.canopy.index.reading import load
+from swarm_bench.programs.canopy.nodes import Handle, preview
+from swarm_bench.programs.canopy.settings import CHUNK_THRESHOLD, REFERENCE_PREVIEW_BYTES
+
+MOST_FILES = 100
+"""Files parsed for one question; the best ones by rank come first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reference:
+    """One place that calls or imports a name. Offsets are bytes, lines count from 1."""
+
+    path: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    name: str
+    qualifier: str | None
+    type: str
+    preview: str
+    around: Handle | None
+    """The smallest node that holds it."""
+
+
+def find_references(
+    root: str,
+    name: str,
+    mentions: Iterable[Handle],
+    nodes_of: Callable[[str], list[Handle]],
+) -> Iterator[Reference]:
+    """The references in the files of these handles, file by file in their order."""
+    seen: set[str] = set()
+    for mention in mentions:
+        if mention.path in seen:
+            continue
+        seen.add(mention.path)
+        if len(seen) > MOST_FILES:
+            return
+        yield from _in_file(root, mention.path, name, nodes_of)
+
+
+def _in_file(
+    root: str, path: str, name: str, nodes_of: Callable[[str], list[Handle]]
+) -> Iterator[Reference]:
+    grammar = grammar_of(path)
+    if grammar is None or not grammar.calls:
+        return
+    try:
+        source = load(root, path)
+    except OSError:
+        return
+    if source is None or len(source) > CHUNK_THRESHOLD or not is_text(source):
+        return
+    nodes: list[Handle] | None = None
+    lines = Lines.of(source)
+    for match in matcher(grammar, CALLS[grammar.calls])(source):
+        if _called(match, source) == name:
+            nodes = nodes_of(path) if nodes is None else nodes
+            yield _reference(path, match, source, lines, nodes)
+
+
+def _called(match: Match, source: bytes) -> str:
+    return (match.text(source, "name") or "").strip("\"'`")
+
+
+def _reference(
+    path: str, match: Match, source: bytes, lines: Lines, nodes: list[Handle]
+) -> Reference:
+    type_ = "call" if "call" in match.spans else "import"
+    start, end = match.spans[type_]
+    line_start = lines.starts[lines.number(start) - 1]
+    line_end = source.find(b"\n", line_start)
+    holders = [each for each in nodes if each.node.start <= start and end <= each.node.end]
+    return Reference(
+        path=path,
+        start=start,
+        end=end,
+        first_line=lines.number(start),
+        last_line=lines.number(max(start, end - 1)),
+        name=_called(match, source),
+        qualifier=(match.text(source, "qualifier") or "").strip("\"'`") or None,
+        type=type_,
+        preview=preview(
+            source,
+            line_start,
+            len(source) if line_end < 0 else line_end,
+            REFERENCE_PREVIEW_BYTES,
+        ),
+        around=min(holders, key=lambda each: each.node.end - each.node.start, default=None),
+    )

@@ -1,0 +1,154 @@
+"""Finding nodes. One function per question that canopy's parameters can ask."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from swarm_bench.programs.canopy.errors import ToolError
+from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.canopy.index.store import HANDLE_COLUMNS, Store, handle
+from swarm_bench.programs.canopy.nodes import SYMBOLS, Handle, NodeType
+from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.search.fulltext import combined, fts_query, phrase
+from swarm_bench.programs.canopy.search.references import Reference, find_references
+
+_FROM = "FROM nodes JOIN files ON files.id = nodes.file_id"
+_SYMBOLS = f"nodes.type IN ({', '.join(str(int(each)) for each in SYMBOLS)})"
+_ORDER = "ORDER BY files.path, nodes.start"
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Searches one index.
+
+    Results come lazily, the best first where there is something to rank, in the order of paths
+    and lines where there is not.
+    """
+
+    store: Store
+    root: str
+
+    def run(self, search: Search) -> list[Handle]:
+        """The handles of a search without a DSL text.
+
+        Raises:
+            ToolError: the kind needs a symbol, or the glob cannot be read.
+        """
+        found = self.within(self._handles(search), search.glob)
+        return list(islice(found, search.limit))
+
+    def within(self, found: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
+        pattern = compile_glob(glob) if glob else None
+        return (each for each in found if pattern is None or pattern.match(each.path))
+
+    def _handles(self, search: Search) -> Iterator[Handle]:
+        if search.kind != "any":
+            return self._of_kind(search)
+        if search.parent:
+            return self.children(search.parent, search.symbol)
+        if search.symbol:
+            return self.symbol(search.symbol)
+        if search.section:
+            return self.section(search.section)
+        if search.pattern:
+            return self.text(fts_query(search.pattern))
+        operator = "AND" if search.match == "all" else "OR"
+        return self.text(combined(list(search.patterns), operator))
+
+    def _of_kind(self, search: Search) -> Iterator[Handle]:
+        if not search.symbol:
+            raise ToolError(f"kind={search.kind} needs a symbol; give symbol, or leave kind out")
+        if search.kind == "definition":
+            if search.parent:
+                return self.children(search.parent, search.symbol)
+            return self.definition(search.symbol)
+        return self.referrers(search.symbol)
+
+    def text(self, query: str | None) -> Iterator[Handle]:
+        """Nodes whose text or name fits a full-text query, by rank."""
+        if query is None:
+            return iter(())
+        # The order of the tables matters: the full-text table yields its rows by rank, and the
+        # join drops those of nodes that are gone.
+        sql = (
+            f"SELECT {HANDLE_COLUMNS} FROM texts CROSS JOIN nodes ON nodes.id = texts.rowid"
+            " CROSS JOIN files ON files.id = nodes.file_id WHERE texts MATCH ? ORDER BY rank"
+        )
+        return self._rows(sql, query)
+
+    def definition(self, name: str) -> Iterator[Handle]:
+        """Functions, classes, structs and methods of exactly that name, in any case."""
+        where = f"WHERE nodes.name = ? COLLATE NOCASE AND {_SYMBOLS}"
+        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", name)
+
+    def symbol(self, name: str) -> Iterator[Handle]:
+        """Definitions; if there are none, symbols whose name has these words in it."""
+        exact = list(self.definition(name))
+        if exact:
+            return iter(exact)
+        query = fts_query(name)
+        named = self.text(f"name : ({query})" if query else None)
+        return (each for each in named if each.node.type in SYMBOLS)
+
+    def section(self, heading: str) -> Iterator[Handle]:
+        where = "WHERE nodes.type = ? AND instr(lower(nodes.name), lower(?)) > 0"
+        sql = f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}"
+        return self._rows(sql, int(NodeType.SECTION), heading)
+
+    def children(self, parent: str, name: str | None = None) -> Iterator[Handle]:
+        where = "WHERE nodes.parent = ? COLLATE NOCASE"
+        if name is None:
+            return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", parent)
+        where += " AND nodes.name = ? COLLATE NOCASE"
+        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", parent, name)
+
+    def references(self, name: str) -> Iterator[Reference]:
+        """Calls and imports of a name."""
+        return find_references(self.root, name, self.text(_mention(name)), self.nodes_of)
+
+    def referrers(self, name: str) -> Iterator[Handle]:
+        """The smallest nodes that call or import a name, each once."""
+        seen: set[str] = set()
+        for reference in self.references(name):
+            around = reference.around
+            if around is not None and around.hex not in seen:
+                seen.add(around.hex)
+                yield around
+
+    def nodes_of(self, path: str) -> list[Handle]:
+        return list(self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE files.path = ?", path))
+
+    def files(self, glob: str) -> Iterator[Handle]:
+        """Whole files, each as one chunk."""
+        pattern = compile_glob(glob)
+        sql = (
+            "SELECT whole, path, ?, 0, size, 1, coalesce((SELECT max(last_line) FROM nodes"
+            " WHERE nodes.file_id = files.id), 1), NULL, NULL, path"
+            " FROM files WHERE tokens IS NOT NULL ORDER BY path"
+        )
+        return (each for each in self._rows(sql, int(NodeType.CHUNK)) if pattern.match(each.path))
+
+    def handle(self, hex_: str) -> tuple[Handle, bytes] | None:
+        """The node or whole file with that id, and the hash of its file when it was indexed."""
+        sql = f"SELECT {HANDLE_COLUMNS}, files.hash {_FROM} WHERE nodes.hex = ?"
+        row = self.store.connection.execute(sql, (hex_,)).fetchone()
+        if row is None:
+            sql = (
+                "SELECT whole, path, ?, 0, size, 1, 1, NULL, NULL, path, hash"
+                " FROM files WHERE whole = ? AND tokens IS NOT NULL"
+            )
+            row = self.store.connection.execute(sql, (int(NodeType.CHUNK), hex_)).fetchone()
+        return None if row is None else (handle(row[:-1]), row[-1])
+
+    def _rows(self, sql: str, *parameters: object) -> Iterator[Handle]:
+        try:
+            yield from map(handle, self.store.connection.execute(sql, parameters))
+        except sqlite3.Error as error:
+            raise ToolError(f"The index could not be searched ({error}); search again") from error
+
+
+def _mention(name: str) -> str | None:
+    """A full-text query for the texts that have the name in them."""
+    found = phrase(name)
+    return f"body : {found}" if found else None

@@ -1,0 +1,161 @@
+"""What the service does for each route, without HTTP: a checked body in, JSON out."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from swarm_bench.programs.canopy.canopy import Canopy
+from swarm_bench.programs.canopy.errors import StaleGeneration, ToolError
+from swarm_bench.programs.canopy.nodes import Handle
+from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.results import Found, Json, query_result
+from swarm_bench.programs.canopy.search.budget import choose
+from swarm_bench.programs.canopy.search.pack import pack_result
+from swarm_bench.programs.canopy.search.planning import gather
+from swarm_bench.programs.canopy.service.metrics import Metrics
+from swarm_bench.programs.canopy.service.repositories import Repositories, Repository
+from swarm_bench.programs.canopy.service.requests import (
+    AddBody,
+    ExpandBody,
+    PackBody,
+    QueryBody,
+    ReindexBody,
+)
+from swarm_bench.retrieval.canopy.backends import embedded_label
+
+
+class Endpoints:
+    """The service's state and its answers. Safe for threads."""
+
+    def __init__(self, roots: Sequence[Path] = ()) -> None:
+        self.metrics = Metrics()
+        self.repositories = Repositories(self.metrics, roots)
+
+    def add(self, body: AddBody) -> Json:
+        repository = self.repositories.add(body.path, body.name)
+        return {"repo_id": repository.id, "name": repository.name}
+
+    def repos(self) -> list[Json]:
+        return [repository.shard() for repository in self.repositories.all()]
+
+    def reindex(self, body: ReindexBody) -> Json:
+        return self.repositories.get(body.repo).start_indexing(body.glob)
+
+    def query(self, body: QueryBody) -> Json:
+        repository = self._ready(body.repo)
+        metrics = self.metrics
+        metrics.count("queries")
+        metrics.tally(metrics.by_repo, repository.id)
+        metrics.tally(metrics.symbols, body.symbol)
+        metrics.tally(metrics.patterns, body.pattern)
+        with self._timed("query_ms"), repository.lock:
+            search = _search(body, repository)
+            found = repository.find(search, body.expand_budget)
+            repository.canopy.record_query(search.text, found)
+            result = query_result(found)
+            if body.expand_budget:
+                _expand_within(body.expand_budget, repository.canopy, search, found, result)
+            return result
+
+    def evidence_pack(self, body: PackBody) -> Json:
+        repository = self._ready(body.repo)
+        self.metrics.count("queries")
+        self.metrics.count("evidence_packs")
+        with self._timed("query_ms"), repository.lock:
+            search = _search(body, repository)
+            pack = gather(search, body.limits(), repository.find)
+            repository.canopy.record_query(search.text, pack.found)
+            return pack_result(pack, repository.canopy.memory.expanded)
+
+    def expand(self, body: ExpandBody) -> Json:
+        """All handles or none."""
+        repository = self._ready(body.repo)
+        for each in body.handles:
+            if each.generation is not None and each.generation != repository.generation:
+                raise StaleGeneration(
+                    f"Handle {each.id} is of generation {each.generation},"
+                    f" the index is at {repository.generation}"
+                )
+        metrics = self.metrics
+        metrics.count("expands")
+        metrics.tally(metrics.by_repo, repository.id)
+        with self._timed("expand_ms"), repository.lock:
+            canopy = repository.opened()
+            contents = [canopy.expand(each.id) for each in body.handles]
+            canopy.record_expansions([each.handle for each in contents])
+            for content in contents:
+                metrics.tally(metrics.expanded_files, content.handle.path)
+            return {
+                "contents": [
+                    {"handle_id": each.handle.id, "content": each.text} for each in contents
+                ]
+            }
+
+    def status(self) -> Json:
+        return {
+            "service": "canopy-service",
+            "implementation": embedded_label(),
+            "repos": self.repos(),
+        }
+
+    def read_metrics(self) -> Json:
+        feedback: dict[str, Json] = {}
+        for repository in self.repositories.all():
+            with repository.lock:
+                if repository.is_in_place():
+                    feedback[repository.id] = repository.canopy.feedback.stats()
+        return self.metrics.document(feedback)
+
+    def _ready(self, repo_id: str) -> Repository:
+        repository = self.repositories.get(repo_id)
+        repository.check_ready()
+        return repository
+
+    @contextmanager
+    def _timed(self, counter: str) -> Iterator[None]:
+        """Adds the milliseconds of a block that ends well."""
+        started = time.perf_counter()
+        yield
+        self.metrics.count(counter, (time.perf_counter() - started) * 1000)
+
+
+def _search(body: QueryBody, repository: Repository) -> Search:
+    try:
+        return body.search()
+    except ToolError:
+        repository.missed()
+        raise
+
+
+def _expand_within(budget: int, canopy: Canopy, search: Search, found: Found, result: Json) -> None:
+    """Put text into the answer's handles, as much as fits."""
+    chosen = choose(found.handles, search.text, budget, canopy.feedback.priors())
+    texts = _texts(canopy, chosen)
+    for entry in result["handles"]:
+        if entry["id"] in texts:
+            entry["content"] = texts[entry["id"]]
+    expanded = [handle for handle in chosen if handle.hex in texts]
+    canopy.record_expansions(expanded, automatic=True)
+    if not expanded:
+        if found.handles:
+            result["expand_note"] = "No handle fits the budget; expand the ones you need"
+        return
+    if len(expanded) == len(found.handles):
+        result["auto_expanded"] = True
+    else:
+        result["expand_note"] = f"{len(expanded)} of {len(found.handles)} handles fit the budget"
+    result["expanded_count"] = len(expanded)
+    result["expanded_tokens"] = sum(handle.tokens for handle in expanded)
+    result["expanded_handle_ids"] = [handle.id for handle in expanded]
+
+
+def _texts(canopy: Canopy, handles: list[Handle]) -> dict[str, str]:
+    """The text of each handle that can still be read, by bare id."""
+    texts: dict[str, str] = {}
+    for handle in handles:
+        try:
+            texts[handle.hex] = canopy.expand(handle.id).text
+        except ToolError:
+            continue  # Edited since it was indexed: the handle is shown without its text.
+    return texts

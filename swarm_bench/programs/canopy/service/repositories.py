@@ -1,0 +1,215 @@
+"""The repositories a service knows: their state, their generation, and how they are indexed."""
+
+import logging
+import os
+import sqlite3
+import uuid
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock, RLock, Thread
+
+from swarm_bench.programs.canopy.canopy import Canopy
+from swarm_bench.programs.canopy.errors import (
+    Forbidden,
+    InvalidRepo,
+    RepoNotFound,
+    RepoNotReady,
+    ToolError,
+)
+from swarm_bench.programs.canopy.git import ask_git
+from swarm_bench.programs.canopy.index.indexing import Index, prepare_folder
+from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.results import Found, Json
+from swarm_bench.programs.canopy.service.metrics import Metrics
+
+CACHED_QUERIES = 128
+_DATABASES = (".canopy/index.db", ".canopy/feedback.db")
+WRITTEN = (
+    *(".canopy", ".canopy/.gitignore", ".canopy/index.lock"),
+    *(f"{file}{end}" for file in _DATABASES for end in ("", "-wal", "-shm", "-journal")),
+)
+"""What a service writes in a repository."""
+
+_log = logging.getLogger(__name__)
+
+
+class Repository:
+    """One registered repository. `lock` is held while its index or feedback is used."""
+
+    def __init__(self, root: Path, name: str, metrics: Metrics) -> None:
+        self.id = str(uuid.uuid4())
+        self.root = root
+        self.name = name
+        self.commit_sha: str | None = None
+        self.generation = 0
+        self.status = "pending"
+        self.error_message: str | None = None
+        self.lock = RLock()
+        self.canopy = Canopy(root)
+        self._metrics = metrics
+        self._is_open = False
+        self._cache: OrderedDict[tuple[Search, int | None], Found] = OrderedDict()
+
+    def shard(self) -> Json:
+        """How the service shows it."""
+        shard: Json = {
+            "repo_id": self.id,
+            "repo_root": str(self.root),
+            "name": self.name,
+            "commit_sha": self.commit_sha,
+            "generation": self.generation,
+            "status": self.status,
+        }
+        if self.error_message is not None:
+            shard["error_message"] = self.error_message
+        return shard
+
+    def is_in_place(self) -> bool:
+        """Whether no link, put there since it was added, leads out of it."""
+        written = (self.root / name for name in WRITTEN)
+        return _real(self.root) == self.root and not any(path.is_symlink() for path in written)
+
+    def check_ready(self) -> None:
+        if self.status != "ready":
+            raise RepoNotReady(f"Repository {self.id} is not ready: {self.status.capitalize()}")
+
+    def opened(self) -> Canopy:
+        """The index; counts whether it was open."""
+        self._metrics.count("index_cache_hits" if self._is_open else "index_cache_misses")
+        self._is_open = True
+        return self.canopy
+
+    def missed(self) -> None:
+        """Count a search that cannot be run: canopy looks into its cache before it finds out."""
+        self._metrics.count("query_cache_misses")
+        self.opened()
+
+    def find(self, search: Search, budget: int | None = 0) -> Found:
+        """Run a search, or answer it from the cache; handles say that the service found them.
+
+        The budget for text is part of a cached search, and packs have the budget 0: a query and a
+        pack of the same words do not share an answer.
+        """
+        key = (search, budget)
+        if key in self._cache:
+            self._metrics.count("query_cache_hits")
+            return self._cache[key]
+        self._metrics.count("query_cache_misses")
+        found = self.opened().find(search)
+        handles = [
+            replace(each, source="service", commit_sha=self.commit_sha, generation=self.generation)
+            for each in found.handles
+        ]
+        found = replace(found, handles=handles)
+        if not budget:
+            self._cache[key] = found
+            if len(self._cache) > CACHED_QUERIES:
+                self._cache.popitem(last=False)
+        return found
+
+    def start_indexing(self, glob: str | None) -> Json:
+        """Index in a thread of its own; the answer describes the state before."""
+        with self.lock:
+            answer: Json = {"generation": self.generation, "commit_sha": self.commit_sha}
+            if self.status == "indexing":
+                return {**answer, "status": "already_indexing"}
+            self.status = "indexing"
+            self.error_message = None
+        self._metrics.count("reindexes")
+        # A daemon: a service that is told to end does not wait for it, and the index survives.
+        Thread(target=self._index, args=(glob,), daemon=True).start()
+        return {**answer, "status": "indexing"}
+
+    def _index(self, glob: str | None) -> None:
+        commit = None
+        # Stays if something goes wrong that nobody thought of: clients must not wait for ever.
+        failure: str | None = "Indexing broke off; the service's log says why"
+        try:
+            commit = head_commit(self.root)
+            with closing(Index(self.root)) as index:
+                index.refresh(glob)
+            failure = None
+        except (ToolError, OSError, sqlite3.Error) as error:
+            _log.warning("indexing %s failed: %s", self.root, error)
+            failure = str(error)
+        finally:
+            self._indexed(commit, failure)
+
+    def _indexed(self, commit: str | None, failure: str | None) -> None:
+        with self.lock:
+            if failure is not None:
+                self.error_message = failure
+                self.status = "error"
+                return
+            self.commit_sha = commit
+            self.generation += 1
+            self._is_open = False
+            self._cache.clear()
+            self.canopy.memory.clear()
+            self.status = "ready"
+
+
+class Repositories:
+    """All repositories of a service, in memory only; those below `roots`, if there are any."""
+
+    def __init__(self, metrics: Metrics, roots: Sequence[Path] = ()) -> None:
+        self._metrics = metrics
+        self._roots = [root.resolve() for root in roots]
+        self._lock = Lock()
+        self._by_id: dict[str, Repository] = {}
+
+    def add(self, path: str, name: str | None) -> Repository:
+        """The repository at a path; the same one when it is added again.
+
+        Raises:
+            Forbidden: the path is outside of the folders that the service was started for.
+            InvalidRepo: the path is not the top of a git checkout.
+        """
+        try:
+            root = _real(path)
+            self._check_inside(root)
+            is_checkout = bool(path) and (root / ".git").exists()
+        except (OSError, ValueError):
+            is_checkout = False
+        if not is_checkout:
+            raise InvalidRepo(f"{path!r} is not the top folder of a git checkout")
+        prepare_folder(root / ".canopy")
+        with self._lock:
+            for repository in self._by_id.values():
+                if repository.root == root:
+                    return repository
+            repository = Repository(root, name or root.name or "unnamed", self._metrics)
+            self._by_id[repository.id] = repository
+            return repository
+
+    def _check_inside(self, root: Path) -> None:
+        if self._roots and not any(root.is_relative_to(one) for one in self._roots):
+            raise Forbidden(f"{root} is outside of the folders that this service was started for")
+
+    def get(self, repo_id: str) -> Repository:
+        """Raises `RepoNotFound`, and `Forbidden` when a link has taken its place."""
+        try:
+            repository = self._by_id[repo_id]
+        except KeyError:
+            raise RepoNotFound(f"No repository has the id {repo_id}") from None
+        if not repository.is_in_place():
+            raise Forbidden(f"A link has taken the place of {repository.root} or its index")
+        return repository
+
+    def all(self) -> list[Repository]:
+        with self._lock:
+            return list(self._by_id.values())
+
+
+def _real(path: str | Path) -> Path:
+    """Where a path leads; `Path.resolve` fails at links that lead to themselves."""
+    return Path(os.path.realpath(path))
+
+
+def head_commit(root: Path) -> str | None:
+    """The commit that is checked out; None in a repository without commits, or without git."""
+    commit = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    return commit.strip() if commit else None

@@ -1,0 +1,215 @@
+"""`swarm-bench-canopy-service`: canopy's HTTP service, one index for all agents of a swarm."""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import uvicorn
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from swarm_bench.programs.canopy.diagnostics import start_diagnostics
+from swarm_bench.programs.canopy.errors import ToolError
+from swarm_bench.programs.canopy.service.connections import TimedProtocol
+from swarm_bench.programs.canopy.service.endpoints import Endpoints
+from swarm_bench.programs.canopy.service.gate import Gate, envelope, is_local, names_of
+from swarm_bench.programs.canopy.service.requests import (
+    AddBody,
+    ExpandBody,
+    PackBody,
+    QueryBody,
+    ReindexBody,
+)
+from swarm_bench.programs.canopy.settings import REQUEST_BYTES
+from swarm_bench.retrieval.canopy.backends import embedded_label
+
+STOP_SECONDS = 2
+OPEN_ROUTES = ("/status", "/metrics")
+"""canopy asks for no key there."""
+
+BodyType = TypeVar("BodyType", bound=BaseModel)
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
+    """The service as an ASGI application behind its gate."""
+
+    def taking(model: type[BodyType], work: Callable[[BodyType], Any]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            body = await _body(request, model)
+            return JSONResponse(await run_in_threadpool(work, body))
+
+        return endpoint
+
+    def giving(work: Callable[[], Any]) -> Endpoint:
+        async def endpoint(_request: Request) -> Response:
+            return JSONResponse(await run_in_threadpool(work))
+
+        return endpoint
+
+    post = ["POST"]
+    app = Starlette(
+        routes=[
+            Route("/repos/add", taking(AddBody, endpoints.add), methods=post),
+            Route("/repos", giving(endpoints.repos)),
+            Route("/reindex", taking(ReindexBody, endpoints.reindex), methods=post),
+            Route("/query", taking(QueryBody, endpoints.query), methods=post),
+            Route("/evidence_pack", taking(PackBody, endpoints.evidence_pack), methods=post),
+            Route("/expand", taking(ExpandBody, endpoints.expand), methods=post),
+            Route("/status", giving(endpoints.status)),
+            Route("/metrics", giving(endpoints.read_metrics)),
+        ],
+        middleware=[gate],
+        exception_handlers={
+            ToolError: _failed,
+            sqlite3.Error: _broken,
+            OSError: _broken,
+        },
+    )
+    # canopy knows its routes by their exact names.
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _body(request: Request, model: type[BodyType]) -> BodyType:
+    """The checked body.
+
+    Raises:
+        HTTPException: with the status that canopy's web framework gives, and plain text.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
+        raise HTTPException(415, "Send the body with Content-Type: application/json")
+    raw = await _read(request)
+    try:
+        return model.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            raise HTTPException(400, f"The body is not JSON: {first['msg']}") from None
+        place = ".".join(str(each) for each in first["loc"]) or "body"
+        raise HTTPException(422, f"The body is wrong at {place}: {first['msg']}") from None
+
+
+async def _read(request: Request) -> bytes:
+    raw = bytearray()
+    try:
+        async for piece in request.stream():
+            raw += piece
+            if len(raw) > REQUEST_BYTES:
+                raise HTTPException(413, f"The body is larger than {REQUEST_BYTES} bytes")
+    except ClientDisconnect:  # nobody reads this
+        raise HTTPException(408, "The body did not arrive") from None
+    return bytes(raw)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, ToolError)
+    return envelope(error)
+
+
+async def _broken(_request: Request, error: Exception) -> Response:
+    return envelope(ToolError(str(error)))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="swarm-bench-canopy-service",
+        description="Embedded stand-in for canopy-service: one index for many agents, over HTTP.",
+    )
+    parser.add_argument("--version", action="version", version=embedded_label())
+    parser.add_argument("--port", type=_port, default=3000, help="default 3000; 0 takes a free one")
+    parser.add_argument("--bind", default="127.0.0.1", help="address, default 127.0.0.1")
+    parser.add_argument(
+        "--api-key",
+        default=os.environ.get("CANOPY_API_KEY") or None,
+        help="what clients must send as X-Api-Key; better set CANOPY_API_KEY, which nobody sees",
+    )
+    parser.add_argument(
+        "--root",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="serve only what is below this folder, and ask for the key on every route; repeatable",
+    )
+    return parser.parse_args()
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError("give a number from 0 to 65535")
+    return int(text)
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """A listening socket, or the end of the program with one sentence."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        # asyncio turns off Nagle's delay, 40 ms per answer, only where the protocol is named.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        # From here on clients can connect; they wait until uvicorn takes them.
+        listening.listen()
+    except OSError as error:
+        _give_up(f"Port {port} of {address} cannot be used ({error.strerror}); give another --port")
+    return listening
+
+
+def _give_up(sentence: str) -> NoReturn:
+    sys.stderr.write(sentence + "\n")
+    raise SystemExit(1)
+
+
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(0)
+
+
+def main() -> None:
+    options = _options()
+    if not options.api_key and not is_local(options.bind):
+        _give_up(f"Listening on {options.bind} needs a key; give --api-key, or bind to 127.0.0.1")
+    # uvicorn stops in an orderly way and then hands the signal on: to this.
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)
+    start_diagnostics()
+    listening = _bound(options.bind, options.port)
+    address, port = listening.getsockname()[:2]
+    # By name: this module is called __main__ when it is started with -m.
+    logging.getLogger("swarm_bench.programs.canopy.service.server").info(
+        "listening on http://%s:%d", address, port
+    )
+    gate = Middleware(
+        Gate,
+        names=names_of(options.bind),
+        key=options.api_key,
+        keyless=() if options.root else OPEN_ROUTES,
+    )
+    config = uvicorn.Config(
+        application(Endpoints(options.root), gate),
+        http=TimedProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

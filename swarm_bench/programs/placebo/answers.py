@@ -1,0 +1,203 @@
+"""What a placebo answers: real lines of the repository that have nothing to do with the question.
+
+The same question has the same answer, another one has another.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.models.tool_roles import FILE, LIMITS
+from swarm_bench.programs.canopy.mcp import server as mcp_server
+from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex, preview
+from swarm_bench.programs.canopy.parameters import Arguments
+from swarm_bench.programs.canopy.results import Found, expansion_text, query_result
+from swarm_bench.programs.canopy.search.pack import Pack, pack_result
+from swarm_bench.retrieval.modes.variables import texts_in
+from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool
+
+MOST_PLACES = 10
+"""When the question does not say how many it wants."""
+MOST_PER_FILE = 2
+MOST_LINES = 3
+"""Of a place in a list of lines."""
+_OFFSETS = ("offset", "start_line", "startLine", "start")
+_LASTS = ("end_line", "endLine", "end")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The text of a result."""
+
+    text: str
+    is_error: bool = False
+
+
+class Answers:
+    """All tools of one server."""
+
+    def __init__(self, material: Material, workspace: Path) -> None:
+        self._material = material
+        self._workspace = workspace
+        self._forms: Mapping[Form, Callable[[PlaceboTool, Arguments], Answer]] = {
+            "pack": self._pack,
+            "query": self._query,
+            "expand": self._expand,
+            "lines": self._lines,
+            "json": self._json,
+            "file": self._file,
+            "paths": self._paths,
+            "status": self._status,
+            "readme": self._readme,
+            "done": lambda _tool, _arguments: Answer(text="Done."),
+        }
+
+    def answer(self, tool: PlaceboTool, arguments: Mapping[str, Any]) -> Answer:
+        """What the tool says to a call."""
+        return self._forms[tool.form](tool, Arguments(arguments))
+
+    def _pack(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
+        limits = arguments.pack_limits()
+        draw = self._draw(tool, arguments)
+        places = self._drawn(draw, limits.max_handles, limits.max_per_file)
+        handles = [self._handle(place) for place in places]
+        scores = sorted((round(draw.uniform(0.55, 0.95), 3) for _ in handles), reverse=True)
+        found = Found(handles=handles, matches=len(handles) + draw.randrange(30))
+        asked = " ".join(texts_in(arguments.values))
+        selected = list(zip(scores, handles, strict=True))
+        pack = Pack(text=asked, found=found, limits=limits, selected=selected)
+        return _as_json(pack_result(pack, ()))
+
+    def _query(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
+        handles = [self._handle(place) for place in self._some(tool, arguments)]
+        return _as_json(query_result(Found(handles=handles, matches=len(handles))))
+
+    def _expand(self, _tool: PlaceboTool, arguments: Arguments) -> Answer:
+        ids = dict.fromkeys(id.removeprefix("h") for id in arguments.texts("handle_ids"))
+        contents = [
+            (f"h{id}", "\n".join(self._text(self._by_handle[id])))
+            for id in ids
+            if id in self._by_handle
+        ]
+        failed = [f"h{id}" for id in ids if id not in self._by_handle]
+        if not contents:
+            return Answer(text=f"Handles not found: {', '.join(failed)}", is_error=True)
+        return Answer(text=expansion_text(contents, failed))
+
+    def _lines(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
+        lines = [
+            tool.line.format(path=place.path, first=number, last=place.last, text=text)
+            for place in self._some(tool, arguments)
+            for number, text in self._shown(place, tool.line)
+        ]
+        return Answer(text="\n".join(dict.fromkeys(lines)))
+
+    def _shown(self, place: Place, line: str) -> list[tuple[int, str]]:
+        """Line numbers and texts, one for each line of the answer that a place gets."""
+        texts = self._text(place)
+        if "{last}" in line:
+            return [(place.first, "\n".join(texts))]
+        numbered = enumerate(texts, start=place.first)
+        return [(number, text) for number, text in numbered if text.strip()][:MOST_LINES]
+
+    def _json(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
+        content: Any = [
+            {
+                tool.path_key: place.path,
+                "start_line": place.first,
+                "end_line": place.last,
+                "text": "\n".join(self._text(place)),
+            }
+            for place in self._some(tool, arguments)
+        ]
+        for key in reversed(tool.keys):
+            content = {key: content}
+        return _as_json(content)
+
+    def _file(self, _tool: PlaceboTool, arguments: Arguments) -> Answer:
+        name = next((text for key in FILE if (text := arguments.text(key))), None)
+        path = self._inside(name) if name else None
+        if path is None:
+            return Answer(text=f"There is no file {name}", is_error=True)
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        first = next((n for key in _OFFSETS if (n := arguments.natural(key, 0))), 1)
+        last = next((n for key in _LASTS if (n := arguments.natural(key, 0))), len(lines))
+        limit = arguments.natural("limit", len(lines))
+        return Answer(text="\n".join(lines[first - 1 : last][:limit]))
+
+    def _paths(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
+        paths = dict.fromkeys(place.path for place in self._some(tool, arguments))
+        return Answer(text="\n".join(paths))
+
+    def _status(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
+        root = str(self._workspace)
+        return _as_json({"files_indexed": self._material.files, "repo_root": root})
+
+    def _readme(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
+        return Answer(text=mcp_server.readme())
+
+    def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Place]:
+        """As many places as the question wants."""
+        limits = (arguments.natural(key, 0) for key in LIMITS)
+        most = next(filter(None, limits), MOST_PLACES)
+        return self._drawn(self._draw(tool, arguments), most, MOST_PER_FILE)
+
+    def _draw(self, tool: PlaceboTool, arguments: Arguments) -> random.Random:
+        question = json.dumps(arguments.values, sort_keys=True)
+        return random.Random(f"{self._material.seed}:{tool.name}:{question}")
+
+    def _drawn(self, draw: random.Random, most: int, per_file: int) -> list[Place]:
+        places: list[Place] = []
+        files = Counter[str]()
+        for place in draw.sample(self._material.places, len(self._material.places)):
+            if len(places) == most:
+                break
+            if files[place.path] < per_file and self._text(place):
+                files[place.path] += 1
+                places.append(place)
+        return places
+
+    def _text(self, place: Place) -> list[str]:
+        """Its lines; none when the file is gone."""
+        content = self._content(place.path)
+        return content.decode("utf-8", "replace").split("\n")[place.first - 1 : place.last]
+
+    def _content(self, path: str) -> bytes:
+        file = self._inside(path)
+        return file.read_bytes() if file else b""
+
+    def _inside(self, name: str) -> Path | None:
+        """The file of that name, from the root or of the workspace."""
+        try:
+            path = (self._workspace / name).resolve()
+            return path if path.is_file() and path.is_relative_to(self._workspace) else None
+        except (OSError, ValueError):  # too long for a name, or a NUL in it
+            return None
+
+    @cached_property
+    def _by_handle(self) -> Mapping[str, Place]:
+        return {self._handle(place).hex: place for place in self._material.places}
+
+    def _handle(self, place: Place) -> Handle:
+        content = self._content(place.path)
+        lines = content.split(b"\n")
+        start = sum(len(line) + 1 for line in lines[: place.first - 1])
+        end = start + len(b"\n".join(lines[place.first - 1 : place.last]))
+        type_ = NodeType.CHUNK
+        return Handle(
+            hex=handle_hex(place.path, type_, start, end),
+            path=place.path,
+            node=Node(
+                type=type_, start=start, end=end, first_line=place.first, last_line=place.last
+            ),
+            preview=preview(content, start, end),
+        )
+
+
+def _as_json(content: Any) -> Answer:
+    return Answer(text=json.dumps(content, ensure_ascii=False, separators=(",", ":")))

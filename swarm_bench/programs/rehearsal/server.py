@@ -1,0 +1,283 @@
+"""The rehearsal server: every API, answered by one set of fixed rules.
+
+Below `/trial/<id>` each agent has an address of its own, and what it asked is counted under it.
+"""
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any, Protocol, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route
+
+from swarm_bench.core.ports import Message
+from swarm_bench.models import tokens
+from swarm_bench.models.rehearsal.faults import FAULTS, Change, ErrorKind, Failure, Fault
+from swarm_bench.programs.rehearsal.apis.api import Api, Asked, Reply
+from swarm_bench.programs.rehearsal.apis.chat import Chat
+from swarm_bench.programs.rehearsal.apis.gemini import Gemini
+from swarm_bench.programs.rehearsal.apis.messages import Messages
+from swarm_bench.programs.rehearsal.apis.responses import Responses
+from swarm_bench.programs.rehearsal.delivery import EVENTS, Delivery
+from swarm_bench.programs.rehearsal.thinking.policy import think
+from swarm_bench.programs.rehearsal.trials import Sizes, Trial
+
+NAME = "swarm-bench rehearsal"
+NEVER_ASKED = "This trial never asked"
+BODY_BYTES = 16 * 1024 * 1024
+THREADS = 2
+"""Requests that are thought about at once: the machine is there for the agents."""
+DEFECT = "(This is a defect of the rehearsal server's own: {}. Its log has the place.)"
+CUT = "To answer this, I will first look for"
+"""What is left of a message with calls that is cut off."""
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+_T = TypeVar("_T")
+Endpoint = Callable[[Request], Awaitable[Delivery]]
+
+_log = logging.getLogger(__name__)
+
+
+class _NotARequest(ValueError):
+    """One sentence on why a body is no request of an API."""
+
+
+class _Counting(Api, Protocol):
+    """An API that can be asked for the size of a prompt."""
+
+    def counted(self, tokens: int) -> dict[str, Any]: ...
+
+
+class Server:
+    """What is behind the routes."""
+
+    def __init__(self, faults: Sequence[Fault], instructions: Sequence[str] = ()) -> None:
+        self._faults = faults
+        self._instructions = instructions
+        self._trials: defaultdict[str, Trial] = defaultdict(Trial)
+        self._thinkers = CapacityLimiter(THREADS)
+        self._ids = count(1)
+
+    async def answer(
+        self, request: Request, api: Api, in_path: Mapping[str, Any] | None = None
+    ) -> Delivery:
+        """One request for an answer. `in_path` is what the address says beside the body."""
+
+        async def work(raw: bytes) -> Delivery:
+            asked, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
+            return await self._answer(request, api, asked, sizes)
+
+        return await self._guarded(request, api, work)
+
+    async def count(
+        self, request: Request, api: _Counting, in_path: Mapping[str, Any] | None = None
+    ) -> Delivery:
+        """One request for the size of a prompt."""
+
+        async def work(raw: bytes) -> Delivery:
+            _, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
+            return as_json(api.counted(sizes.tokens))
+
+        return await self._guarded(request, api, work)
+
+    async def gemini(self, request: Request) -> Delivery:
+        """Everything about a model of Gemini's: its path ends in `:<what to do>`."""
+        model, _, verb = request.path_params["model"].rpartition(":")
+        in_path = {
+            "model": model,
+            "stream": verb == "streamGenerateContent",
+            "alt": request.query_params.get("alt"),
+        }
+        match verb:
+            case "countTokens":
+                return await self.count(request, Gemini(), in_path)
+            case "generateContent" | "streamGenerateContent":
+                return await self.answer(request, Gemini(), in_path)
+        return await self.unknown(request)
+
+    async def seen(self, request: Request) -> Delivery:
+        """As `start.Seen` has it."""
+        trial = self._trials.get(request.path_params["trial"])
+        if trial is None:
+            return as_json({"error": NEVER_ASKED}, status=404)
+        return as_json(trial.seen())
+
+    async def unknown(self, request: Request) -> Delivery:
+        """Programs look for this and that; what they looked for is in the log."""
+        path = request.url.path
+        _log.warning("not played here: %s %s", request.method, path)
+        api: Api = Messages()
+        if "/v1beta/" in path:
+            api = Gemini()
+        elif "/chat/" in path or "/responses" in path:
+            api = Chat()
+        sentence = f"The rehearsal server has nothing at {request.method} {path}"
+        return failure(api, 404, "not_found", sentence)
+
+    async def _guarded(
+        self, request: Request, api: Api, work: Callable[[bytes], Awaitable[Delivery]]
+    ) -> Delivery:
+        """What is wrong is said as the API says it: programs do not say what a plain text was."""
+        try:
+            raw = await _body(request)
+            if raw is None:
+                sentence = f"The body is larger than {BODY_BYTES} bytes."
+                return failure(api, 413, "too_large", sentence)
+            return await work(raw)
+        except _NotARequest as error:
+            return failure(api, 400, "bad_request", str(error))
+        except Exception as error:  # noqa: BLE001  # no defect of ours may look like a program's
+            _log.exception("failed at %s", request.url.path)
+            self._trials[request.path_params["trial"]].errors += 1
+            return failure(api, 500, "server_error", DEFECT.format(type(error).__name__))
+
+    async def _answer(self, request: Request, api: Api, asked: Asked, sizes: Sizes) -> Delivery:
+        trial = self._trials[request.path_params["trial"]]
+        fault = trial.begin(sizes, self._faults)
+        if fault is not None:
+            _log.warning("plays %s for %s", fault, request.url.path)
+        what = FAULTS[fault].what if fault is not None else Change()
+        if isinstance(what, Failure):
+            return _failed(api, what, f"(The rehearsal server plays the fault {fault}.)")
+        async with trial.lock:
+            return await self._in_thread(partial(self._thought, trial, api, asked, sizes, what))
+
+    def _thought(
+        self, trial: Trial, api: Api, asked: Asked, sizes: Sizes, change: Change
+    ) -> Delivery:
+        """In a thread: all of this takes time with a long prompt."""
+        message = Message(role="assistant")
+        if not change.is_empty:
+            message = think(asked, trial.memory, self._instructions)
+        if change.stop == "length":
+            message = _cut(message)
+        reply = Reply(
+            id=f"rehearsal{next(self._ids):06}",
+            model=asked.model,
+            message=message,
+            usage=replace(trial.sent(asked.model, sizes), output=tokens.produced(message)),
+            stop=change.stop or ("tools" if message.calls else "end"),
+            echo=asked.echo,
+        )
+        whole = (
+            Delivery(
+                body="".join(api.events(reply)).encode(),
+                media_type=reply.echo.get("media_type", EVENTS),
+            )
+            if asked.stream
+            else as_json(api.answer(reply))
+        )
+        return replace(whole, silence=change.silence, is_broken=change.is_broken)
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        return await to_thread.run_sync(work, limiter=self._thinkers)
+
+
+def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> Starlette:
+    """The server as an ASGI application. `instructions` are what the modes put before a task."""
+    server = Server(faults, instructions)
+
+    def answering(api: Api) -> Endpoint:
+        return partial(server.answer, api=api)
+
+    trial, post = "/trial/{trial}", ["POST"]
+    routes = [
+        Route("/", _hello),
+        Route(trial, _hello),
+        Route(f"{trial}/", _hello),
+        Route(f"{trial}/seen", server.seen),
+        Route(f"{trial}/v1/models", _models),
+        Route(f"{trial}/v1/messages", answering(Messages()), methods=post),
+        Route(
+            f"{trial}/v1/messages/count_tokens",
+            partial(server.count, api=Messages()),
+            methods=post,
+        ),
+        Route(f"{trial}/v1/responses", answering(Responses()), methods=post),
+        Route(
+            f"{trial}/v1/responses/input_tokens",
+            partial(server.count, api=Responses()),
+            methods=post,
+        ),
+        Route(f"{trial}/v1/chat/completions", answering(Chat()), methods=post),
+        Route(f"{trial}/v1beta/models/{{model}}", server.gemini, methods=post),
+        Route("/{path:path}", _hello, methods=["HEAD"]),
+        Route("/{path:path}", server.unknown, methods=METHODS),
+    ]
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _hello(_request: Request) -> Delivery:
+    """Programs look whether somebody is there."""
+    return as_json({"service": NAME})
+
+
+async def _models(_request: Request) -> Delivery:
+    """A list in the shape of all providers, and empty: any name will do."""
+    return as_json({"object": "list", "data": [], "has_more": False})
+
+
+def as_json(
+    content: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Delivery:
+    body = json.dumps(content, separators=(",", ":")).encode()
+    return Delivery(body=body, status=status, headers=headers or {})
+
+
+def failure(api: Api, status: int, kind: ErrorKind, sentence: str) -> Delivery:
+    return as_json(api.error(status, kind, sentence), status)
+
+
+def _failed(api: Api, what: Failure, sentence: str) -> Delivery:
+    status = api.statuses.get(what.kind, what.status)
+    body = api.error(status, what.kind, sentence, what.retry_seconds)
+    seconds = what.retry_seconds
+    is_in_body = isinstance(api, Gemini)
+    headers = {} if seconds is None or is_in_body else {"retry-after": str(seconds)}
+    return as_json(body, status, headers)
+
+
+def _cut(message: Message) -> Message:
+    """What had been written of a message when the limit was reached; of calls it is nothing that
+    can be called."""
+    text = message.text[: len(message.text) // 2] if message.text else CUT
+    return Message(role="assistant", text=text)
+
+
+async def _body(request: Request) -> bytes | None:
+    """`None` when it is too large: then it was read and not kept, so that the client has sent it
+    and listens. Raises `_NotARequest` when it ends in the middle."""
+    raw, length = bytearray(), 0
+    try:
+        async for piece in request.stream():
+            length += len(piece)
+            if length <= BODY_BYTES:
+                raw += piece
+    except ClientDisconnect:
+        raise _NotARequest("The body is not complete") from None
+    return bytes(raw) if length <= BODY_BYTES else None
+
+
+def _understood(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> tuple[Asked, Sizes]:
+    """Raises `_NotARequest` with a sentence."""
+    try:
+        body = json.loads(raw)
+        if not isinstance(body, dict):
+            raise ValueError("The body is not a JSON object")
+        asked = api.read({**body, **in_path})
+        return asked, Sizes.of(asked)
+    except json.JSONDecodeError as error:
+        raise _NotARequest(f"The body is not JSON: {error}") from error
+    except ValueError as error:
+        raise _NotARequest(str(error)) from error
+    except RecursionError:
+        raise _NotARequest("The body is nested too deeply") from None

@@ -1,0 +1,175 @@
+"""What was asked and answered so far, told in the terms of `rules`."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from swarm_bench.core.ports import Message, ToolCall, ToolResult
+from swarm_bench.programs.rehearsal.thinking import (
+    file_lines,
+    grep_lines,
+    mcp_search,
+    retrieval_tools,
+    shell,
+)
+from swarm_bench.programs.rehearsal.thinking.grep_lines import Place
+
+MAX_TURNS = 16
+"""Turns of one conversation: more than the rules ever take, with every tool failing once."""
+MAX_TASK_TURNS = 3 * MAX_TURNS
+"""Turns of one trial for one task: a program that keeps only the last messages of a conversation
+shows few of them each time, and one that was cut off begins anew."""
+
+_OURS = re.compile(r"call_\d{4,9}_\d{2,9}")
+
+
+@dataclass(kw_only=True)
+class Memory:
+    """What is remembered of one trial between requests."""
+
+    made: dict[str, ToolCall] = field(default_factory=dict)
+    """What `rules` wished for, in scout's terms, by the id under which the program was asked."""
+    turns: Counter[str] = field(default_factory=Counter)
+    """Turns in which the program was asked for calls, by task."""
+    is_lost: bool = False
+    """Whether results came back under ids that nobody gave out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """A call of ours, and what the program made of it."""
+
+    own: ToolCall
+    """In scout's terms."""
+    tool: str
+    """As the program calls the tool that was used."""
+    result: ToolResult
+    """In scout's terms; an error when the tool could not do it."""
+
+    @property
+    def turn(self) -> str:
+        return turn_of(self.own.id)
+
+    def same_as(self, other: "Taken") -> bool:
+        return (self.own.name, self.own.arguments) == (other.own.name, other.own.arguments)
+
+
+def new_id(turn: int, index: int) -> str:
+    """Every API takes an id of this shape and gives it back unchanged."""
+    return f"call_{turn:04}_{index:02}"
+
+
+def turn_of(id: str) -> str:
+    """Programs split the calls of one turn over several messages; their ids keep them together."""
+    return id.rpartition("_")[0]
+
+
+def turns_asked(messages: Sequence[Message]) -> int:
+    """Turns of a conversation in which the assistant called tools, whoever made up the ids."""
+    return len(
+        {
+            turn_of(call.id) if _OURS.fullmatch(call.id) else f"message {at}"
+            for at, message in enumerate(messages)
+            for call in message.calls
+        }
+    )
+
+
+def taken(
+    messages: Sequence[Message], made: Mapping[str, ToolCall], workspace: str | None
+) -> list[Taken]:
+    """Our calls that have a result, in order. Calls that are not ours are left out."""
+    calls = {call.id: call for message in messages for call in message.calls}
+    found: list[Taken] = []
+    for result in (result for message in messages for result in message.results):
+        own, theirs = made.get(result.id), calls.get(result.id)
+        if own and theirs:
+            read = _read(own, theirs, result, workspace)
+            found.append(Taken(own=own, tool=theirs.name, result=read))
+    return sorted(found, key=lambda step: step.own.id)
+
+
+def turns(steps: Sequence[Taken]) -> list[list[Taken]]:
+    """The calls by turn. A turn that only repeats failed calls takes their place."""
+    found: list[list[Taken]] = []
+    for _, group in groupby(steps, key=lambda step: step.turn):
+        turn = list(group)
+        failed = [step for step in found[-1] if step.result.is_error] if found else []
+        if failed and all(any(step.same_as(old) for old in failed) for step in turn):
+            found[-1] = [_repeated(old, turn) for old in found[-1]]
+        else:
+            found.append(turn)
+    return found
+
+
+def failing(steps: Sequence[Taken]) -> frozenset[str]:
+    """Names of tools that failed at everything they were asked in some turn."""
+    names: set[str] = set()
+    for _, group in groupby(sorted(steps, key=lambda s: (s.turn, s.tool)), key=_turn_and_tool):
+        of_tool = list(group)
+        if all(step.result.is_error for step in of_tool):
+            names.add(of_tool[0].tool)
+    return frozenset(names)
+
+
+def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
+    """The messages that scout would have had. What a search with an MCP server found is told as a
+    search of scout's own; one that found nothing that can be read never was."""
+    messages = [Message(role="user", text=task)]
+    for turn in filter(None, ([*map(_as_own_search, filter(_is_shown, turn))] for turn in steps)):
+        messages.append(Message(role="assistant", calls=tuple(step.own for step in turn)))
+        messages.append(Message(role="user", results=tuple(step.result for step in turn)))
+    return messages
+
+
+def _is_shown(step: Taken) -> bool:
+    return step.own.name != mcp_search.NAME or not step.result.is_error
+
+
+def _as_own_search(step: Taken) -> Taken:
+    if step.own.name != mcp_search.NAME:
+        return step
+    return replace(step, own=replace(step.own, name="Grep"))
+
+
+def _repeated(old: Taken, turn: Sequence[Taken]) -> Taken:
+    return next((step for step in turn if old.result.is_error and step.same_as(old)), old)
+
+
+def _turn_and_tool(step: Taken) -> tuple[str, str]:
+    return step.turn, step.tool
+
+
+def _read(own: ToolCall, theirs: ToolCall, result: ToolResult, workspace: str | None) -> ToolResult:
+    """The result as scout's tool would give it; what cannot be read as one is an error."""
+    if result.is_error:
+        return ToolResult(id=own.id, text=result.text, is_error=True)
+    if own.name not in ("Grep", "Glob", "Read", mcp_search.NAME):
+        return ToolResult(id=own.id, text=retrieval_tools.text_of(result.text))
+    read = _text(own, theirs, result.text, workspace)
+    failed = read is None
+    return ToolResult(id=own.id, text=result.text if read is None else read, is_error=failed)
+
+
+def _text(own: ToolCall, theirs: ToolCall, text: str, workspace: str | None) -> str | None:
+    """`None` when the tool could not do it."""
+    if own.name == "Read":
+        return file_lines.window(text, own.arguments) or None
+    path = own.arguments.get("path")
+    if own.name == mcp_search.NAME:
+        text = mcp_search.hits_in(text, workspace)
+        found = grep_lines.shown(text, own.arguments, Place(workspace=workspace))
+        return None if found == grep_lines.NOTHING else found
+    place = Place(workspace=workspace, path=path if isinstance(path, str) else "")
+    if own.name == "Glob":
+        read = grep_lines.listed(text, own.arguments, place)
+    elif own.arguments.get("output_mode") == "count":
+        given = theirs.arguments
+        is_count = given.get("output_mode") == "count" or shell.counts(given)
+        read = grep_lines.counted(text, own.arguments, place, is_count=is_count)
+    else:
+        read = grep_lines.shown(text, own.arguments, place)
+    found_none = read in (grep_lines.NOTHING, grep_lines.NO_FILES)
+    return None if found_none and not grep_lines.says_nothing(text) else read

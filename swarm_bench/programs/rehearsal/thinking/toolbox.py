@@ -1,0 +1,165 @@
+"""Puts the wishes of `rules` into the terms of whatever tools a program offers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from swarm_bench.core.ports import ToolCall, ToolSpec
+from swarm_bench.models import tool_roles
+from swarm_bench.programs.rehearsal.thinking import shell, tool_kinds
+from swarm_bench.programs.rehearsal.thinking.retrieval_tools import Route
+from swarm_bench.programs.rehearsal.thinking.tool_kinds import FILE, FOLDER, INCLUDE, PATTERN
+
+Asking = tuple[str, dict[str, object]]
+"""Name and arguments of a call, as the program knows its tool."""
+
+_COUNTED = 250
+"""Files asked for where counts come in no useful order."""
+_SAME_NAME = 4
+"""A search by a file's name also finds its namesakes in other folders, so more is asked for."""
+_LIMITS = ("head_limit", "total_max_matches", "limit", "max_results")
+_DOING = {
+    "Grep": "Search the files for words of the task",
+    "Glob": "Find files named after words of the task",
+    "Read": "Read part of a file",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolbox:
+    """The tools of a program by what they are good for."""
+
+    grep: ToolSpec | None
+    glob: ToolSpec | None
+    read: ToolSpec | None
+    shell: ToolSpec | None
+    workspace: str | None
+    """Absolute path, if the program told it."""
+    routes: Mapping[str, Route] = field(default_factory=dict)
+    """Tools of MCP servers by the name under which `rules` knows them."""
+
+    @classmethod
+    def of(
+        cls,
+        tools: Sequence[ToolSpec],
+        workspace: str | None,
+        routes: Mapping[str, Route],
+        broken: frozenset[str] = frozenset(),
+    ) -> "Toolbox":
+        """`broken` names tools that have failed and are not to be asked again; what a shell says
+        tells of the command and not of the shell."""
+        usable = [tool for tool in tools if tool.name not in broken]
+        return cls(
+            grep=tool_kinds.content_search(usable),
+            glob=tool_kinds.name_search(usable),
+            read=tool_kinds.file_read(usable),
+            shell=tool_kinds.shell(tools),
+            workspace=workspace,
+            routes=routes,
+        )
+
+    def offered(self) -> list[ToolSpec]:
+        """What `rules` is told that it has."""
+        own = {"Grep": self.grep, "Glob": self.glob, "Read": self.read}
+        names = [name for name, tool in own.items() if tool or self.shell]
+        return [ToolSpec(name=name, description="") for name in [*names, *self.routes]]
+
+    def asking(self, call: ToolCall) -> Asking:
+        """The call in the program's terms. `call` is of one of the tools offered."""
+        if route := self.routes.get(call.name):
+            return route.asking(call.arguments)
+        match call.name:
+            case "Grep" if self.grep and self._can_search(self.grep, call):
+                return self._search(self.grep, call)
+            case "Glob" if self.glob:
+                return self._find(self.glob, call)
+            case "Read" if self.read:
+                return self._read(self.read, call)
+        if self.shell is None:
+            raise ValueError(f"no tool for {call.name}")
+        return self._run(self.shell, call)
+
+    def _can_search(self, tool: ToolSpec, call: ToolCall) -> bool:
+        counts = call.arguments.get("output_mode") == "count"
+        return not counts or self.shell is None or "count" in _modes(tool)
+
+    def _search(self, tool: ToolSpec, call: ToolCall) -> Asking:
+        given = call.arguments
+        mode = str(given.get("output_mode"))
+        arguments: dict[str, object] = {}
+        if name := tool_roles.argument(tool, PATTERN):
+            arguments[name] = shell.plain(str(given["pattern"]))
+        if mode in _modes(tool):
+            arguments["output_mode"] = mode
+        limit = given.get("head_limit", _COUNTED)
+        if path := given.get("path"):
+            more = self._narrowed(tool, str(path))
+            limit = limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in more else limit
+            arguments |= more
+        if name := tool_roles.argument(tool, _LIMITS):
+            arguments[name] = _COUNTED if mode == "count" else limit
+        known = tool_roles.properties(tool)
+        arguments |= {"-n": True} if "-n" in known and mode == "content" else {}
+        arguments |= {"case_sensitive": True} if "case_sensitive" in known else {}
+        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Grep"])
+
+    def _narrowed(self, tool: ToolSpec, path: str) -> dict[str, object]:
+        """Arguments that keep a search to one file. Some programs search folders only, whatever
+        their schema says."""
+        folder, include = tool_roles.argument(tool, FOLDER), tool_roles.argument(tool, INCLUDE)
+        parent, name = str(PurePosixPath(path).parent), PurePosixPath(path).name
+        if not folder:
+            return {include: path} if include else {}
+        if not include:
+            return {folder: self._path(tool, folder, path)}
+        name = "".join("?" if letter in "*?[]{}!" else letter for letter in name)
+        arguments: dict[str, object] = {include: name}
+        return arguments if parent == "." else {folder: parent, **arguments}
+
+    def _find(self, tool: ToolSpec, call: ToolCall) -> Asking:
+        name = tool_roles.argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
+        arguments: dict[str, object] = {name: call.arguments["pattern"]}
+        if "case_sensitive" in tool_roles.properties(tool):
+            arguments["case_sensitive"] = True
+        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Glob"])
+
+    def _read(self, tool: ToolSpec, call: ToolCall) -> Asking:
+        name = tool_roles.argument(tool, FILE) or "path"
+        first, limit = call.arguments.get("offset", 1), call.arguments.get("limit", 200)
+        known = tool_roles.properties(tool)
+        arguments: dict[str, object] = {
+            name: self._path(tool, name, str(call.arguments["file_path"]))
+        }
+        if "offset" in known and "limit" in known:
+            from_zero = "0-based" in tool_roles.description_of(tool, "offset")
+            arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
+        elif "start_line" in known and "end_line" in known:
+            arguments |= {"start_line": first, "end_line": first + limit - 1}
+        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Read"])
+
+    def _run(self, tool: ToolSpec, call: ToolCall) -> Asking:
+        line = shell.command(call.name, call.arguments)
+        name = tool_roles.argument(tool, tool_kinds.COMMAND) or "command"
+        schema = tool_roles.properties(tool)[name]
+        words = isinstance(schema, Mapping) and schema.get("type") == "array"
+        arguments: dict[str, object] = {name: ["bash", "-lc", line] if words else line}
+        required: Any = tool.schema.get("required")
+        for folder in ("workdir", "directory", "cwd", "dir_path"):
+            if self.workspace and isinstance(required, list) and folder in required:
+                arguments[folder] = self.workspace
+        return tool.name, tool_kinds.filled(tool, arguments, _DOING[call.name])
+
+    def _path(self, tool: ToolSpec, name: str, path: str) -> str:
+        """A path as the tool wants it: absolute if it says so, and the workspace is known."""
+        said = name.startswith("absolute") or "absolute" in (
+            tool_roles.description_of(tool, name) + tool.description.lower()
+        )
+        return f"{self.workspace}/{path}" if said and self.workspace else path
+
+
+def _modes(tool: ToolSpec) -> list[Any]:
+    """The values of `output_mode` that a tool knows."""
+    schema = tool_roles.properties(tool).get("output_mode")
+    found = schema.get("enum") if isinstance(schema, Mapping) else None
+    return found if isinstance(found, list) else []

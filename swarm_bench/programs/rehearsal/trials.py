@@ -1,0 +1,77 @@
+"""What the server remembers of each agent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.models.rehearsal.faults import Fault, fault_of
+from swarm_bench.models.tokens import of_tool
+from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.caching import Part, PromptCache, measured
+from swarm_bench.programs.rehearsal.thinking.history import Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How large a request is."""
+
+    parts: tuple[Part, ...]
+    tools: Mapping[str, int]
+    """Tokens of the description of each tool that it offers."""
+
+    @classmethod
+    def of(cls, asked: Asked) -> "Sizes":
+        """Reads every letter, so it is not for the event loop. Raises `RecursionError`."""
+        return cls(
+            parts=measured(asked.parts), tools={tool.name: of_tool(tool) for tool in asked.tools}
+        )
+
+    @property
+    def tokens(self) -> int:
+        return sum(part.tokens for part in self.parts)
+
+
+class Trial:
+    """One agent's requests so far."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.lock = anyio.Lock()
+        """Held while thinking: a program and its sub-agents ask at the same time."""
+        self.errors = 0
+        """Requests at which the server itself failed."""
+        self._cache = PromptCache()
+        self._requests = 0
+        self._faults = 0
+        self._request_tokens: int | None = None
+        self._tools: dict[str, int] = {}
+
+    def begin(self, sizes: Sizes, faults: Sequence[Fault]) -> str | None:
+        """Count a request for an answer, and keep what it offered. Returns the name of the fault
+        that befalls it, if one does."""
+        self._requests += 1
+        if sizes.tools and self._request_tokens is None:
+            self._request_tokens = sizes.tokens
+        self._tools = {**sizes.tools, **self._tools}
+        fault = fault_of(faults, self._requests)
+        self._faults += fault is not None
+        return fault
+
+    def sent(self, model: str, sizes: Sizes) -> Usage:
+        """The usage of a request that is answered, without its output. An error in the place of an
+        answer costs nothing and leaves nothing in the cache; an answer that breaks off was paid
+        for, and what it answered is in the cache."""
+        return self._cache.request(model, sizes.parts)
+
+    def seen(self) -> dict[str, Any]:
+        """As `Seen` is read from JSON."""
+        return {
+            "requests": self._requests,
+            "faults": self._faults,
+            "errors": self.errors,
+            "request_tokens": self._request_tokens,
+            "tools": self._tools,
+        }

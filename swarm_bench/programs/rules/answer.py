@@ -1,0 +1,197 @@
+"""Writes the answer: where the words of the task occur, with quotations.
+
+It cites a line only if a tool result has shown it, and draws no conclusion: rules have no
+understanding to draw one with.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from swarm_bench.models.lexical.terms import Term
+from swarm_bench.programs.rules import patterns
+from swarm_bench.programs.rules.evidence import Seen
+
+MAX_FILES = 6
+POINTS_PER_FILE = 5
+MAX_EXCERPTS = 3
+EXCERPT_LINES = 14
+MAX_CONNECTIONS = 8
+MAX_UNREAD = 5
+_MAX_QUOTE = 120
+
+_DICTATED = re.compile(r"^Reply with the single word (\w+)\.$", re.MULTILINE)
+_CALLED = re.compile(r"(?<![\w.])(?:\w+\.)*([A-Za-z_]\w{3,})\s*\(")
+
+
+def dictated(prompt: str) -> str | None:
+    """The answer that a prompt spells out; there is nothing to look for then."""
+    found = _DICTATED.search(prompt)
+    return found[1] if found else None
+
+
+def write(terms: Sequence[Term], seen: Seen, order: Sequence[str]) -> str:
+    """The answer in Markdown. `order` has the files by rank; those not seen are named apart."""
+    files = _files(seen, order)
+    if not files:
+        return _nothing(terms)
+    unread = [path for path in order if path not in seen.lines][:MAX_UNREAD]
+    parts = [
+        _summary(terms, seen, files),
+        "## Where it is\n\n" + "\n\n".join(_file(path, terms, seen) for path in files),
+        *_section("How the parts connect", _connections(seen, files)),
+        "## Excerpts\n\n" + "\n\n".join(_excerpts(terms, seen, files)),
+        *_section("Ranked lower and not opened", [f"- `{path}`" for path in unread]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _files(seen: Seen, order: Sequence[str]) -> list[str]:
+    """Files to report: those read, by rank, then those of which a search showed lines."""
+    known = [path for path in order if path in seen.lines]
+    known += sorted(path for path in seen.lines if path not in known)
+    return sorted(known, key=lambda path: path not in seen.read)[:MAX_FILES]
+
+
+def _summary(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> str:
+    read = [path for path in files if path in seen.read]
+    lines = sum(len(window) for path in read for window in seen.windows(path))
+    words = ", ".join(f"`{term.word}`" for term in terms)
+    names = [
+        f"`{found[1]}` (`{path}:{found[0]}`)"
+        for path in files
+        for found in _definitions(path, terms, seen)[:1]
+        if _mentioned(found[1], terms)
+    ]
+    sentences = [
+        f"The search for {words} leads to {_number(len(files), 'file')}, of which "
+        f"{_number(len(read), 'was', 'were')} opened ({_number(lines, 'line')} read).",
+    ]
+    if names:
+        sentences.append(f"The main definitions seen are {', '.join(names[:4])}.")
+    sentences.append(
+        "This is evidence collected by fixed rules without a language model: every line cited "
+        "was read, and nothing is concluded beyond it."
+    )
+    return "## Summary\n\n" + " ".join(sentences)
+
+
+def _file(path: str, terms: Sequence[Term], seen: Seen) -> str:
+    points = [f"- `{path}:{number}` {text}" for number, text in _points(path, terms, seen)]
+    if not points:
+        windows = ", ".join(f"{window.start}-{window.stop - 1}" for window in seen.windows(path))
+        points = [f"- lines {windows} mention none of the words searched for"]
+    return f"### `{path}`\n\n" + "\n".join(points)
+
+
+def _points(path: str, terms: Sequence[Term], seen: Seen) -> list[tuple[int, str]]:
+    """The lines of a file that say most: definitions first, then mentions of several terms."""
+    points: list[tuple[float, int, str]] = []
+    for number, text in seen.lines[path].items():
+        words = _mentioned(text, terms)
+        definition = patterns.DEFINITION.match(text)
+        heading = patterns.HEADING.match(text) if path.endswith((".md", ".rst")) else None
+        if definition and words:
+            said = f"defines {definition['kind']} `{definition['name']}`"
+            points.append((3 + 2 * len(words), number, said + _about(words)))
+        elif heading and words:
+            points.append((2 + len(words), number, f"section “{heading['name']}”{_about(words)}"))
+        elif words and text.strip():
+            points.append((float(len(words)), number, _quote(text) + _about(words)))
+    best = sorted(points, key=lambda point: (-point[0], point[1]))[:POINTS_PER_FILE]
+    return sorted((number, text) for _, number, text in best)
+
+
+def _connections(seen: Seen, files: Sequence[str]) -> list[str]:
+    """Names that one seen line defines and another, outside that line, calls."""
+    defined: dict[str, tuple[str, int]] = {}
+    for path, number, text in _all_lines(seen, files):
+        if found := patterns.DEFINITION.match(text):
+            defined.setdefault(found["name"], (path, number))
+    points: list[str] = []
+    done: set[tuple[str, str]] = set()
+    for path, number, text in _all_lines(seen, files):
+        if patterns.DEFINITION.match(text):
+            continue
+        for name in _CALLED.findall(text):
+            if name in defined and (name, path) not in done:
+                done.add((name, path))
+                where, line = defined[name]
+                points.append(f"- `{path}:{number}` calls `{name}`, defined at `{where}:{line}`")
+    return points[:MAX_CONNECTIONS]
+
+
+def _excerpts(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> Iterator[str]:
+    """Lines as they were read, from the most telling place of the first files."""
+    for path in [path for path in files if path in seen.read][:MAX_EXCERPTS] or files[:1]:
+        lines = seen.lines[path]
+        found = _definitions(path, terms, seen)
+        points = _points(path, terms, seen)
+        first = found[0][0] if found else points[0][0] if points else min(lines)
+        last = first
+        while last + 1 in lines and last - first < EXCERPT_LINES - 1:
+            last += 1
+        while last > first and not lines[last].strip():
+            last -= 1
+        text = "\n".join(_cut(lines[number]) for number in range(first, last + 1))
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+        language = PurePosixPath(path).suffix.lstrip(".")
+        yield f"`{path}:{first}-{last}`\n\n{fence}{language}\n{text}\n{fence}"
+
+
+def _definitions(path: str, terms: Sequence[Term], seen: Seen) -> list[tuple[int, str]]:
+    """Number and name of the definitions seen, those that bear most terms first."""
+    found = [
+        (-len(_mentioned(match["name"], terms)), number, match["name"])
+        for number, text in seen.lines[path].items()
+        if (match := patterns.DEFINITION.match(text))
+    ]
+    return [(number, name) for _, number, name in sorted(found)]
+
+
+def _mentioned(text: str, terms: Sequence[Term]) -> list[str]:
+    return [term.word for term in terms if patterns.in_text(term).search(text)]
+
+
+def _all_lines(seen: Seen, files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    for path in files:
+        for number in sorted(seen.lines[path]):
+            yield path, number, seen.lines[path][number]
+
+
+def _quote(text: str) -> str:
+    short = _cut(text.strip())
+    # Two ticks hold a text that has one; a tick at the end needs a blank before the closing ones.
+    return f"`` {short} ``" if "`" in short else f"`{short}`"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE] + "…"
+
+
+def _about(words: Sequence[str]) -> str:
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _section(title: str, points: Sequence[str]) -> list[str]:
+    return [f"## {title}\n\n" + "\n".join(points)] if points else []
+
+
+def _nothing(terms: Sequence[Term]) -> str:
+    if not terms:
+        return (
+            "## Summary\n\nThe task names nothing that could be searched for, so nothing was "
+            "opened and nothing can be cited.\n"
+        )
+    searched = "\n".join(
+        f"- `{term.word}`, as {', '.join((*term.roots, *term.related))}" for term in terms
+    )
+    return (
+        "## Summary\n\nNothing relevant was found: no line that could be read in this workspace "
+        "mentions what the task asks for, so nothing is cited.\n\n"
+        f"## Searched for\n\n{searched}\n"
+    )
+
+
+def _number(count: int, one: str, many: str | None = None) -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,223 @@
+"""The search with canopy's tools: ask for an evidence pack, once more if its guidance says so, and
+expand what `reading` chooses of its handles.
+
+An empty list of calls means that canopy has nothing (more) to give, and the built-in tools have to
+do.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models.lexical.terms import Term
+from swarm_bench.programs.rules import baseline, reading
+from swarm_bench.programs.rules.evidence import Call, Seen, Step
+from swarm_bench.programs.rules.reading import BUDGET, Candidate
+
+MAX_WORDS = 8
+MAX_PACKS = 2
+
+_HEADER = re.compile(r"^// h?([0-9a-f]{24})$")
+_FAILED = "// Failed to expand:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """Names of canopy's tools, as they are offered."""
+
+    pack: str
+    expand: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """A place in a file that canopy offers to expand."""
+
+    id: str
+    path: str
+    first: int
+    last: int
+
+    @property
+    def lines(self) -> range:
+        """Numbers of its lines."""
+        return range(self.first, self.last + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pack:
+    """An evidence pack: its handles, which of them come first, and whether to ask again."""
+
+    handles: tuple[Handle, ...]
+    suggested: tuple[str, ...]
+    refine: bool
+    more_queries: int
+
+
+def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
+    """Canopy's tools among those offered; `None` when evidence packs cannot be had or expanded."""
+    names = [tool.name for tool in offered if tool.name.startswith("mcp__")]
+    pack = next((name for name in names if name.endswith("evidence_pack")), None)
+    expand = next((name for name in names if name.endswith("canopy_expand")), None)
+    return Tools(pack=pack, expand=expand) if pack and expand else None
+
+
+def next_calls(
+    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen
+) -> list[Call]:
+    """The next question to canopy, or what is read next of its answers; nothing when it is done or
+    has failed."""
+    asked = [step for step in taken if step.call.name == tools.pack]
+    if not asked:
+        return [(tools.pack, _query(_words(terms)))]
+    expanded = [step for step in taken if step.call.name == tools.expand]
+    if any(step.result.is_error for step in (asked[-1], *expanded)):
+        return []
+    last = pack_of(asked[-1])
+    wants_more = not last.handles or (last.refine and last.more_queries > 0)
+    other_words = _other_words(terms)
+    if wants_more and len(asked) < MAX_PACKS and other_words:
+        return [(tools.pack, _query(other_words))]
+    return _reads(terms, taken, tools, seen)
+
+
+def _reads(terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen) -> list[Call]:
+    """One expansion of the handles that are read next. What is too long to be read whole is begun
+    with the built-in tool, because an expansion has no limit."""
+    ranked = ranked_handles(taken, tools)
+    attempted = {(handle.path, handle.first) for handle in _expanded(taken, tools)}
+    attempted |= baseline.attempted(taken)
+    planned = reading.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
+    chosen = reading.next_of(planned, attempted, seen, BUDGET)
+    ids_by_place = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
+    ids = [ids_by_place[each.place] for each in chosen if each.place in ids_by_place]
+    calls: list[Call] = [(tools.expand, {"handle_ids": ids})] if ids else []
+    return calls + [baseline.read(each) for each in chosen if each.place not in ids_by_place]
+
+
+def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+    """The handles of all packs, the last pack first and in each what it suggests to expand."""
+    packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
+    by_id = handles_of(taken, tools)
+    ids = [_bare(id) for pack in reversed(packs) for id in pack.suggested]
+    ids += [_bare(handle.id) for pack in reversed(packs) for handle in pack.handles]
+    return [by_id[id] for id in dict.fromkeys(ids)]
+
+
+def _expanded(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+    """The handles that canopy was asked to expand."""
+    by_id = handles_of(taken, tools)
+    ids = [id for step in taken if step.call.name == tools.expand for id in _ids_in(step)]
+    return [by_id[_bare(id)] for id in ids]
+
+
+def _ids_in(step: Step) -> list[str]:
+    return [id for id in _list(step.call.arguments.get("handle_ids")) if isinstance(id, str)]
+
+
+def _candidate(handle: Handle) -> Candidate:
+    return Candidate(path=handle.path, part=handle.lines)
+
+
+def handles_of(taken: Sequence[Step], tools: Tools) -> dict[str, Handle]:
+    """Every handle of every pack, by id without the leading `h`."""
+    packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
+    return {_bare(handle.id): handle for pack in packs for handle in pack.handles}
+
+
+def add_expanded(seen: Seen, taken: Sequence[Step], tools: Tools) -> None:
+    """Adds the expanded texts to what was seen. Canopy gives a text without its place; the pack
+    that offered it has the place."""
+    handles = handles_of(taken, tools)
+    for step in taken:
+        if step.call.name == tools.expand and not step.result.is_error:
+            for id, lines in _sections(step.result.text, set(handles)):
+                handle = handles[id]
+                seen.add_window(handle.path, handle.first, lines[: len(handle.lines)])
+
+
+def pack_of(step: Step) -> Pack:
+    """An evidence pack; empty when the text is not one."""
+    try:
+        data = json.loads(step.result.text)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or step.result.is_error:
+        return Pack(handles=(), suggested=(), refine=True, more_queries=1)
+    guidance = _object(data.get("guidance"))
+    suggested = [id for id in _list(data.get("expand_suggestion")) if isinstance(id, str)]
+    handles = tuple(_handles(data))
+    known = {_bare(handle.id) for handle in handles}
+    suggested = [id for id in suggested if _bare(id) in known]
+    more = guidance.get("max_additional_queries")
+    return Pack(
+        handles=handles,
+        suggested=tuple(suggested),
+        refine=guidance.get("recommended_action") == "refine_query",
+        more_queries=more if isinstance(more, int) else 0,
+    )
+
+
+def _handles(data: Mapping[str, Any]) -> Iterator[Handle]:
+    for given in map(_object, _list(data.get("handles"))):
+        id, path, lines = given.get("id"), given.get("file_path"), given.get("line_range")
+        if not isinstance(id, str) or not isinstance(path, str):
+            continue
+        match lines:
+            case [int(first), int(last)] if 1 <= first <= last:
+                yield Handle(id=id, path=path, first=first, last=last)
+
+
+def _sections(text: str, known: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """Id and lines of each expanded handle."""
+    current: str | None = None
+    lines: list[str] = []
+    for line in [*text.split("\n"), None]:
+        header = _HEADER.match(line) if line is not None else None
+        ends = line is None or line.startswith(_FAILED) or (header and header[1] in known)
+        if not ends:
+            lines.append(line or "")
+            continue
+        if current is not None:
+            yield current, _without_blank_end(lines)
+        current, lines = (header[1] if header else None), []
+
+
+def _without_blank_end(lines: list[str]) -> list[str]:
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
+def _query(words: Sequence[str]) -> dict[str, object]:
+    return {"patterns": list(words), "match": "any", "max_handles": BUDGET.results}
+
+
+def _words(terms: Sequence[Term]) -> list[str]:
+    """The words of the task, then the first root of each: canopy has no stemming."""
+    words = [term.word for term in terms] + [term.roots[0] for term in terms]
+    return list(dict.fromkeys(words))[:MAX_WORDS]
+
+
+def _other_words(terms: Sequence[Term]) -> list[str]:
+    """Other words for the same ideas, for a second question."""
+    asked = _words(terms)
+    others = [root for term in terms for root in (*term.roots[1:], *term.related)]
+    others = [root for root in others if root not in asked]
+    return list(dict.fromkeys(others))[:MAX_WORDS]
+
+
+def _bare(id: str) -> str:
+    return id.removeprefix("h")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

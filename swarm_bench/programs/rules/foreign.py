@@ -1,0 +1,235 @@
+"""The search with tools that nobody here has heard of, and the reading with theirs.
+
+A server's tool that searches is asked for the words of the task; of a server without a search its
+overview is looked at. What is read of the files that were named, and when that is enough, is said
+in `reading`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tool_roles
+from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical.ranking import rank
+from swarm_bench.models.lexical.results import Place
+from swarm_bench.models.lexical.terms import Term
+from swarm_bench.programs.rules import baseline, canopy, patterns, reading
+from swarm_bench.programs.rules.evidence import Call, Seen, Step
+from swarm_bench.programs.rules.readers import Reader
+from swarm_bench.programs.rules.reading import BUDGET, Budget, Candidate, Reading
+
+_WORKSPACE = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Others:
+    """The tools of foreign servers by what they are good for."""
+
+    first: tuple[ToolSpec, ...]
+    """One of each server, to begin with."""
+    reader: Reader | None
+    workspace: str
+
+
+def with_workspace(prompt: str, workspace: str) -> str:
+    """A prompt with what a server must be told: where the files are."""
+    return f"{prompt}\n\nWorking directory: {workspace}"
+
+
+def without_workspace(prompt: str) -> str:
+    return _WORKSPACE.sub("", prompt)
+
+
+def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
+    """The tools of servers that are not canopy."""
+    known = canopy.tools_of(offered)
+    ours = known.pack.rpartition("__")[0] + "__" if known else ""
+    return [
+        tool
+        for tool in offered
+        if tool.name.startswith("mcp__") and not (ours and tool.name.startswith(ours))
+    ]
+
+
+def unusable(offered: Sequence[ToolSpec]) -> list[str] | None:
+    """Names of foreign tools of which it cannot be told how to use them; `None` without any foreign
+    tool. Those that change something are not for searching, and no loss."""
+    foreign = tools_of(offered)
+    return [tool.name for tool in foreign if _role(tool) is None] if foreign else None
+
+
+def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
+    """What the foreign tools are good for; `None` when there is none to be used."""
+    by_server: dict[str, dict[str, ToolSpec]] = {}
+    for tool in tools_of(offered):
+        role = _role(tool)
+        if role in ("search", "read", "overview"):
+            best = by_server.setdefault(tool.name.split("__")[1], {})
+            if role not in best or _worth(tool) > _worth(best[role]):
+                best[role] = tool
+    if not by_server:
+        return None
+    where = _WORKSPACE.search(prompt)
+    workspace = where[1] if where else "."
+    first = (best.get("search") or best.get("overview") for best in by_server.values())
+    return Others(
+        first=tuple(tool for tool in first if tool),
+        reader=_reader(by_server.values(), workspace),
+        workspace=workspace,
+    )
+
+
+def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader | None:
+    """The first reader that can be asked for some lines of a file. One that gives whole files is
+    of use only where its server has nothing else: they are more than the budget allows."""
+    readers = [
+        (Reader(tool=best["read"], workspace=workspace), "search" in best)
+        for best in servers
+        if "read" in best
+    ]
+    usable = (reader for reader, searches in readers if reader.takes_lines or not searches)
+    return next(usable, None)
+
+
+def next_calls(
+    terms: Sequence[Term], taken: Sequence[Step], others: Others, seen: Seen
+) -> list[Call]:
+    """The first calls to the servers, then what is read next of the places that they have named;
+    nothing when there is no more to be had from them."""
+    if not taken and others.first:
+        return _first_calls(terms, others)
+    if again := _word_by_word(terms, taken, others):
+        return again
+    planned = reading.plan(_candidates(terms, taken, others), terms, _budget_left(taken, others))
+    chosen = reading.next_of(planned, attempted(taken, others), seen, BUDGET)
+    return [read(wanted, taken, others) for wanted in chosen]
+
+
+def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
+    """A search with each server, or its overview."""
+    calls: list[Call] = []
+    for tool in others.first:
+        if _role(tool) != "search":
+            calls.append((tool.name, tool_roles.placed(tool, {}, others.workspace)))
+            continue
+        one_by_one = tool_roles.takes_one_name(tool)
+        for part in [[term] for term in terms] if one_by_one else [terms]:
+            calls.append((tool.name, tool_roles.search_arguments(tool, part, others.workspace)))
+    return calls
+
+
+def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Call]:
+    """The same question in single words, to servers that gave nothing for all of them together:
+    many want every word of a question in one place."""
+    calls: list[Call] = []
+    for tool in others.first if len(terms) > 1 else ():
+        steps = [step for step in taken if step.call.name == tool.name]
+        is_open = len(steps) == 1 and not steps[0].result.is_error and _role(tool) == "search"
+        if is_open and not tool_roles.takes_expression(tool) and not _places(steps[0], others):
+            words = [replace(term, word=term.roots[0]) for term in terms]
+            asked = [tool_roles.search_arguments(tool, [word], others.workspace) for word in words]
+            calls += [(tool.name, arguments) for arguments in asked]
+    return calls
+
+
+def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
+    """What the servers have named, best first: the parts of files that they name themselves, and
+    else files with the lines that they have shown."""
+    places = _ranked(terms, taken, others)
+    lines: dict[str, dict[int, str]] = {}
+    for place in places:
+        if not place.last:
+            by_number = lines.setdefault(place.path, {})
+            by_number |= {place.line: place.text} if place.line else {}
+    candidates: list[Candidate] = []
+    for place in places:
+        if place.line and place.last:
+            part = range(place.line, place.last + 1)
+            candidates.append(Candidate(path=place.path, part=part))
+        elif place.path in lines:
+            candidates.append(Candidate(path=place.path, lines=lines.pop(place.path)))
+    return candidates
+
+
+def _budget_left(taken: Sequence[Step], others: Others) -> Budget:
+    """The budget without the lines that the servers' answers have shown: those are read."""
+    shown = [results.windows(_places(step, others)) for step in taken]
+    lines = sum(len(lines) for windows in shown for _, _, lines in windows)
+    return replace(BUDGET, lines=BUDGET.lines - lines)
+
+
+def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
+    """Where the readings begin that were asked for. What a reader could not give may be asked for
+    once more, of the built-in tool."""
+    starts = baseline.attempted(taken)
+    reader = others.reader
+    if reader and not reader.has_failed(taken):
+        starts |= {start for step in taken if (start := reader.start(step))}
+    return starts
+
+
+def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
+    """The call that reads some lines, with the reader of a server if there is one that works."""
+    reader = others.reader
+    if reader is None or reader.has_failed(taken):
+        return baseline.read(wanted)
+    return reader.call(wanted)
+
+
+def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
+    """The files that searches have named, best first."""
+    return list(dict.fromkeys(place.path for place in _ranked(terms, taken, others)))
+
+
+def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Place]:
+    """The places that searches have named, best first. What was found by words comes in an order of
+    the server's own, what fits a pattern in none."""
+    by_words: list[Place] = []
+    by_pattern: list[Place] = []
+    tools = {tool.name: tool for tool in others.first if _role(tool) == "search"}
+    for step in taken:
+        if tool := tools.get(step.call.name):
+            places = by_pattern if tool_roles.takes_expression(tool) else by_words
+            places += _places(step, others)
+    shown = {path for path, _, _ in results.windows(by_words)}
+    # What a server shows comes before what it only mentions.
+    by_words.sort(key=lambda place: place.path not in shown)
+    hits: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
+    for place in by_pattern:
+        hits[terms[0].word].setdefault(place.path, 0)
+        for term in terms:
+            hits[term.word][place.path] += bool(patterns.in_text(term).search(place.text))
+    order = {path: at for at, (path, _) in enumerate(rank(terms, hits))}
+    by_pattern.sort(key=lambda place: order[place.path])
+    # Some searches also find folders, which cannot be read.
+    return sorted([*by_words, *by_pattern], key=lambda place: not PurePosixPath(place.path).suffix)
+
+
+def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
+    """Adds what the servers have shown to what was seen."""
+    for step in taken:
+        if window := others.reader and others.reader.window(step):
+            seen.add_window(*window)
+        for shown in results.windows(_places(step, others)):
+            seen.add_window(*shown)
+        for place in _places(step, others):
+            if place.line and place.text.strip():
+                seen.add_line(place.path, place.line, place.text)
+
+
+def _places(step: Step, others: Others) -> Sequence[Place]:
+    if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
+        return ()
+    return results.places(step.result.text, others.workspace)
+
+
+def _role(tool: ToolSpec) -> tool_roles.Role | None:
+    return tool_roles.role(tool.name.split("__", 2)[-1], tool)
+
+
+def _worth(tool: ToolSpec) -> int:
+    return tool_roles.worth(tool.name.split("__", 2)[-1], tool)

@@ -1,0 +1,121 @@
+"""`rules`: a fixed policy in the place of a model."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from swarm_bench.core.ports import Message, ToolCall, ToolSpec
+from swarm_bench.models.lexical.terms import Term, task_of, terms_of
+from swarm_bench.programs.rules import answer, baseline, canopy, evidence, foreign, reading
+from swarm_bench.programs.rules.canopy import Tools
+from swarm_bench.programs.rules.evidence import Call, Seen, Step
+from swarm_bench.programs.rules.foreign import Others
+from swarm_bench.programs.rules.reading import BUDGET
+
+OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
+
+
+class Rules:
+    """Decides from the conversation alone: no state, no chance, no knowledge of the budget."""
+
+    name = "rules"
+    fixed_rules = True
+
+    def __init__(self, instructions: str = "") -> None:
+        self._instructions = instructions
+
+    def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
+        if (word := answer.dictated(messages[0].text)) is not None:
+            return Message(role="assistant", text=word)
+        others = foreign.others_of(tools, messages[0].text)
+        prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
+        terms = terms_of(task_of(prompt, tools, [self._instructions]))
+        taken = list(evidence.steps(messages))
+        offered = canopy.tools_of(tools)
+        seen = evidence.seen(taken)
+        if offered:
+            canopy.add_expanded(seen, taken, offered)
+        if others:
+            foreign.add_shown(seen, taken, others)
+        work = _Work(terms=terms, taken=taken, seen=seen, canopy=offered, others=others)
+        if terms and not reading.is_enough(terms, seen):
+            names = {tool.name for tool in tools}
+            for calls in work.next_calls(messages):
+                if usable := [call for call in calls if call[0] in names]:
+                    return Message(role="assistant", calls=_numbered(usable, len(messages)))
+        return Message(role="assistant", text=answer.write(terms, seen, work.ranked()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What was asked and what came back."""
+
+    terms: Sequence[Term]
+    taken: Sequence[Step]
+    seen: Seen
+    canopy: Tools | None
+    others: Others | None
+
+    def next_calls(self, messages: Sequence[Message]) -> Iterator[list[Call]]:
+        """What may be done next, in the order of preference: servers before the built-in tools,
+        each within the same budget."""
+        requests = [message for message in messages if message.calls]
+        of_servers = len(list(takewhile(lambda each: not _surveys(each), requests)))
+        if of_servers < BUDGET.requests:
+            yield self._of_servers()
+        if len(requests) - of_servers < BUDGET.requests:
+            yield from self._own()
+
+    def ranked(self) -> list[str]:
+        """Every file that was named, best first."""
+        order = [candidate.path for candidate in self._candidates()]
+        if self.others:
+            order = foreign.ranked(self.terms, self.taken, self.others) + order
+        if self.canopy:
+            handles = canopy.ranked_handles(self.taken, self.canopy)
+            order = [handle.path for handle in handles] + order
+        return list(dict.fromkeys(order))
+
+    def _of_servers(self) -> list[Call]:
+        """Canopy leads where it is offered; other servers are asked in its first turn."""
+        calls: list[Call] = []
+        if self.canopy:
+            calls = canopy.next_calls(self.terms, self.taken, self.canopy, self.seen)
+        if self.others and not (self.canopy and self.taken):
+            calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.seen)
+        return calls
+
+    def _own(self) -> Iterator[list[Call]]:
+        """What the built-in tools do, step by step. Each is done once, whatever came of it."""
+        searches = [step for step in self.taken if step.call.name in ("Glob", "Grep")]
+        if not searches:
+            yield baseline.survey(self.terms)
+        if not any(baseline.is_locating(step, self.terms) for step in searches):
+            yield baseline.locate(self.terms, self.taken)
+        planned = reading.plan(self._candidates(), self.terms, BUDGET)
+        attempted = baseline.attempted(self.taken)
+        if self.others:
+            attempted |= foreign.attempted(self.taken, self.others)
+        yield [
+            foreign.read(wanted, self.taken, self.others) if self.others else baseline.read(wanted)
+            for wanted in reading.next_of(planned, attempted, self.seen, BUDGET)
+        ]
+        followed = any(baseline.is_following(step, self.terms) for step in searches)
+        if not followed and reading.has_room(planned, BUDGET):
+            yield baseline.follow(self.terms, self.seen)
+
+    def _candidates(self) -> list[reading.Candidate]:
+        return baseline.candidates(self.terms, self.taken)
+
+
+def _surveys(message: Message) -> bool:
+    """Whether the built-in tools have begun to search."""
+    return any(call.name in ("Glob", "Grep") for call in message.calls)
+
+
+def _numbered(calls: Sequence[Call], messages: int) -> tuple[ToolCall, ...]:
+    turn = (messages + 1) // 2
+    return tuple(
+        ToolCall(id=f"toolu_{turn:03}{index:02}", name=name, arguments=arguments)
+        for index, (name, arguments) in enumerate(calls, start=1)
+    )

@@ -1,0 +1,180 @@
+"""What is read of the places that a search gave, and when that is enough.
+
+One budget and one rule for every way of searching: the same ranked places lead to the same reads,
+whether grep, canopy or a foreign server ranked them.
+"""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from swarm_bench.models.lexical.terms import Term
+from swarm_bench.models.tool_roles import RESULTS
+from swarm_bench.programs.rules import patterns
+from swarm_bench.programs.rules.evidence import Seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What one way of searching may use; the built-in tools have it anew where a server failed."""
+
+    requests: int = 6
+    """Requests that call tools."""
+    results: int = RESULTS
+    """Results asked of one search."""
+    files: int = 6
+    lines: int = 360
+    """Lines of all readings."""
+    file_readings: int = 2
+    """Readings of a file of which only single lines are known."""
+    reading_lines: int = 60
+    """Lines of one reading, where a place has no end of its own."""
+    at_once: int = 3
+    """Readings of one request; then it is asked whether that is enough."""
+
+
+BUDGET = Budget()
+ENOUGH = 0.6
+"""Share of the terms, by weight, that what was read has to cover."""
+MENTIONS = 3
+"""Lines of a file that count as its mention of a term."""
+MENTIONING = 2
+"""Files that cover a term by mentioning it, where no definition bears it: one does so by chance."""
+_BEFORE = 3
+"""Lines before a hit that are read with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A file worth opening, and where."""
+
+    path: str
+    lines: Mapping[int, str] = field(default_factory=dict)
+    """Single lines of it that a search has shown."""
+    part: range | None = None
+    """A part that the search named with its first and its last line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Lines of a file to be read."""
+
+    path: str
+    lines: range
+
+    @property
+    def first(self) -> int:
+        return self.lines.start
+
+    @property
+    def place(self) -> tuple[str, range]:
+        """Path and lines."""
+        return self.path, self.lines
+
+    @property
+    def start(self) -> tuple[str, int]:
+        """By what it is known again in a call."""
+        return self.path, self.lines.start
+
+
+def plan(candidates: Sequence[Candidate], terms: Sequence[Term], budget: Budget) -> list[Reading]:
+    """Everything that the budget allows to read of the candidates, the best first."""
+    planned: list[Reading] = []
+    for reading in _readings(candidates, terms, budget):
+        files = {other.path for other in planned} | {reading.path}
+        lines = sum(len(other.lines) for other in [*planned, reading])
+        is_new = not any(_holds(other, reading) for other in planned)
+        if is_new and len(files) <= budget.files and lines <= budget.lines:
+            planned.append(reading)
+    return planned
+
+
+def next_of(
+    planned: Sequence[Reading], attempted: Container[tuple[str, int]], seen: Seen, budget: Budget
+) -> list[Reading]:
+    """The readings of the next request. `attempted` has where those begin that were asked for,
+    with success or without."""
+    waiting = [
+        reading
+        for reading in planned
+        if reading.start not in attempted
+        and not any(
+            window.start <= reading.first and reading.lines.stop <= window.stop
+            for window in seen.windows(reading.path)
+        )
+    ]
+    return waiting[: budget.at_once]
+
+
+def has_room(planned: Sequence[Reading], budget: Budget) -> bool:
+    """Whether the budget allows one more reading, of another file."""
+    lines = sum(len(reading.lines) for reading in planned)
+    files = len({reading.path for reading in planned})
+    return files < budget.files and lines + budget.reading_lines <= budget.lines
+
+
+def is_enough(terms: Sequence[Term], seen: Seen) -> bool:
+    """Whether the text that was read covers the task's terms. What searches showed does not count:
+    it has the terms because they were asked for."""
+    texts = [_text_read(seen, path) for path in seen.read]
+    covered = sum(term.weight for term in terms if _covers(texts, term))
+    return any(texts) and covered >= ENOUGH * sum(term.weight for term in terms)
+
+
+def worth(text: str, terms: Sequence[Term]) -> int:
+    """How much a line says of the terms."""
+    mentioned = sum(1 for term in terms if patterns.in_text(term).search(text))
+    return max(1, mentioned + (2 if patterns.DEFINITION.match(text) else 0))
+
+
+def _readings(
+    candidates: Sequence[Candidate], terms: Sequence[Term], budget: Budget
+) -> Iterator[Reading]:
+    for candidate in candidates:
+        if part := candidate.part:
+            # What is longer than all that is read of a file is begun only.
+            fits = len(part) <= budget.file_readings * budget.reading_lines
+            lines = part if fits else part[: budget.reading_lines]
+            yield Reading(path=candidate.path, lines=lines)
+            continue
+        for first in _firsts(candidate.lines, terms, budget) or [1]:
+            lines = range(first, first + budget.reading_lines)
+            yield Reading(path=candidate.path, lines=lines)
+
+
+def _firsts(lines: Mapping[int, str], terms: Sequence[Term], budget: Budget) -> list[int]:
+    """First lines of the readings that cover the most telling lines of a file."""
+    waiting = {number: worth(text, terms) for number, text in lines.items()}
+    chosen: list[int] = []
+    while waiting and len(chosen) < budget.file_readings:
+        length = budget.reading_lines - _BEFORE
+        best = max(waiting, key=lambda number: (_covered(waiting, number, length), -number))
+        chosen.append(max(1, best - _BEFORE))
+        covered = range(chosen[-1], chosen[-1] + budget.reading_lines)
+        waiting = {number: value for number, value in waiting.items() if number not in covered}
+    return chosen
+
+
+def _covered(values: Mapping[int, int], first: int, length: int) -> int:
+    return sum(value for number, value in values.items() if first <= number < first + length)
+
+
+def _holds(other: Reading, reading: Reading) -> bool:
+    return (
+        other.path == reading.path
+        and other.first <= reading.first
+        and reading.lines.stop <= other.lines.stop
+    )
+
+
+def _text_read(seen: Seen, path: str) -> list[str]:
+    lines = seen.lines.get(path, {})
+    return [lines[number] for window in seen.windows(path) for number in window if number in lines]
+
+
+def _covers(texts: Sequence[Sequence[str]], term: Term) -> bool:
+    expression = patterns.in_text(term)
+    mentions = [[line for line in text if expression.search(line)] for text in texts]
+    if sum(len(lines) >= MENTIONS for lines in mentions) >= MENTIONING:
+        return True
+    definitions = (patterns.DEFINITION.match(line) for lines in mentions for line in lines)
+    return any(expression.search(found["name"]) for found in definitions if found)

@@ -1,0 +1,121 @@
+"""Searches files for an expression, with ripgrep when it is installed.
+
+Both ways give the same result: the file list is ours in both, ripgrep only counts matching
+lines, and it is asked only for expressions that mean the same to it and to Python.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from swarm_bench.programs.scout.files import MAX_FILE_BYTES, Files, Refused
+from swarm_bench.programs.scout.literals import required
+
+# Letters, digits, plain punctuation, the common escapes, classes without set operations,
+# groups without flags, ranges with numbers, lazy but not possessive quantifiers.
+_SAME_TO_BOTH = re.compile(
+    r"(?:[\w \"'#%&,/:;<=>@`~!.|^$-]|\\[bBwWsSdD.()\[\]|*+?{}^$-]"
+    r"|\[\^?(?:(?!--|\|\|)(?:[\w .,:;/(){}<=>+*?$|-]|\\[wsd.\[\]]))+\]"
+    r"|\((?:\?:)?|\)|\{\d+(?:,\d*)?\}\??|[*?+]\??(?!\+))+",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A checked expression. Matching is by line and by byte: `\\w` means ASCII letters."""
+
+    source: str
+    ignore_case: bool
+    expression: re.Pattern[bytes]
+    literals: tuple[bytes, ...]
+    """Every match has one of them; empty when that is not known. Lower case if case is ignored."""
+
+    @classmethod
+    def parse(cls, source: str, *, ignore_case: bool = False) -> "Query":
+        """Raises `Refused` when it is not a regular expression."""
+        flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
+        try:
+            expression = re.compile(source.encode("utf-8", "replace"), flags)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise Refused(f"{source!r} is not a regular expression: {error}") from error
+        literals = required(source) or []
+        if ignore_case:
+            literals = [literal.lower() for literal in literals]
+        return cls(source, ignore_case, expression, tuple(literals))
+
+    @cached_property
+    def _finder(self) -> re.Pattern[bytes]:
+        """Finds every line that can match, and some more."""
+        if not self.literals:
+            return self.expression
+        flags = re.IGNORECASE if self.ignore_case else 0
+        return re.compile(b"|".join(re.escape(literal) for literal in self.literals), flags)
+
+    def possible(self, data: bytes) -> bool:
+        """False when no line can match."""
+        if not self.literals:
+            return True
+        searched = data.lower() if self.ignore_case else data
+        return any(literal in searched for literal in self.literals)
+
+    def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Number (from 1) and content of every line that matches."""
+        number, counted, position = 1, 0, 0
+        while (found := self._finder.search(data, position)) is not None:
+            start = data.rfind(b"\n", 0, found.start()) + 1
+            end = data.find(b"\n", found.start())
+            end = len(data) if end < 0 else end
+            if start == len(data):
+                return  # an empty match behind the last line
+            number += data.count(b"\n", counted, start)
+            counted = start
+            # `\s` and `[^x]` also match a line break; a line has to match by itself.
+            if self.expression.search(data, start, end):
+                yield number, data[start:end].removesuffix(b"\r")
+            position = end + 1
+            if position > len(data):
+                return
+
+
+def counts(query: Query, files: Files, paths: Sequence[str]) -> dict[str, int]:
+    """Number of matching lines by file, in the order of `paths`; files without one left out."""
+    ripgrep = shutil.which("rg")
+    if ripgrep and len(paths) > 1 and _SAME_TO_BOTH.fullmatch(query.source):
+        return _count_with_ripgrep(ripgrep, query, files, paths)
+    return _count_with_python(query, files, paths)
+
+
+def _count_with_python(query: Query, files: Files, paths: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for path in paths:
+        data = files.text(path)
+        if data and query.possible(data) and (count := sum(1 for _ in query.lines(data))):
+            found[path] = count
+    return found
+
+
+def _count_with_ripgrep(
+    ripgrep: str, query: Query, files: Files, paths: Sequence[str]
+) -> dict[str, int]:
+    options = ["--no-config", "--no-ignore", "--hidden", "--no-messages", "--no-unicode", "--text"]
+    options += ["--encoding", "none", "--count", "--null", "--color", "never"]
+    options += ["--max-filesize", str(MAX_FILE_BYTES), "--glob", "!.git/", "--glob", "!.canopy/"]
+    options += ["--ignore-case"] if query.ignore_case else ["--case-sensitive"]
+    command = [ripgrep, *options, "--regexp", query.source, "--", "."]
+    done = subprocess.run(  # exit code 2 means that some file could not be read
+        command, cwd=files.root, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stdout):
+        message = done.stderr.decode("utf-8", "replace").strip()
+        raise Refused(f"ripgrep failed with exit code {done.returncode}: {message[:300]}")
+    found: dict[str, int] = {}
+    for line in done.stdout.split(b"\n"):
+        name, _, count = line.partition(b"\0")
+        if count.isdigit():
+            found[name.decode("utf-8", "surrogateescape").removeprefix("./")] = int(count)
+    # Ripgrep searches more than we list, and binary files; ours is the list that counts.
+    return {path: found[path] for path in paths if path in found and files.text(path) is not None}

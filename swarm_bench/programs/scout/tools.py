@@ -1,0 +1,164 @@
+"""The tools of scout's own: Glob, Grep and Read, confined to the workspace."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.programs.scout import globs, search
+from swarm_bench.programs.scout.files import Files, Refused
+
+MAX_LISTED = 200
+MAX_LINE_CHARACTERS = 300
+MAX_OUTPUT_CHARACTERS = 30_000
+READ_LINES = 200
+HEAD_LIMIT = 100
+
+_TEXT = {"type": "string"}
+SPECS = (
+    ToolSpec(
+        name="Glob",
+        description="Lists files whose path matches a glob pattern, sorted by path.",
+        schema={
+            "type": "object",
+            "properties": {"pattern": _TEXT, "path": _TEXT},
+            "required": ["pattern"],
+        },
+    ),
+    ToolSpec(
+        name="Grep",
+        description=(
+            "Searches file contents for a regular expression, line by line. output_mode: content "
+            "gives path:line:text sorted by path; files_with_matches gives paths; count gives "
+            "path:lines, most matching lines first."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "pattern": _TEXT,
+                "path": _TEXT,
+                "glob": _TEXT,
+                "output_mode": {"enum": ["content", "files_with_matches", "count"]},
+                "-i": {"type": "boolean"},
+                "head_limit": {"type": "integer"},
+            },
+            "required": ["pattern"],
+        },
+    ),
+    ToolSpec(
+        name="Read",
+        description="Reads a window of a text file: limit lines from line offset (from 1) on.",
+        schema={
+            "type": "object",
+            "properties": {
+                "file_path": _TEXT,
+                "offset": {"type": "integer"},
+                "limit": {"type": "integer"},
+            },
+            "required": ["file_path"],
+        },
+    ),
+)
+
+
+class OwnTools:
+    """Runs the three tools. `call` raises `Refused` with what the model is to be told."""
+
+    def __init__(self, root: Path) -> None:
+        self._files = Files(root)
+        self._run = {"Glob": self._glob, "Grep": self._grep, "Read": self._read}
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """The text that a tool answers with."""
+        return _clip(self._run[name](arguments))
+
+    def _glob(self, arguments: Mapping[str, Any]) -> str:
+        expression = globs.matcher(_string(arguments, "pattern"))
+        below = self._files.below(_optional(arguments, "path"))
+        found = [path for path in below if expression.match(path)]
+        if not found:
+            return "No files found"
+        rest = len(found) - MAX_LISTED
+        return "\n".join(found[:MAX_LISTED]) + (f"\n[{rest} more files]" if rest > 0 else "")
+
+    def _grep(self, arguments: Mapping[str, Any]) -> str:
+        query = search.Query.parse(
+            _string(arguments, "pattern"), ignore_case=arguments.get("-i") is True
+        )
+        paths = self._files.below(_optional(arguments, "path"))
+        if (glob := _optional(arguments, "glob")) is not None:
+            expression = globs.matcher(glob)
+            paths = [path for path in paths if expression.match(path)]
+        limit = _number(arguments, "head_limit", HEAD_LIMIT)
+        counts = search.counts(query, self._files, paths)
+        if not counts:
+            return "No matches found"
+        match arguments.get("output_mode", "files_with_matches"):
+            case "content":
+                return self._content(query, counts, limit)
+            case "count":
+                ranked = sorted(counts, key=lambda path: (-counts[path], path))
+                return _list([f"{path}:{counts[path]}" for path in ranked], limit, "files")
+            case "files_with_matches":
+                return _list(list(counts), limit, "files")
+            case other:
+                raise Refused(f"output_mode cannot be {other!r}")
+
+    def _content(self, query: search.Query, counts: Mapping[str, int], limit: int) -> str:
+        shown: list[str] = []
+        for path in counts:
+            for number, line in query.lines(self._files.text(path) or b""):
+                if len(shown) == limit:
+                    break
+                shown.append(f"{path}:{number}:{_line(line)}")
+        rest = sum(counts.values()) - len(shown)
+        return "\n".join(shown) + (f"\n[{rest} more lines]" if rest > 0 else "")
+
+    def _read(self, arguments: Mapping[str, Any]) -> str:
+        path, data = self._files.open_text(_string(arguments, "file_path"))
+        lines = data.removesuffix(b"\n").split(b"\n") if data else []
+        first = _number(arguments, "offset", 1)
+        window = lines[first - 1 : first - 1 + _number(arguments, "limit", READ_LINES)]
+        if not window:
+            return f"[{path} has {len(lines)} lines]"
+        return "\n".join(_numbered(first + index, line) for index, line in enumerate(window))
+
+
+def _numbered(number: int, line: bytes) -> str:
+    text = _line(line.removesuffix(b"\r"))
+    return f"{number}\t{text}"
+
+
+def _line(line: bytes) -> str:
+    text = line.decode("utf-8", "replace").replace("\r", " ")
+    return text if len(text) <= MAX_LINE_CHARACTERS else text[:MAX_LINE_CHARACTERS] + "[...]"
+
+
+def _list(lines: list[str], limit: int, noun: str) -> str:
+    rest = len(lines) - limit
+    return "\n".join(lines[:limit]) + (f"\n[{rest} more {noun}]" if rest > 0 else "")
+
+
+def _clip(text: str) -> str:
+    if len(text) <= MAX_OUTPUT_CHARACTERS:
+        return text
+    whole = text.rfind("\n", 0, MAX_OUTPUT_CHARACTERS)
+    return text[: whole if whole > 0 else MAX_OUTPUT_CHARACTERS] + "\n[output cut]"
+
+
+def _string(arguments: Mapping[str, Any], name: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value:
+        raise Refused(f"{name} is missing")
+    return value
+
+
+def _optional(arguments: Mapping[str, Any], name: str) -> str | None:
+    return None if arguments.get(name) is None else _string(arguments, name)
+
+
+def _number(arguments: Mapping[str, Any], name: str, default: int) -> int:
+    value = arguments.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise Refused(f"{name} must be a number from 1")
+    return value

@@ -1,0 +1,60 @@
+"""What would be started, and who asked for it, for a person to look at before it is."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from swarm_bench.core.session.experiment import Experiment, Setting
+from swarm_bench.reports.text import plain
+
+_LABEL = 12
+_PLACES = {"file": "settings file"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launches:
+    """What is started beside the servers of the modes."""
+
+    agent: Sequence[str] = ()
+    """Its command line, with names for the prompt and its folders; empty when it is not known."""
+    variables: Sequence[str] = ()
+    """Names of those that an agent gets."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Paths of canopy's programs that run."""
+    dotenv: Sequence[str] = ()
+    """Names of the variables that come from `.env`."""
+    withheld: Sequence[str] = ()
+    """What nobody vouched for, a clause each."""
+    paid: bool | None = False
+    """Whether the agent's provider charges for it; `None` where that cannot be told."""
+
+
+def command_lines(launches: Launches) -> Iterator[str]:
+    """Command lines, and the names of variables."""
+    yield from _listed("Command", [shlex.join(launches.agent)] if launches.agent else [])
+    yield from _listed("Gets", [", ".join(launches.variables)] if launches.variables else [])
+    yield from _listed("Canopy", [f"{name}: {path}" for name, path in launches.programs.items()])
+
+
+def origin_lines(experiment: Experiment, launches: Launches) -> Iterator[str]:
+    """The place that each setting came from, but for defaults, and what waits for trust."""
+    settings = [
+        f"{name.replace('_', '-')} = {_value(setting)} "
+        f"({_PLACES.get(setting.source, setting.source)})"
+        for name, setting in experiment.settings.items()
+        if setting.source != "default" and name not in ("plan", "resume")
+    ]
+    yield from _listed("Set by", [*settings, *(f"{name} (.env)" for name in launches.dotenv)])
+    yield from _listed("Untrusted", launches.withheld)
+    if launches.withheld:
+        yield " " * _LABEL + "nothing of this was started; add --trust to run it"
+
+
+def _listed(label: str, texts: Sequence[str]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        yield f"{label + ':' if not number else '':{_LABEL}}{plain(text)}"
+
+
+def _value(setting: Setting) -> str:
+    value = setting.value
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

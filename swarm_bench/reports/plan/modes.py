@@ -1,0 +1,51 @@
+"""What the mode files ask for, for a person to look at before it runs."""
+
+import shlex
+from collections.abc import Iterator
+
+from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.reports.text import plain
+from swarm_bench.retrieval.modes.mode import without_secrets
+from swarm_bench.retrieval.modes.started import server_lines
+
+
+def mode_lines(experiment: Experiment) -> Iterator[str]:
+    """One line for each thing that a mode asks for, under the name of the mode."""
+    for mode in map(without_secrets, experiment.modes):
+        asked = list(_asked(experiment, mode))
+        if asked:
+            yield f"Mode:       {plain(mode.name)}"
+            yield from (f"            {label + ':':13} {plain(text)}" for label, text in asked)
+
+
+def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
+    for name, line in server_lines(mode).items():
+        yield f"server {name}", line
+    if mode.prepare is not None:
+        yield "prepare", _preparation(experiment, mode)
+    if mode.start_seconds != START_SECONDS:
+        yield "start", f"its servers may take {mode.start_seconds:g} s"
+    if mode.warm_up is not None:
+        yield "warm up", f"{mode.warm_up.tool}, before the agents of each swarm start"
+    if mode.teardown:
+        yield "teardown", f"{shlex.join(mode.teardown)}, after each swarm"
+    if mode.version:
+        yield "version", shlex.join(mode.version)
+    if mode.search is not None:
+        yield "search", mode.search.tool
+    if mode.may_create:
+        yield "may create", ", ".join(mode.may_create)
+    if mode.keep:
+        yield "keeps", f"{', '.join(mode.keep)} between runs"
+
+
+def _preparation(experiment: Experiment, mode: Mode) -> str:
+    step = mode.prepare
+    if step is None:
+        return ""
+    what = shlex.join(step.command) if step.command else f"the tool {step.tool}"
+    if not experiment.prepares(mode):
+        return f"{what}, not in this session (--index cold): the tool indexes by itself"
+    where = "the first clone, copied into the others" if step.copyable else "each clone"
+    return f"{what}, in {where}, at most {experiment.limits.index_timeout:g} s"

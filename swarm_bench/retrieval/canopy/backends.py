@@ -1,0 +1,63 @@
+"""Which canopy runs: the real one when it is there, the embedded one otherwise."""
+
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from swarm_bench.core.errors import ConfigError
+
+EMBEDDED = {
+    "canopy-mcp": "swarm-bench-canopy-mcp",
+    "canopy-service": "swarm-bench-canopy-service",
+}
+
+
+FAMILY = frozenset(
+    {
+        *("canopy", *EMBEDDED, *EMBEDDED.values()),
+        "swarm-bench.programs.canopy.mcp.server",
+        "swarm-bench.programs.canopy.service.server",
+    }
+)
+"""What canopy's programs are called, whichever of them runs: names as they are compared."""
+ROUTES = ("/repos/add", "/reindex", "/evidence_pack")
+"""Paths of requests to a service of canopy, which others hardly have."""
+QUERIES = ("/query", "/expand")
+"""Those that others may have too; canopy's name a repository."""
+
+
+def find_program(name: str, override: str | None) -> Path:
+    """The path of `canopy-mcp` or `canopy-service`.
+
+    The one that `override` names, else the real one on the PATH, else the embedded one. Raises
+    `ConfigError` when the override names nothing that can be run.
+    """
+    if override:
+        is_path = "/" in override or override.startswith("~")
+        named = str(Path(override).expanduser().absolute()) if is_path else override
+        found = shutil.which(named)
+        if found is None:
+            variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
+            raise ConfigError(
+                f"{override} is not a program that can be run; "
+                f"fix {variable} or unset it to use the embedded {name}"
+            )
+        return Path(found).absolute()
+    found = shutil.which(name)
+    if found is not None:
+        return Path(found).absolute()
+    embedded = Path(sys.executable).parent / EMBEDDED[name]
+    if not embedded.exists():
+        raise ConfigError(f"{embedded} is missing; install swarm-bench again")
+    return embedded
+
+
+def embedded_label() -> str:
+    """How the stand-in names itself, so that nobody takes its figures for canopy's."""
+    return f"swarm-bench embedded canopy {version('swarm-bench')}"
+
+
+def is_embedded(program: Path) -> bool:
+    """Whether the program is the stand-in that comes with us."""
+    return program.name in EMBEDDED.values()

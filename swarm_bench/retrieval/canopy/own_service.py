@@ -1,0 +1,57 @@
+"""How a canopy-service that we start is kept to ourselves: a key, and the folder that it serves."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.canopy.backends import is_embedded
+from swarm_bench.retrieval.modes.mode import written_in
+from swarm_bench.retrieval.modes.variables import placeholders_in
+from swarm_bench.runtime.process import Command
+
+API_KEY = "CANOPY_API_KEY"
+"""The variable from which both embedded programs take the key: on a command line the whole machine
+could read it."""
+
+
+def new_key() -> str:
+    """The key of a session: 128 random bits."""
+    return token_hex(16)
+
+
+def service_command(
+    program: Path, *, work: Path, env: Mapping[str, str], tag: str, key: str | None
+) -> Command:
+    """Starts a service. The embedded one serves what is below `work` alone, and whoever sends the
+    key if there is one; the real one knows no folders, and its own client sends no key where it is
+    needed."""
+    if not is_embedded(program):
+        return Command(argv=(str(program),), cwd=work, env=env, tag=tag)
+    return Command(
+        argv=(str(program), "--root", str(work)),
+        cwd=work,
+        env=env if key is None else {**env, API_KEY: key},
+        tag=tag,
+    )
+
+
+def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:
+    """Whether only the embedded canopy-mcp asks the mode's service: it sends the key that it is
+    given with every request."""
+    clients = [
+        server for server in mode.servers.values() if "service_url" in placeholders_in(server)
+    ]
+    return (
+        is_embedded(programs["canopy-mcp"])
+        and all(_is_plain_canopy(client) for client in clients)
+        and "service_url" not in placeholders_in(list(written_in(mode)))
+    )
+
+
+def _is_plain_canopy(server: Mapping[str, Any]) -> bool:
+    """Whether it is canopy-mcp, and brings no key of its own."""
+    own = [*server.get("env", {}), *(str(word) for word in server.get("args", ()))]
+    brings_key = any(word.upper() == API_KEY or word.startswith("--api-key") for word in own)
+    return placeholders_in(server.get("command")) == {"canopy_mcp"} and not brings_key

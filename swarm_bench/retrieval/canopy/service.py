@@ -1,0 +1,241 @@
+"""The life of a canopy-service: started on a free port, asked to index, watched, stopped."""
+
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import Process
+
+from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
+from swarm_bench.retrieval.canopy.own_service import API_KEY
+from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
+from swarm_bench.runtime.process import Command, background
+from swarm_bench.runtime.untrusted import tail
+
+START_SECONDS = 30
+"""Until the service must answer `/status`."""
+POLL_SECONDS = 0.1
+WATCH_SECONDS = 1.0
+SILENCE_SECONDS = 15.0
+"""How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
+where nobody listens any more is lost at once."""
+LOG_LINES = 3
+LOG_BYTES = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A service that answers."""
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+    """What it asks for with every request; `None` for one that asks for nothing."""
+    log: Path | None = None
+    """`None` for a service that somebody else runs."""
+    process: Process | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the MCP servers that ask it must be given."""
+        return {} if self.key is None else {API_KEY: self.key}
+
+    async def index(self, workspace: Path, timeout: float) -> float:
+        """Add the workspace and have it indexed. Returns seconds until it was ready.
+
+        Raises `IndexFailed`.
+        """
+        started = anyio.current_time()
+        with anyio.move_on_after(timeout):
+            repo = await self.repository(workspace)
+            await self.call("POST", "/reindex", {"repo": repo})
+            await self._until_ready(repo)
+            return anyio.current_time() - started
+        raise IndexFailed(
+            f"canopy-service had not indexed the repository after {timeout:g} s; "
+            f"give it more with --index-timeout{self._see_log()}"
+        )
+
+    async def repository(self, workspace: Path) -> object:
+        """The id under which the service knows the workspace, which is added if it is new."""
+        return (await self.call("POST", "/repos/add", {"path": str(workspace)})).get("repo_id")
+
+    def ended(self) -> str | None:
+        """One sentence on how our own service ended; `None` while it runs."""
+        if self.process is None or self.process.returncode is None:
+            return None
+        return (
+            f"canopy-service ended with exit code {self.process.returncode} "
+            f"while the agents ran{self._see_log()}"
+        )
+
+    async def watch(self) -> str:
+        """Returns only when the service is lost, with one sentence on how."""
+        heard = anyio.current_time()
+        while True:
+            if (why := await self.lost()) is not None:
+                return why
+            if await self.answers():
+                heard = anyio.current_time()
+            elif anyio.current_time() - heard > SILENCE_SECONDS:
+                return (
+                    f"canopy-service did not answer for {SILENCE_SECONDS:g} s "
+                    f"while the agents ran{self._see_log()}"
+                )
+            await anyio.sleep(WATCH_SECONDS)
+
+    async def lost(self) -> str | None:
+        """One sentence on how the service is certainly gone now; `None` while it may be there."""
+        if self.ended() is not None or await listens(self.url):
+            return self.ended()
+        if self.process is not None:
+            with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
+                await self.process.wait()
+        return self.ended() or f"nobody listens at {self.url} any more{self._see_log()}"
+
+    async def answers(self) -> bool:
+        """Whether something that calls itself canopy-service answers now."""
+        try:
+            status = await self.call("GET", "/status")
+        except ServiceFailed:
+            return False
+        return _is_canopy(status)
+
+    async def implementation(self) -> str | None:
+        """How the service names itself beyond the protocol; the real one does not."""
+        name = (await self.call("GET", "/status")).get("implementation")
+        return str(name) if name else None
+
+    async def _until_ready(self, repo: object) -> None:
+        while True:
+            shards = await self.call("GET", "/repos")
+            known: list[dict[str, Any]] = shards.get("list", [])
+            shard = next((shard for shard in known if shard.get("repo_id") == repo), {})
+            if shard.get("status") == "ready":
+                return
+            if shard.get("status") == "error":
+                raise IndexFailed(
+                    f"canopy-service could not index the repository: "
+                    f"{shard.get('error_message') or 'it gave no reason'}{self._see_log()}"
+                )
+            if self.ended() is not None:
+                raise IndexFailed(f"canopy-service died while it indexed{self._see_log()}")
+            await anyio.sleep(POLL_SECONDS)
+
+    async def call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
+        import httpx2  # 35 ms, and most sessions ask no service
+
+        headers = {"X-Api-Key": self.key} if self.key else {}
+        try:
+            # No proxy: the service is on this machine, or where the user said.
+            async with httpx2.AsyncClient(timeout=10, trust_env=False, headers=headers) as client:
+                answer = await client.request(method, self.url + path, json=body)
+                content = answer.json()
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            raise ServiceFailed(
+                f"canopy-service at {self.url} does not answer {path}: "
+                f"{error or type(error).__name__}{self._see_log()}"
+            ) from error
+        if answer.is_error:
+            message = content.get("message") if isinstance(content, dict) else content
+            raise ServiceFailed(f"canopy-service refused {path}: {message}{self._see_log()}")
+        return content if isinstance(content, dict) else {"list": content}
+
+    def _see_log(self) -> str:
+        if self.log is None:
+            return ""
+        try:
+            words = tail(self.log, LOG_BYTES).decode("utf-8", "replace").strip().splitlines()
+        except OSError:  # agents can reach it
+            return f"; its log {self.log} cannot be read"
+        last = " | ".join(words[-LOG_LINES:])
+        return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
+
+
+def _is_canopy(status: Mapping[str, Any]) -> bool:
+    return status.get("service") == "canopy-service"
+
+
+def _nobody_at(url: str) -> str:
+    return (
+        f"No canopy-service answers at {url} without a key; start a service there, or omit "
+        "--service-url to have one started"
+    )
+
+
+def without_log(error: Exception, log: Path) -> str:
+    """What is said of a service whose log goes away."""
+    sentence = str(error).replace(f"; its log is {log}", ", and its log is empty")
+    return sentence.replace(f"its log {log}", "its log")
+
+
+@asynccontextmanager
+async def started_service(
+    command: Command, *, log: Path, secrets: tuple[str, ...]
+) -> AsyncIterator[Service]:
+    """A service of our own for the block. `command` gets `--port` with a free one added; `secrets`
+    are kept out of its log.
+
+    Raises `ServiceFailed` when it does not come up.
+    """
+    port = _free_port()
+    with_port = Command(
+        argv=(*command.argv, "--port", str(port)),
+        cwd=command.cwd,
+        env=command.env,
+        tag=command.tag,
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            process = await stack.enter_async_context(
+                background(with_port, log=log, secrets=secrets)
+            )
+        except ProcessLost as error:
+            raise ServiceFailed(str(error)) from error
+        url, key = f"http://127.0.0.1:{port}", command.env.get(API_KEY)
+        service = Service(url=url, key=key, log=log, process=process)
+        await _until_it_answers(service, process)
+        yield service
+
+
+@asynccontextmanager
+async def running_service(url: str) -> AsyncIterator[Service]:
+    """A service that somebody else runs. Raises `ServiceFailed` when it is not one."""
+    service = Service(url=url.rstrip("/"))
+    try:
+        answer = await service.call("GET", "/status")
+    except ServiceFailed as error:
+        raise ServiceFailed(f"{_nobody_at(url)} ({error})") from error
+    if not _is_canopy(answer):
+        raise ServiceFailed(_nobody_at(url))
+    yield service
+
+
+async def _until_it_answers(service: Service, process: Process) -> None:
+    with anyio.move_on_after(START_SECONDS):
+        while process.returncode is None:
+            if await service.answers():
+                # Another program could have taken the port: then ours has ended or will.
+                await anyio.sleep(POLL_SECONDS)
+                if process.returncode is None:
+                    return
+            await anyio.sleep(POLL_SECONDS)
+        await anyio.sleep(POLL_SECONDS)  # its last words are on the way to the log
+    if process.returncode is None:
+        raise ServiceFailed(
+            f"canopy-service did not answer within {START_SECONDS} s{service._see_log()}"
+        )
+    raise ServiceFailed(
+        f"canopy-service ended at its start with exit code {process.returncode}{service._see_log()}"
+    )
+
+
+def _free_port() -> int:
+    """A port of the loopback interface on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

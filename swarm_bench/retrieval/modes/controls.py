@@ -1,0 +1,110 @@
+"""Arms that control a tool mode (`--controls`). Its instructions alone: what they differ from the
+baseline by is the effect of being told; what the tool's mode differs from them by is that of the
+tool. A placebo: what the tool's mode differs from it by is the effect of relevant answers.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import ControlKind, Mode
+from swarm_bench.retrieval.placebo.arm import placebo_of
+
+LONGEST_NAME = 64
+"""As `MODE_NAME` has it."""
+WITHOUT_TOOLS = (
+    "The tools that these instructions name are not available in this session; do not look for "
+    "them. What the instructions say about the way of working holds for the tools that you have."
+)
+"""Before instructions that have no wording of their own for an agent without the tool."""
+
+
+def wording(mode: Mode) -> str:
+    """What an agent without the tool is told instead of the mode's instructions."""
+    return mode.control or f"{WITHOUT_TOOLS}\n\n{mode.instructions}"
+
+
+def with_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tuple[Mode, ...]:
+    """The modes, and behind each tool mode the arms that control it: its instructions, if it has
+    any, and a placebo.
+
+    Modes whose instructions would be told in the same words share one arm, behind the first of
+    them. An arm that is already there is kept. Raises `UsageError` when no arm can be made.
+    """
+    tools = [mode for mode in modes if mode.servers and not mode.control_of]
+    instructed = [mode for mode in tools if mode.instructions]
+    if not tools or ("placebo" not in kinds and not instructed):
+        raise UsageError(_nothing_to_control(modes))
+    arms: list[Mode] = []
+    if "instructions" in kinds:
+        arms += _instructions(modes, instructed)
+    if "placebo" in kinds:
+        arms += _placebos(modes, tools)
+    _check_names(modes, arms)
+    return tuple(_placed(modes, {arm.name: arm for arm in arms}))
+
+
+def _instructions(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
+    """The arms without a tool, old ones and new."""
+    arms = {
+        mode.instructions: mode
+        for mode in modes
+        if mode.control_of and mode.control_kind == "instructions"
+    }
+    for mode in tools:
+        text = wording(mode)
+        arm = arms.get(text) or _without_tool(mode, text)
+        of = tuple(dict.fromkeys((*arm.control_of, mode.name)))
+        arms[text] = arm.model_copy(update={"control_of": of})
+    return list(arms.values())
+
+
+def _without_tool(mode: Mode, text: str) -> Mode:
+    return Mode(
+        name=_name(mode, "instructions"),
+        source=mode.source,
+        description="Instructions only: what the tool's agents are told, without the tool.",
+        instructions=text,
+    )
+
+
+def _placebos(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
+    """The placebos. Those of a session that is continued may come from another place."""
+    names = {mode.control_of[0]: mode.name for mode in modes if mode.is_placebo}
+    return [placebo_of(mode, names.get(mode.name) or _name(mode, "placebo")) for mode in tools]
+
+
+def _name(mode: Mode, kind: ControlKind) -> str:
+    return f"{mode.name[: LONGEST_NAME - len(kind) - 1]}-{kind}"
+
+
+def _placed(modes: Sequence[Mode], arms: Mapping[str, Mode]) -> Iterator[Mode]:
+    names = {mode.name for mode in modes}
+    for mode in modes:
+        yield arms.get(mode.name, mode)
+        for arm in arms.values():
+            if arm.name not in names and arm.control_of[0] == mode.name:
+                yield arm
+
+
+def _check_names(modes: Sequence[Mode], arms: Sequence[Mode]) -> None:
+    taken = {mode.name for mode in modes if not mode.control_of}
+    for arm in arms:
+        if arm.name in taken:
+            raise UsageError(
+                f"--controls calls the {arm.control_kind} arm of {arm.control_of[0]!r} "
+                f"{arm.name!r}, and there is another mode of that name; rename that mode's file"
+            )
+        taken.add(arm.name)
+
+
+def _nothing_to_control(modes: Sequence[Mode]) -> str:
+    if any(mode.servers for mode in modes):
+        return (
+            "--controls adds an arm with a tool mode's instructions, and no mode with a tool has "
+            "any, so the baseline is the control; omit --controls, or add a placebo with "
+            "--controls placebo"
+        )
+    return (
+        "--controls adds an arm for each mode that gives a tool, and no mode has a tool; "
+        "add one with --modes, or omit --controls"
+    )

@@ -1,0 +1,288 @@
+"""What may stand in a mode file: an ordinary `mcpServers` file with one key of ours."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from swarm_bench.config.located import located_json
+from swarm_bench.config.text_file import read_text
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
+from swarm_bench.core.validation import Problem, wrong_file
+from swarm_bench.retrieval.modes.variables import QUERY, placeholders_in
+from swarm_bench.retrieval.places import check_json_path, check_pattern
+
+_HTTP = ("http", "streamable-http", "streamableHttp")
+Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+"""Program and arguments."""
+_MOST_KEYS = 100
+"""Keys of a server that are compared with the known ones."""
+_NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
+"""What agents write as `_` when a server's name becomes part of the name of a tool."""
+
+
+def _is_address(url: str) -> bool:
+    """Whether it can be one once it is filled in."""
+    if "${" in url or "{{" in url:
+        return True
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+class Server(BaseModel):
+    """One MCP server. Agents have keys of their own here, so unknown ones are passed on, but for
+    those that are misspelt."""
+
+    model_config = ConfigDict(extra="allow")
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    type: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _says_how_to_reach_it(self) -> "Server":
+        known = [*Server.model_fields, "cwd"]
+        for key in [*(self.model_extra or {})][:_MOST_KEYS]:
+            close = [] if key in known else get_close_matches(key.lower(), known, n=1, cutoff=0.8)
+            if close:
+                raise ValueError(f"has the key {key!r}; did you mean {close[0]!r}?")
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs either 'command' or 'url'")
+        if self.url is not None and not _is_address(self.url):
+            raise ValueError("needs a 'url' such as http://127.0.0.1:3000/mcp")
+        if self.type not in (None, *(("stdio",) if self.url is None else _HTTP)):
+            raise ValueError(
+                f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
+                "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"
+            )
+        return self
+
+
+class Call(BaseModel):
+    """The call of a server's own tool."""
+
+    model_config = ConfigDict(extra="forbid")
+    tool: str = Field(min_length=1)
+    arguments: dict[str, Any] = {}
+
+    def stored(self) -> ToolCall:
+        """As a mode has it."""
+        return ToolCall(tool=self.tool, arguments=self.arguments)
+
+
+class Prepare(BaseModel):
+    """A command, or the call of a server's own tool."""
+
+    model_config = ConfigDict(extra="forbid")
+    command: Argv | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] = {}
+    when: Literal["always", "warm"] | None = None
+    copyable: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_a_command_alone(cls, written: Any) -> Any:
+        if isinstance(written, str):
+            raise ValueError('must be a list of words, such as ["make", "index"]')
+        return {"command": written} if isinstance(written, list) else written
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "Prepare":
+        if (self.command is None) == (not self.tool):
+            raise ValueError("needs either 'command' or 'tool'")
+        if self.command is not None and self.arguments:
+            raise ValueError("has 'arguments', which are a tool's; put them into 'command'")
+        return self
+
+    def stored(self) -> Preparation:
+        """As a mode has it. What a command makes is needed; what a tool makes, it makes itself when
+        it is first asked."""
+        return Preparation(
+            command=tuple(self.command or ()),
+            tool=self.tool or "",
+            arguments=self.arguments,
+            when=self.when or ("always" if self.command else "warm"),
+            copyable=self.copyable,
+        )
+
+
+class Search(Call):
+    """The server's own search, and how places are read from its answer."""
+
+    arguments: dict[str, Any]
+    pattern: str | None = None
+    json_path: str | None = None
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> "Search":
+        if QUERY not in placeholders_in(self.arguments):
+            raise ValueError('needs "{{ query }}" in its arguments, where the question goes')
+        if self.pattern is not None and self.json_path is not None:
+            raise ValueError("has both 'pattern' and 'json_path'; give one of them")
+        if self.pattern is not None:
+            check_pattern(self.pattern)
+        if self.json_path is not None:
+            check_json_path(self.json_path)
+        return self
+
+    def stored(self) -> SearchTool:
+        """As a mode has it."""
+        return SearchTool(
+            tool=self.tool,
+            arguments=self.arguments,
+            pattern=self.pattern,
+            json_path=self.json_path,
+        )
+
+
+def _is_glob(pattern: str) -> str:
+    from pathspec import GitIgnoreSpec  # only for a mode that has one
+
+    if not pattern.strip() or pattern.lstrip().startswith(("#", "!")):
+        raise ValueError("must be a glob, such as .index/")
+    GitIgnoreSpec.from_lines([pattern])
+    return pattern
+
+
+def _is_below(path: str) -> str:
+    """A relative path that stays where it begins. Raises `ValueError` for another."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] in ("/", "~") or ".." in parts:
+        raise ValueError("must be a path below a folder, and neither absolute nor with '~' or '..'")
+    return path
+
+
+class Own(BaseModel):
+    """The key of ours."""
+
+    model_config = ConfigDict(extra="forbid")
+    description: str = ""
+    instructions: str = ""
+    control: str = ""
+    prepare: Prepare | None = None
+    index: Prepare | None = None
+    """The older name of `prepare`."""
+    start_seconds: float = Field(default=START_SECONDS, gt=0, le=3600, allow_inf_nan=False)
+    warm_up: Call | None = None
+    teardown: Argv | None = None
+    version: Argv | None = None
+    search: Search | None = None
+    may_create: list[Annotated[str, AfterValidator(_is_glob)]] = []
+    keep: list[Annotated[str, AfterValidator(_is_below)]] = []
+    services: list[Literal["canopy-service"]] = []
+    probes: list[Literal["feedback", "service"]] = []
+
+    @model_validator(mode="after")
+    def _is_prepared_in_one_way(self) -> "Own":
+        if self.prepare is not None and self.index is not None:
+            raise ValueError("has 'prepare' and 'index', its older name; give one of them")
+        return self
+
+
+class ModeFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    schema_: str = Field(default="", alias="$schema")
+    """Of the file itself, for editors."""
+    servers: dict[str, Server] = Field(alias="mcpServers")
+    own: Own = Field(default=Own(), alias="swarmBench")
+
+    @model_validator(mode="after")
+    def _tells_its_servers_apart(self) -> "ModeFile":
+        seen: dict[str, str] = {}
+        if "" in self.servers:
+            raise ValueError("has a server without a name; give it one")
+        for name in self.servers:
+            other = seen.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
+            if other != name:
+                raise ValueError(
+                    f"has the servers {other!r} and {name!r}, which agents cannot tell apart: the "
+                    "name of a tool has '_' for other signs; rename one of them"
+                )
+        return self
+
+    def stored(self, name: str, path: Path) -> Mode:
+        """As an experiment has it."""
+        own = self.own
+        prepare = own.prepare or own.index
+        return Mode(
+            name=name,
+            source=str(path.absolute()),
+            description=own.description,
+            servers={key: one.model_dump(exclude_unset=True) for key, one in self.servers.items()},
+            instructions=own.instructions,
+            control=own.control,
+            prepare=prepare.stored() if prepare else None,
+            start_seconds=own.start_seconds,
+            warm_up=own.warm_up.stored() if own.warm_up else None,
+            teardown=tuple(own.teardown or ()),
+            version=tuple(own.version or ()),
+            search=own.search.stored() if own.search else None,
+            may_create=tuple(own.may_create),
+            keep=tuple(own.keep),
+            services=tuple(own.services),
+            probes=tuple(own.probes),
+        )
+
+
+def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
+    text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
+    duplicates = list[str]()
+    try:
+        content = json.loads(text, object_pairs_hook=partial(_object, duplicates=duplicates))
+        if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
+            raise ConfigError(
+                f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
+            )
+        json.dumps(content, ensure_ascii=False).encode()  # JSON can carry what UTF-8 cannot
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
+    try:
+        found, problem = ModeFile.model_validate(content), None
+    except ValidationError as error:
+        found, problem = None, error
+    if found is None or duplicates:
+        raise ConfigError(_wrong(path, text, duplicates, problem, also(content))) from problem
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str, Any]:
+    """An object of JSON. Adds its keys that appear twice: only the last would count."""
+    seen = set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            duplicates.append(key)
+        seen.add(key)
+    return dict(pairs)
+
+
+def _wrong(
+    path: Path,
+    text: str,
+    duplicates: Sequence[str],
+    error: ValidationError | None,
+    also: Iterable[Problem],
+) -> str:
+    """What is wrong in a file that is JSON: a sentence."""
+    located = located_json(text)
+    repeated: list[tuple[int, str]] = [(0, key) for key in duplicates]
+    if located and duplicates:
+        repeated = [*located.duplicate_keys()] or repeated
+    others = [*also]
+    others += [(line, f"the key {key!r} appears twice; keep one of them") for line, key in repeated]
+    line = located.line if located else None
+    return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"

@@ -1,0 +1,176 @@
+"""The fourth witness: what an agent reached beside the servers of its mode.
+
+A baseline can copy its clone and start the tool there, ask a service by HTTP, read an index that
+somebody else has built, or call a tool under its bare name. Seen are programs in the process tree,
+as far as they live long enough to be sampled, and the commands, paths and tools of the transcript.
+A name in a command proves less than a server that is connected: it makes a sentence and no label.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Literal
+
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
+from swarm_bench.retrieval.canopy.backends import QUERIES, ROUTES
+from swarm_bench.retrieval.reach.command_lines import Command, command_of, commands_in
+from swarm_bench.retrieval.reach.commands import LOOPBACK, Address, asked, folders_read, is_below
+from swarm_bench.retrieval.reach.program_names import (
+    copied_names,
+    loaded_names,
+    names_of,
+    packages_of,
+    plain,
+    started_in,
+)
+
+_LONGEST_CLAUSE = LONGEST_OUTSIDE - 50
+_PATIENCE = 5.0
+"""Seconds for the commands of one agent, which may have written whatever it liked."""
+_WHICH = re.compile(
+    r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.@-]+)\s*(?:2>\s*/dev/null\s*)?[)`]"
+)
+"""The place of a program: it stands for the program."""
+_VARIABLE = re.compile(
+    r"""(?<![\w$/=-])([A-Za-z_]\w*)=(?:'([^'\n]*)'|"([^"\n]*)"|\(([^()\n]*)\)|([\w./@:~+-]+))"""
+    r"""|"\$\{(\w+)\[@\]\}"|\$(\w+)|\$\{(\w+)\}"""
+)
+"""One that is set, or used."""
+_PLAIN_VALUE = re.compile(r"[\w./@:~+ -]{1,500}")
+_QUOTING = str.maketrans("", "", "'\"\\")
+_Place = Literal["process tree", "transcript"]
+_Found = dict[str, dict[_Place, None]]
+"""Findings as clauses, and where each was seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """What the other modes of a session give and one mode does not: each with the mode that gives
+    it."""
+
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Of their servers, by name; scripts by their whole path."""
+    addresses: Mapping[Address, str] = field(default_factory=dict)
+    """Where their servers and services are asked."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """In which their tools keep an index, by name."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """That their servers offer, by bare name."""
+    canopy: str | None = None
+    """The mode with a service of canopy, of which any address would do."""
+    workspace: str | None = None
+    """Where relative paths begin."""
+
+    def findings(
+        self, outcome: Outcome, processes: Iterable[Sequence[str]] = ()
+    ) -> tuple[str, ...]:
+        """A sentence for each thing that was reached. `processes` are the arguments of those that
+        were seen in the agent's process tree."""
+        found: _Found = {}
+        for place, command in self._started(outcome, processes):
+            for clause in self._clauses(command):
+                found.setdefault(clause, {})[place] = None
+        for clause in (*self._read(outcome), *self._called(outcome)):
+            found.setdefault(clause, {})["transcript"] = None
+        sentences = (
+            f"It {clause[:_LONGEST_CLAUSE]} ({' and '.join(seen)})."
+            for clause, seen in found.items()
+        )
+        return tuple(islice(sentences, MOST_OUTSIDE))
+
+    def _started(
+        self, outcome: Outcome, processes: Iterable[Sequence[str]]
+    ) -> Iterator[tuple[_Place, Command]]:
+        """Every command that may be worth a look, and where it was seen."""
+        end = time.monotonic() + _PATIENCE
+        for argv in processes:
+            if time.monotonic() < end and self._may_name("\0".join(argv)):
+                yield from (("process tree", command) for command in _all(command_of(argv)))
+        for line in outcome.commands or ():
+            if time.monotonic() < end and self._may_name(line):
+                yield from (("transcript", command) for command in _all(commands_in(_filled(line))))
+
+    def _clauses(self, command: Command) -> Iterator[str]:
+        started = names_of(command, self.workspace) | loaded_names(command.code)
+        for name in sorted(started | packages_of(started)):
+            if name in self.programs:
+                yield f"started {name}, a program of {self.programs[name]}"
+        for name in sorted(set(copied_names(command, self.workspace))):
+            if name in self.programs:
+                yield f"copied {name}, a program of {self.programs[name]}"
+        for address in asked(command):
+            for place, mode in self.addresses.items():
+                if place.covers(address):
+                    yield f"asked at an address of {mode}"
+            if self.canopy is not None and _is_canopys(address, command):
+                yield f"asked {address.name} as one asks the service of {self.canopy}"
+        for folder in folders_read(command, self.folders):
+            yield f"read {folder}, where the tool of {self.folders[folder]} keeps its index"
+
+    def _read(self, outcome: Outcome) -> Iterator[str]:
+        for path in outcome.paths or ():
+            for folder, mode in self.folders.items():
+                if is_below(path, folder):
+                    yield f"read {folder}, where the tool of {mode} keeps its index"
+
+    def _called(self, outcome: Outcome) -> Iterator[str]:
+        """Tools under the name that their server gives them, as programs print them that do not
+        tell whose a tool is. One of which every call failed is not there."""
+        failures = outcome.tool_failures or {}
+        for tool, calls in (outcome.tool_calls or {}).items():
+            if tool in self.tools and failures.get(tool, 0) < calls:
+                yield f"called {tool}, a tool of {self.tools[tool]}"
+
+    def _may_name(self, text: str) -> bool:
+        return (
+            self._signs is not None
+            and self._signs.search(plain(text.translate(_QUOTING))) is not None
+        )
+
+    @cached_property
+    def _signs(self) -> "re.Pattern[str] | None":
+        """Texts one of which a command has that reaches anything: a look at each is dear."""
+        signs = {plain(name).rpartition("/")[2] for name in self.programs}
+        signs |= {str(place.port) for place in self.addresses}
+        signs |= {place.host for place in self.addresses if place.host != LOOPBACK}
+        signs |= {plain(name) for name in self.folders}
+        signs |= {plain(route) for route in (*ROUTES, *QUERIES) if self.canopy is not None}
+        return re.compile("|".join(map(re.escape, sorted(signs)))) if signs else None
+
+
+def _all(commands: Iterable[Command]) -> Iterator[Command]:
+    """The commands, and those that texts in other languages start among them."""
+    for command in commands:
+        yield command
+        if command.code:
+            yield from started_in(command.code)
+
+
+def _filled(line: str) -> str:
+    """A line with the values of those of its variables that it sets itself, and with the places of
+    programs."""
+    values: dict[str, str] = {}
+
+    def fill(found: "re.Match[str]") -> str:
+        if name := found[6] or found[7] or found[8]:
+            return values.get(name, found[0])
+        value = next((text for text in found.group(2, 3, 4, 5) if text is not None), "")
+        value = value.translate(_QUOTING)
+        if _PLAIN_VALUE.fullmatch(value):
+            values[found[1]] = value
+        return found[0]
+
+    return _VARIABLE.sub(fill, _WHICH.sub(r"/usr/bin/\1", line))
+
+
+def _is_canopys(address: Address, command: Command) -> bool:
+    """Whether a request to this machine is one to a service of canopy, wherever it listens."""
+    if address.host != LOOPBACK:
+        return False
+    path = address.path.rstrip("/")
+    text = " ".join((*command.words, command.code))
+    return path in ROUTES or (path in QUERIES and re.search(r"\brepo\b", text) is not None)

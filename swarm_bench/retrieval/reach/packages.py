@@ -1,0 +1,108 @@
+"""Which version of a server's program is installed, by the metadata of its package. Nothing is
+started: many servers report the version of the SDK they are built with as their own."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from swarm_bench.retrieval.reach.program_names import is_launcher, launched_packages
+
+_PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
+_INTERPRETERS = ("node", "bun", "deno")
+_PINNED = re.compile(r"(?:(?:@[^/@]+/)?[^/@=]+@(\d+\.\d+\.\d+[\w.+-]*)|[^/@=<>~!]+==(\d[\w.+!-]*))")
+"""One version of a package, as npm or pip write it; `name@1.2` of npm is any 1.2."""
+_FIRST_LINE = 256
+"""Bytes of a script in which its interpreter stands."""
+
+
+def package_version(command: str, args: Sequence[str], path: str | None) -> str | None:
+    """The version of the package that a command line starts, looked up in `path`; `None` when that
+    cannot be told. Of a launcher such as npx it is the version that it is told to run."""
+    program = shutil.which(command, path=path)
+    if program is None:
+        return None
+    file = Path(program)
+    if _PYTHON.fullmatch(file.name):
+        return _of_python_arguments(file, args)
+    if file.name in _INTERPRETERS and (scripts := list(_files(args))):
+        return _of_npm(scripts[0])
+    if file.name in _INTERPRETERS or is_launcher(file.name):
+        return _pinned(launched_packages(file.name, args))
+    return _of_npm(file) or _of_script(file)
+
+
+def _files(args: Sequence[str]) -> Iterator[Path]:
+    """The words that are files."""
+    yield from (Path(word) for word in args if not word.startswith("-") and Path(word).is_file())
+
+
+def _pinned(packages: Sequence[str]) -> str | None:
+    """The version that the only one of some packages is written with."""
+    match = _PINNED.fullmatch(packages[0]) if len(packages) == 1 else None
+    return match and (match[1] or match[2])
+
+
+def _of_npm(file: Path) -> str | None:
+    """By the `package.json` above the file that a link in `.bin` leads to."""
+    place = file.resolve()
+    if "node_modules" not in place.parts:
+        return None
+    for folder in place.parents:
+        if folder.name == "node_modules":
+            return None
+        about = _json(folder / "package.json")
+        if isinstance(about.get("name"), str) and isinstance(about.get("version"), str):
+            return str(about["version"])
+    return None
+
+
+def _json(file: Path) -> dict[str, object]:
+    with suppress(OSError, ValueError, RecursionError):
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
+    return {}
+
+
+def _of_script(file: Path) -> str | None:
+    """By the distribution that has a script of that name, where the script's Python looks."""
+    place = file.resolve()
+    for dist in _distributions(_homes(place)):
+        names = (entry.name for entry in dist.entry_points if entry.group == "console_scripts")
+        if place.name in names:
+            return dist.version
+    return None
+
+
+def _homes(script: Path) -> list[Path]:
+    """Folders with a `lib` of Python: of the interpreter that the script names, and around it."""
+    homes = [script.parent.parent]
+    with suppress(OSError), script.open("rb") as file:
+        first = file.read(_FIRST_LINE).split(b"\n")[0].decode(errors="replace")
+        if first.startswith("#!/") and _PYTHON.fullmatch(Path(first[2:].split()[0]).name):
+            homes.insert(0, Path(first[2:].split()[0]).parent.parent)
+    return homes
+
+
+def _of_python_arguments(python: Path, args: Sequence[str]) -> str | None:
+    """Of `python -m module`: by the distribution that has the module."""
+    words = list(args)
+    if "-m" not in words[:-1]:
+        return None
+    module = words[words.index("-m") + 1].split(".")[0]
+    for dist in _distributions([python.absolute().parent.parent]):
+        top = (dist.read_text("top_level.txt") or "").split()
+        files = dist.files or ()
+        if module in top or any(file.parts[:1] in ((module,), (f"{module}.py",)) for file in files):
+            return dist.version
+    return None
+
+
+def _distributions(homes: Iterable[Path]) -> Iterable[Distribution]:
+    folders = [
+        str(folder) for home in homes for folder in sorted(home.glob("lib/python3*/site-packages"))
+    ]
+    return distributions(path=folders) if folders else ()

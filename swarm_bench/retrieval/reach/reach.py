@@ -1,0 +1,144 @@
+"""What each mode of a session gives that another one may not reach."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.retrieval.canopy.backends import FAMILY
+from swarm_bench.retrieval.modes.mode import render_servers, uses
+from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB
+from swarm_bench.retrieval.reach.command_lines import command_of
+from swarm_bench.retrieval.reach.commands import Address, address_of
+from swarm_bench.retrieval.reach.outside import Reach
+from swarm_bench.retrieval.reach.program_names import names_of
+from swarm_bench.retrieval.witnesses.purposes import agents_name
+
+FEEDBACK = "feedback"
+"""The probe whose counters lie in a clone."""
+_EVERYBODYS = frozenset(
+    {
+        *(".agents", ".claude", ".codex", ".config", ".cursor", ".cache", ".gemini", ".git"),
+        *(".github", ".idea", ".vscode", "build", "dist", "docs", "node_modules", "src", "target"),
+    }
+)
+"""Folders that agents, editors and builds have too."""
+_ORDINARY = frozenset(
+    {
+        *("bash", "create_file", "delete_file", "edit", "edit_file", "execute_command", "fetch"),
+        *("fetch_url", "file_search", "find", "find_file", "find_files", "glob", "grep"),
+        *("grep_search", "insert", "list_dir", "list_directory", "list_files", "ls", "move_file"),
+        *("open_file", "read", "read_file", "read_files", "read_many_files", "replace", "run"),
+        *("read_multiple_files", "read_text_file", "run_command", "run_shell_command", "search"),
+        *("search_file_content", "search_files", "shell", "think", "tree", "view", "view_file"),
+        *("directory_tree", "web_fetch", "web_search", "write", "write_file", "codebase_search"),
+    }
+)
+"""Names of tools that agent programs have of their own."""
+
+Servers = Mapping[str, Any]
+"""Servers of one mode, filled in, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Provided:
+    """What one mode gives."""
+
+    programs: frozenset[str]
+    addresses: frozenset[Address]
+    folders: frozenset[str]
+    tools: frozenset[str]
+
+
+def reach_of(
+    experiment: Experiment,
+    mode: str,
+    files: Collection[str],
+    values: Mapping[str, str],
+    variables: Mapping[str, str],
+) -> Reach:
+    """What `mode` does not give and another mode of the session does. `files` are those that the
+    repository itself has, `values` fill the placeholders of mode files, and `variables` are those
+    that they may name."""
+    tops = {file.partition("/")[0] for file in files if "/" in file}
+    given = {
+        one.name: _provided(experiment, one, _servers(one, values, variables), values, tops)
+        for one in experiment.modes
+    }
+    own = given[mode]
+    # Of several modes that give the same, the first one is named.
+    others = [(name, one) for name, one in reversed(given.items()) if name != mode]
+    asks = "canopy-service" in experiment.mode(mode).services
+    services = [one.name for one in experiment.modes if gives_canopy(one) and one.name != mode]
+    return Reach(
+        programs={key: name for name, one in others for key in one.programs - own.programs},
+        addresses={key: name for name, one in others for key in one.addresses - own.addresses},
+        folders={key: name for name, one in others for key in one.folders - own.folders},
+        tools={key: name for name, one in others for key in one.tools - own.tools},
+        canopy=None if asks or not services else services[0],
+        workspace=values.get("workspace"),
+    )
+
+
+def _servers(mode: Mode, values: Mapping[str, str], variables: Mapping[str, str]) -> Servers:
+    for known in (variables, None):  # of a mode that has run, they may be set no more
+        with suppress(ConfigError):
+            return render_servers(mode, values, known)
+    return {}
+
+
+def _provided(
+    experiment: Experiment,
+    mode: Mode,
+    servers: Servers,
+    values: Mapping[str, str],
+    tops: Collection[str],
+) -> _Provided:
+    addresses = {server["url"] for server in servers.values() if "url" in server}
+    if mode.services and experiment.service_url is not None:
+        addresses.add(experiment.service_url)
+    found = (address for url in addresses if (address := address_of(url)) is not None)
+    return _Provided(
+        programs=frozenset(_programs(mode, servers, values.get("workspace"))),
+        addresses=frozenset(found),
+        folders=frozenset(_folders(mode)) - _EVERYBODYS - set(tops),
+        tools=frozenset(_tools(experiment, mode)) - _ORDINARY,
+    )
+
+
+def gives_canopy(mode: Mode) -> bool:
+    """Whether the tool of a mode is canopy, whichever one runs."""
+    return bool(mode.services) or uses(mode, "canopy_mcp")
+
+
+def _programs(mode: Mode, servers: Servers, workspace: str | None) -> Iterator[str]:
+    """Of its servers, and of the commands that prepare its clones."""
+    started = [server for server in servers.values() if server.get("command")]
+    lines = [(server["command"], *server.get("args", ())) for server in started]
+    lines += [mode.prepare.command if mode.prepare else (), mode.teardown]
+    commands = (command for line in filter(None, lines) for command in command_of(line))
+    names = {name for command in commands for name in names_of(command, workspace)}
+    yield from names
+    if gives_canopy(mode) or names & FAMILY:
+        yield from FAMILY
+
+
+def _folders(mode: Mode) -> Iterator[str]:
+    """Where its tool keeps what it makes in a clone, by name alone: an index lies anywhere."""
+    for pattern in mode.may_create:
+        name = pattern.strip("/")
+        if pattern.endswith("/") and not set(name) & set("/*?[!"):
+            yield name
+    if FEEDBACK in mode.probes:
+        yield FEEDBACK_DB.parent.name
+
+
+def _tools(experiment: Experiment, mode: Mode) -> Iterator[str]:
+    """The bare names of what its servers offer."""
+    for tool in experiment.tool_purposes.get(mode.name, {}):
+        for server in mode.servers:
+            prefix = agents_name(server, "")
+            if tool.startswith(prefix):
+                yield tool.removeprefix(prefix)

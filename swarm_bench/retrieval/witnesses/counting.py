@@ -1,0 +1,173 @@
+"""What canopy counts for a call of one of its tools: its rules, as intervals.
+
+- A query is written to `.canopy/feedback.db` once; with a service twice, by client and service.
+- An evidence pack is a query. Without a service it asks a second time when it found nothing.
+- A query in canopy's own language is answered from the local index, also with a service.
+- An expand is written once per handle. With a service, one of an id that this process did not get
+  from an evidence pack is read from the local index and counted nowhere.
+- A call that fails may have been counted before it failed. Standalone, an expand cannot: one that
+  fails for some handles is answered and writes the others; only when all fail it fails, and writes
+  nothing.
+- A call that nobody answered may have been counted as one that was answered, or not at all.
+"""
+
+from dataclasses import dataclass, fields
+from math import inf
+from typing import Self
+
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX
+
+_KINDS = {"canopy_query": "queries", "canopy_evidence_pack": "packs", "canopy_expand": "expands"}
+_UNCOUNTED = ("canopy_status", "canopy_index", "canopy_invalidate", "canopy_agent_readme")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """Calls in transcripts: those that were answered, those that failed, and those left open,
+    without an answer."""
+
+    queries: int = 0
+    packs: int = 0
+    expands: int = 0
+    failed_queries: int = 0
+    failed_packs: int = 0
+    failed_expands: int = 0
+    open_queries: int = 0
+    open_packs: int = 0
+    open_expands: int = 0
+    others: int = 0
+    """Of MCP tools that are none of canopy's."""
+
+    def __add__(self, other: Self) -> "Calls":
+        names = [field.name for field in fields(self)]
+        return Calls(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    @classmethod
+    def of(cls, trial: TrialRecord) -> "Calls":
+        """The calls of one trial; none when its transcript shows none."""
+        found = dict[str, int]()
+        failures, unanswered = trial.tool_failures or {}, trial.tool_unanswered or {}
+        for tool, number in (trial.tool_calls or {}).items():
+            if not tool.startswith(MCP_PREFIX) or tool.endswith(_UNCOUNTED):
+                continue
+            kind = next((kind for end, kind in _KINDS.items() if tool.endswith(end)), None)
+            failed, left = min(number, failures.get(tool, 0)), unanswered.get(tool, 0)
+            if kind is None:
+                found["others"] = found.get("others", 0) + number
+            else:
+                found[kind] = found.get(kind, 0) + number - failed - left
+                found[f"failed_{kind}"] = found.get(f"failed_{kind}", 0) + failed
+                found[f"open_{kind}"] = found.get(f"open_{kind}", 0) + left
+        return cls(**found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count:
+    """What one counter may show for some calls."""
+
+    plain: int
+    """One for each answered call."""
+    low: float
+    high: float
+    below: str = ""
+    """The rule that makes it fewer than `plain`."""
+    above: str = ""
+    calls: str
+    """The calls in words."""
+
+
+def expected(calls: Calls, *, service: bool, recorded: int | None) -> dict[tuple[str, str], Count]:
+    """By probe and counter. `recorded` are the query events of `feedback.db`, where it was read."""
+    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+    left = calls.open_queries + calls.open_packs
+    said = f"{numbered(asked, 'answered call')} of canopy_query and canopy_evidence_pack"
+    said += _others(failed, left)
+    failing = _maybe(failed, left, "counted")
+    # What the service was not asked stands in the database all the same.
+    local = recorded is not None and recorded >= asked
+    dsl = "a query in canopy's own language is not the service's, and the database has it"
+    return {
+        ("feedback", "query_events"): _query_events(calls, said, service=service),
+        ("feedback", "expand_events"): _expand_events(calls, service=service),
+        ("service", "queries"): Count(
+            plain=asked,
+            low=0 if local else asked,
+            high=asked + failed + left,
+            below=dsl,
+            above=failing,
+            calls=said,
+        ),
+        ("service", "evidence_packs"): Count(
+            plain=calls.packs,
+            low=0 if local else calls.packs,
+            high=calls.packs + calls.failed_packs + calls.open_packs,
+            below=dsl,
+            above=failing,
+            calls=f"{numbered(calls.packs, 'answered call')} of canopy_evidence_pack",
+        ),
+        ("service", "expands"): _expand_requests(calls),
+    }
+
+
+def _query_events(calls: Calls, said: str, *, service: bool) -> Count:
+    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+    left = calls.open_queries + calls.open_packs
+    if service:
+        more = calls.queries + calls.open_queries
+        rule = "with a service a canopy_query is written twice"
+    else:
+        more = calls.packs + calls.failed_packs + calls.open_packs
+        rule = "an evidence pack that finds nothing asks a second time"
+    if failed or left:
+        rule += f", and {_maybe(failed, left, 'written')}"
+    return Count(plain=asked, low=asked, high=asked + more + failed + left, above=rule, calls=said)
+
+
+def _expand_events(calls: Calls, *, service: bool) -> Count:
+    any_call = calls.expands + calls.open_expands + (calls.failed_expands if service else 0)
+    return Count(
+        plain=calls.expands,
+        low=0 if service else calls.expands,
+        high=inf if any_call else 0,
+        below="with a service an expand of an id that did not come from a pack is written nowhere",
+        above="an expand is written once for each handle"
+        + (", and one that nobody answered may have been written" if calls.open_expands else ""),
+        calls=_expands(calls),
+    )
+
+
+def _expand_requests(calls: Calls) -> Count:
+    return Count(
+        plain=calls.expands,
+        low=0,
+        high=inf if calls.expands + calls.failed_expands + calls.open_expands else 0,
+        below="an expand of an id that did not come from a pack is read from the local index",
+        above="handles that the service refuses together are asked for one by one"
+        + (", and a call that nobody answered may have been counted" if calls.open_expands else ""),
+        calls=_expands(calls),
+    )
+
+
+def _expands(calls: Calls) -> str:
+    said = f"{numbered(calls.expands, 'answered call')} of canopy_expand"
+    return said + _others(calls.failed_expands, calls.open_expands)
+
+
+def _others(failed: int, left: int) -> str:
+    """The calls that were not answered, or with an error."""
+    said = f" and {failed} that failed" if failed else ""
+    return said + (f" and {left} that nobody answered" if left else "")
+
+
+def _maybe(failed: int, left: int, done: str) -> str:
+    """The rule by which they may be among the counts."""
+    if not left:
+        return f"a call that fails may have been {done} before"
+    kinds = "fails or that nobody answered" if failed else "nobody answered"
+    return f"a call that {kinds} may have been {done}"
+
+
+def numbered(number: int, noun: str) -> str:
+    """`2 calls`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,101 @@
+"""What the tools of a server are for, as its schemas say it: whether a call of one is retrieval.
+
+No server is known by name. A tool that asks for words and one that gives text retrieve; one that
+tells the state of the tool itself, keeps its index or changes something does not. What fits
+neither, such as a list of folders, is left open.
+"""
+
+import re
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.treatment.mode_parts import Purpose
+from swarm_bench.models import tool_roles
+from swarm_bench.retrieval.greeting import Greetings
+
+_ASKS = frozenset(
+    {"query", "queries", "question", "q", "searchquery", "keyword", "keywords", "terms", "patterns"}
+)
+"""Arguments, without `_` and in lower case, that take what somebody looks for."""
+_GIVES = frozenset({"expand", "extract", "fetch", "open", "read", "view", "cat"})
+_CODE = frozenset(
+    {
+        *("body", "source", "snippet", "definition", "definitions", "references", "usages"),
+        *("implementation", "implementations", "callers", "callees"),
+    }
+)
+_NAMING = re.compile(
+    r"(?:^|_)(?:ids?|handles?|refs?|paths?|files?|filenames?|uris?|symbols?|names?|patterns?)$",
+    re.IGNORECASE,
+)
+"""Arguments that name what is to be given."""
+_UPKEEP = frozenset(
+    {
+        *("status", "health", "ping", "version", "help", "readme", "instructions", "manual"),
+        *("stats", "statistics", "metrics", "config", "configure", "configuration", "settings"),
+        *("index", "reindex", "indexing", "build", "rebuild", "refresh", "sync", "warm", "watch"),
+        *("invalidate", "clear", "reset", "init", "initialize", "activate", "register", "setup"),
+        *("install", "uninstall", "login", "logout", "auth", "feedback", "onboarding"),
+        *("add", "append", "apply", "checkout", "commit", "copy", "create", "delete", "edit"),
+        *("insert", "merge", "move", "patch", "push", "rebase", "remove", "rename", "replace"),
+        *("set", "update", "upload", "write"),
+    }
+)
+
+
+def purposes(mode: Mode, greetings: Greetings) -> dict[str, Purpose | None]:
+    """What each tool that the mode's servers listed is for, by the name that agents give it; `None`
+    where that cannot be told."""
+    return {
+        agents_name(greeting.server, tool.name): purpose(mode, tool)
+        for greeting in greetings.get(mode.name, {}).values()
+        for tool in greeting.tools
+    }
+
+
+def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
+    """What a tool is for, under the name that its server gives it. The mode's file has the first
+    word."""
+    if mode.search is not None and mode.search.tool == tool.name:
+        return "search"
+    upkeep = bool(tool_roles.words_in(tool.name) & _UPKEEP)
+    if _searches(tool):
+        # `clear_search(query)` may do either, and `ask(question)` may ask a person.
+        return None if upkeep or _asks_anybody(tool) else "search"
+    if upkeep:
+        return "other"
+    return "read" if _reads(tool) else None
+
+
+def agents_name(server: str, tool: str) -> str:
+    """The name of a server's tool as agents write it, with `_` for what a name cannot have."""
+    return "mcp__" + "__".join(re.sub(r"[^A-Za-z0-9_-]", "_", name) for name in (server, tool))
+
+
+def _searches(tool: ToolSpec) -> bool:
+    if tool_roles.role(tool.name, tool) == "search":
+        return True
+    asked = {name.replace("_", "").lower() for name in tool_roles.properties(tool)}
+    if asked & _ASKS:
+        return True
+    return tool_roles.searches(tool.name) and (tool_roles.query(tool) is not None or _names(tool))
+
+
+def _asks_anybody(tool: ToolSpec) -> bool:
+    """Whether a tool asks somebody else than the repository, or does not say whom."""
+    if tool_roles.is_elsewhere(tool.name):
+        return True
+    if "ask" not in tool_roles.words_in(tool.name) or tool_roles.is_of_code(tool.name):
+        return False
+    return not any(map(tool_roles.is_path, tool_roles.properties(tool)))
+
+
+def _reads(tool: ToolSpec) -> bool:
+    if tool_roles.role(tool.name, tool) == "read":
+        return True
+    gives = tool_roles.words_in(tool.name) & (_GIVES | _CODE)
+    return bool(gives) and _names(tool) and not tool_roles.is_elsewhere(tool.name)
+
+
+def _names(tool: ToolSpec) -> bool:
+    return any(map(_NAMING.search, tool_roles.properties(tool)))

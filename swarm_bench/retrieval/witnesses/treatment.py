@@ -1,0 +1,297 @@
+"""What became of the retrieval tool in one trial, from what the agent itself reports: its start
+event and its transcript. The tool's own counters are compared when the swarm has ended."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.session.records import Evidence, Treatment, Verdict
+from swarm_bench.core.treatment.mode_parts import Purpose
+
+MCP_PREFIX = "mcp__"
+"""Agents name an MCP tool `mcp__<server>__<tool>`, with `_` for what a tool's name cannot have."""
+_TOOL_SEARCHES = frozenset({"toolsearch"})
+"""Tools through which agents load others after their start, without `_` and in lower case."""
+_MAY_COME = frozenset({"pending", "unknown"})
+"""What agents say of a server that may be connected later, or is and they do not know."""
+
+
+Purposes = Mapping[str, Purpose | None]
+"""What tools are for, by the name that agents give them; `None`, or no entry, where that cannot be
+told."""
+
+
+def treatment(
+    given: Collection[str], outcome: Outcome, purposes: Purposes | None = None
+) -> tuple[Treatment, Evidence]:
+    """The label of a trial in a mode that gives the MCP servers `given`, and what it rests on.
+    Without `purposes` every answered call counts as retrieval."""
+    seen = _Seen(given, outcome, purposes)
+    start, why = _start_against_transcript(seen)
+    evidence = Evidence(
+        connected=seen.connected,
+        offered=None if outcome.tools_offered is None else len(seen.offered),
+        foreign=seen.foreign,
+        calls=None if outcome.tool_calls is None else sum(seen.calls.values()),
+        failed=None if outcome.tool_calls is None else seen.failed,
+        unanswered=None if outcome.tool_unanswered is None else seen.unanswered,
+        retrieved=None if outcome.tool_calls is None else seen.retrieved,
+        unclear=seen.unclear,
+        others=seen.others,
+        start=start,
+        why=(*why, *_imagined(seen), *_beside(seen)),
+    )
+    return _label(seen, outcome), evidence
+
+
+def mcp_calls(outcome: Outcome) -> int | None:
+    """Calls of MCP tools; `None` when the agent does not show its calls."""
+    if outcome.tool_calls is None:
+        return None
+    return sum(outcome.tool_calls[tool] for tool in _mcp(outcome.tool_calls))
+
+
+def is_of_server(tool: str, servers: Collection[str]) -> bool:
+    """Whether a tool, as a model sees its name, belongs to one of the servers: most programs write
+    `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
+    return bool(servers) and _of_servers(tuple(servers)).match(tool) is not None
+
+
+@lru_cache
+def _of_servers(servers: tuple[str, ...]) -> re.Pattern[str]:
+    # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
+    names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
+    return re.compile(rf"(mcp__({names})__|mcp_(?!_)({names})_)")
+
+
+def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]) -> int:
+    """How many of some calls were of tools of the servers."""
+    return sum(number for tool, number in (by_tool or {}).items() if is_of_server(tool, servers))
+
+
+class _Seen:
+    """An outcome, sorted by the servers that its tools belong to."""
+
+    def __init__(self, given: Collection[str], outcome: Outcome, purposes: Purposes | None) -> None:
+        self._names = {_normal(name): name for name in given}
+        self._outcome = outcome
+        self._purposes = purposes
+        shown = outcome.servers
+        self.statuses = None if shown is None else {_normal(n): s for n, s in shown.items()}
+        """By server, as its name stands in the names of its tools."""
+
+    @cached_property
+    def foreign(self) -> tuple[str, ...]:
+        """Servers that the mode does not give, and tools of servers that nobody showed."""
+        servers = [name for name in self._outcome.servers or () if not self._is_given(name)]
+        tools = _mcp([*(self._outcome.tools_offered or ()), *(self._outcome.tool_calls or ())])
+        loose = [tool for tool in tools if self._owner(tool) is None and tool not in self.imagined]
+        return (*servers, *dict.fromkeys(loose))
+
+    @cached_property
+    def imagined(self) -> tuple[str, ...]:
+        """Tools of no server that were called and are not there: the start event lists the tools
+        without them, and no call was answered."""
+        listed, failures = self._outcome.tools_offered, self._outcome.tool_failures or {}
+        if listed is None:
+            return ()
+        calls = self._outcome.tool_calls or {}
+        loose = [tool for tool in _mcp(calls) if self._owner(tool) is None and tool not in listed]
+        return tuple(tool for tool in loose if failures.get(tool, 0) >= calls[tool])
+
+    @cached_property
+    def connected(self) -> tuple[str, ...] | None:
+        """The servers of the mode that were connected at the start, by their names in the mode."""
+        if self.statuses is None:
+            return None
+        found = (name for name in self._names if self.statuses.get(name) == "connected")
+        return tuple(self._names[name] for name in found)
+
+    @cached_property
+    def offered(self) -> tuple[str, ...]:
+        return tuple(tool for tool in self._outcome.tools_offered or () if self._is_ours(tool))
+
+    @cached_property
+    def calls(self) -> Mapping[str, int]:
+        """By tool of the mode."""
+        calls = self._outcome.tool_calls or {}
+        return {tool: number for tool, number in calls.items() if self._is_ours(tool)}
+
+    @cached_property
+    def answered(self) -> Mapping[str, int]:
+        """Calls with a result that is no error, by tool of the mode; without tools that have
+        none."""
+        outcome = self._outcome
+        lost = Counter(outcome.tool_failures or {}) + Counter(outcome.tool_unanswered or {})
+        return Counter(self.calls) - lost
+
+    @property
+    def retrieved(self) -> int | None:
+        """Answered calls that searched or read; `None` when nobody knows what the tools are for."""
+        if self._purposes is None:
+            return None
+        open_or_other = (*self.unclear, *self.others)
+        return sum(n for tool, n in self.answered.items() if tool not in open_or_other)
+
+    @property
+    def unclear(self) -> tuple[str, ...]:
+        """Tools that answered and of which it cannot be told what they are for."""
+        known = self._purposes
+        return () if known is None else tuple(t for t in self.answered if not known.get(_normal(t)))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Tools that answered and do not retrieve."""
+        known = self._purposes or {}
+        return tuple(tool for tool in self.answered if known.get(_normal(tool)) == "other")
+
+    @property
+    def used(self) -> bool:
+        """Whether a tool of the mode retrieved something, as far as that can be told."""
+        return set(self.answered) != set(self.others)
+
+    @property
+    def failed(self) -> int:
+        failures = self._outcome.tool_failures or {}
+        return sum(min(number, failures.get(tool, 0)) for tool, number in self.calls.items())
+
+    @property
+    def unanswered(self) -> int:
+        unanswered = self._outcome.tool_unanswered or {}
+        return sum(unanswered.get(tool, 0) for tool in self.calls)
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether the start event has a list of tools, ours among them or not."""
+        return self._outcome.tools_offered is not None
+
+    @property
+    def searched_tools(self) -> bool:
+        """Whether it loaded tools after its start."""
+        calls = self._outcome.tool_calls or {}
+        return any(tool.replace("_", "").lower() in _TOOL_SEARCHES for tool in calls)
+
+    @cached_property
+    def in_vain(self) -> bool:
+        """Whether its calls show no connection: nothing was connected or offered at the start,
+        nothing was answered, and no server that was called can have come later."""
+        if self.connected or self.offered or self.answered:
+            return False
+        if self.statuses is None:
+            return self.lists_tools and not self.searched_tools
+        return _MAY_COME.isdisjoint(self.statuses.get(self.of(tool)) for tool in self.calls)
+
+    def of(self, tool: str) -> str:
+        """The name in `statuses` of the server that a tool of the mode belongs to."""
+        return self._owner(tool) or ""
+
+    def name(self, server: str) -> str:
+        return self._names.get(server, server)
+
+    @property
+    def mode_servers(self) -> Iterable[str]:
+        return self._names
+
+    def _is_given(self, server: str) -> bool:
+        return _normal(server) in self._names
+
+    def _is_ours(self, tool: str) -> bool:
+        return self._owner(tool) in self._names
+
+    def _owner(self, tool: str) -> str | None:
+        """The server that a tool belongs to. A server `a` may have a tool `b__c`, and a server
+        `a__b` a tool `c`: of those that were given or shown, the one with the longer name."""
+        known = {*self._names, *(self.statuses or ())}
+        fitting = [name for name in known if tool.startswith(f"{MCP_PREFIX}{name}__")]
+        return max(fitting, key=len, default=None)
+
+
+def _label(seen: _Seen, outcome: Outcome) -> Treatment:
+    if seen.foreign:
+        return Treatment.CONTAMINATED
+    if seen.used:
+        return Treatment.USED
+    if outcome.servers is None and outcome.tools_offered is None and not seen.calls:
+        return Treatment.UNKNOWN
+    if not seen.mode_servers:
+        return Treatment.NOT_GIVEN
+    if seen.connected or seen.offered or (seen.calls and not seen.in_vain):
+        return Treatment.UNKNOWN if outcome.tool_calls is None else Treatment.UNUSED
+    # An agent may know how many of several have connected, and not which.
+    unclear = "unknown" in (seen.statuses or {}).values() and len(seen.statuses or {}) > 1
+    return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
+
+
+def _start_against_transcript(seen: _Seen) -> tuple[Verdict | None, tuple[str, ...]]:
+    if not seen.answered:
+        return None, ()
+    found = list(_differences(seen))
+    if not found:
+        shows = seen.statuses is not None or seen.offered
+        return ("agree" if shows else None), ()
+    verdicts = {verdict for verdict, _ in found}
+    sentences = tuple(sentence for _, sentence in found)
+    return ("contradict" if "contradict" in verdicts else "explained"), sentences
+
+
+def _differences(seen: _Seen) -> Iterator[tuple[Verdict, str]]:
+    late = set[str]()
+    for server in dict.fromkeys(map(seen.of, seen.answered)):
+        status = None if seen.statuses is None else seen.statuses.get(server, "missing")
+        if status in (None, "connected", "unknown"):
+            continue
+        late.add(server)
+        if status == "pending":
+            yield (
+                "explained",
+                f"{seen.name(server)} was still connecting when the agent started, and answered "
+                "later: it connected after the start.",
+            )
+        else:
+            yield (
+                "contradict",
+                f"{seen.name(server)} was {status} when the agent started, and the transcript has "
+                "answered calls of its tools.",
+            )
+    yield from _not_offered(seen, late)
+
+
+def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Verdict, str]]:
+    """Answered calls of tools that the start event leaves out, of servers that were there."""
+    if not seen.lists_tools:
+        return
+    tools = [t for t in seen.answered if t not in seen.offered and seen.of(t) not in late]
+    if tools and seen.searched_tools:
+        yield "explained", f"{_listed(tools)} came through a search for tools after the start."
+    elif tools:
+        yield (
+            "contradict",
+            f"{_listed(tools)} answered and was not among the tools offered at the start.",
+        )
+
+
+def _imagined(seen: _Seen) -> Iterator[str]:
+    if seen.calls and seen.in_vain:
+        yield f"{_listed(seen.calls)} was called without a connection: no call was answered."
+    if seen.imagined:
+        yield f"{_listed(seen.imagined)} was called and is not there: every call failed."
+
+
+def _beside(seen: _Seen) -> Iterator[str]:
+    if seen.answered and not seen.used:
+        verb = "does" if len(seen.others) == 1 else "do"
+        yield f"Only {_listed(seen.others)} answered, which {verb} not retrieve."
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _mcp(tools: Iterable[str]) -> list[str]:
+    return [tool for tool in tools if tool.startswith(MCP_PREFIX)]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)

@@ -1,0 +1,277 @@
+"""Which files of the user's repository are taken along, and what is said of those that are not."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import anyio
+from pathspec import GitIgnoreSpec
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.git import git, try_git
+from swarm_bench.runtime.workspaces.key_files import holds_keys
+from swarm_bench.runtime.workspaces.omissions import Omissions, amount_of, omission
+
+INDEX = b".canopy"
+"""Folder with canopy's index and counters of the original, which would reach every mode: never
+taken along, although it may be committed."""
+LEFT_OUT = (b".git", INDEX, b"__pycache__")
+"""Folders of a plain folder that are never taken along: foreign history, that index, and what
+Python makes of the files."""
+SESSION_MARK = b".swarm-bench-session"
+"""File that every session's folder has."""
+_OTHER = "give a repository, or a folder inside one, with --repo PATH"
+_DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
+LARGEST_FILE = 50_000_000
+"""Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
+_LONGEST_IGNORE = 4096
+"""Bytes of a `.gitignore` that are looked at."""
+FOLDER_FILES = 100_000
+FOLDER_BYTES = 2_000_000_000
+"""Of a folder that is not a checkout: whoever does not name a larger one hardly means to have it
+copied. The kernel of Linux has 90,000 files and 1.5 GB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """Paths relative to the root, and what is left out."""
+
+    names: Sequence[bytes]
+    left_out: Omissions
+
+
+def _check(repo: Path) -> None:
+    if not repo.exists():
+        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
+    if not repo.is_dir():
+        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
+    if (repo / "HEAD").is_file() and (repo / "objects").is_dir() and (repo / "refs").is_dir():
+        raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
+
+
+async def commit_of(repo: Path) -> str | None:
+    """The commit that `repo` is a checkout of; `None` for a plain folder.
+
+    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
+    Raises `UsageError` for what is not copied, as far as that shows at once.
+    """
+    repo = repo.resolve()
+    _check(repo)
+    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
+    if head.returncode != 0 and (repo / ".git").exists():
+        await _refuse_broken(repo)
+        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
+    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
+    known = head.returncode == 0 and inside.returncode == 0
+    if not known:
+        _check_plain(repo)
+    return head.stdout.decode().strip() if known else None
+
+
+async def _refuse_broken(repo: Path) -> None:
+    """Raises `UsageError` for a repository, or a commit, that git cannot read."""
+    there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
+    asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
+    done = await try_git(*asked, cwd=repo)
+    if done.returncode != 0:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        reason = "".join(words).removeprefix("fatal: ")
+        raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
+
+
+async def uncommitted(repo: Path, own: Path) -> Omissions:
+    """What a commit does not have of its checkout.
+
+    `git status` would do, but it runs the filters that the checkout's configuration names, and
+    writes its index. So files are compared with a copy of the index, by the configuration of the
+    bare repository `own`, which is ours.
+    """
+    staged = await git(
+        "diff-index", "--cached", "--name-only", "-z", *_DIFF, "HEAD", "--", ".", cwd=repo
+    )
+    files = await _noticed(repo, own)
+    if files is None:
+        unknown = "whether there are uncommitted changes is not known; --dirty takes them along"
+        return Omissions(sentences=(unknown,)) + await _submodules(repo)
+    changes = {name for name in staged.split(b"\0") if name}
+    changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
+    changes |= set(await _listed(repo, "--others", "--exclude-standard"))
+    them = "it" if len(changes) == 1 else "them"
+    omitted = f"{amount_of(list(changes), 'uncommitted change')} left out"
+    counted = f"{omitted}; --dirty takes {them} along"
+    return Omissions(sentences=(counted,) if changes else ()) + await _submodules(repo)
+
+
+async def _noticed(repo: Path, own: Path) -> bytes | None:
+    """Files with another time, size or content than the index has, in git's raw format; `None` for
+    an index that is not there or in parts."""
+    found = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
+    top, place = found.removesuffix(b"\n").split(b"\n")
+    index, copy = repo / os.fsdecode(place), own / "looked-at-index"
+    try:
+        written = index.stat().st_mtime_ns
+        write_whole(copy, read(index))
+    except OSError:  # nothing is checked out
+        return None
+    os.utime(copy, ns=(written, written))  # git looks into files that changed as late as that
+    here = {"GIT_DIR": str(own), "GIT_WORK_TREE": os.fsdecode(top), "GIT_INDEX_FILE": str(copy)}
+    words = ("diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".")
+    listed = await try_git(*words, cwd=repo, env=here)
+    copy.unlink()
+    return listed.stdout if listed.returncode == 0 else None
+
+
+def _edited(repo: Path, listed: bytes) -> Iterator[bytes]:
+    """Of the files with another time or size than git noted, those with another content."""
+    words = listed.split(b"\0")
+    for about, name in zip(words[::2], words[1::2], strict=False):
+        _, _, noted, _, status = about.split()
+        if status != b"M" or _hash(repo / os.fsdecode(name), len(noted)) != noted.decode():
+            yield name
+
+
+def _hash(path: Path, digits: int) -> str | None:
+    """The name that git has for a file's content; `None` when it cannot be read."""
+    try:
+        content = os.fsencode(path.readlink()) if path.is_symlink() else read(path)
+    except OSError:
+        return None
+    whole = b"blob %d\0" % len(content) + content
+    return hashlib.new(
+        "sha1" if digits == 40 else "sha256", whole, usedforsecurity=False
+    ).hexdigest()
+
+
+async def changed(repo: Path, include: Sequence[str]) -> Taken:
+    """What is tracked, or new and not ignored, of a checkout."""
+    tracked = set(await _listed(repo, "--cached"))
+    names = sorted(tracked | set(await _listed(repo, "--others", "--exclude-standard")))
+    sessions = tuple(
+        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
+    )
+    files = [name for name in names if not name.startswith(sessions or (b"\0",))]
+    taken = _chosen(repo, files, include, lambda name: name in tracked)
+    return Taken(names=taken.names, left_out=taken.left_out + await _submodules(repo))
+
+
+def _check_plain(repo: Path) -> None:
+    """Raises `UsageError` for a plain folder that is never copied."""
+    if repo == Path("/"):
+        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
+
+
+def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
+    """All files and links of a plain folder, but for those in folders that ignore themselves.
+    Raises `UsageError` for more than is meant to be copied, unless the user `named` the folder."""
+    closed = list[bytes]()
+
+    def note(error: OSError) -> None:
+        closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
+
+    names = list(islice(_walk(repo, note), None if named else FOLDER_FILES + 1))
+    if not named and len(names) > FOLDER_FILES:
+        raise _too_much(repo, f"{FOLDER_FILES:,} files")
+    taken = _chosen(repo, names, include, lambda _name: False)
+    if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
+        raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
+    unreadable = omission(closed, "unreadable folder")
+    return Taken(names=taken.names, left_out=unreadable + taken.left_out)
+
+
+def _too_much(repo: Path, amount: str) -> UsageError:
+    return UsageError(
+        f"{repo} has more than {amount} and is not a git checkout; name it with --repo to copy it "
+        "all the same, or make it one: 'git init', and commit what agents should see"
+    )
+
+
+def _size(path: Path) -> int:
+    """Bytes; 0 for what has gone meanwhile."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def _chosen(
+    repo: Path, names: Iterable[bytes], include: Sequence[str], is_known: Callable[[bytes], bool]
+) -> Taken:
+    """`is_known`: whether a file is taken with a commit as well, whatever it is."""
+    asked = GitIgnoreSpec.from_lines(include)
+    taken, keys, large, closed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
+    for name in names:
+        path = repo / os.fsdecode(name)
+        if path.is_symlink() or asked.match_file(os.fsdecode(name)):
+            taken.append(name)
+        elif not path.is_file():
+            continue
+        elif holds_keys(os.fsdecode(name), committed=is_known(name)):
+            keys.append(name)
+        elif not os.access(path, os.R_OK):
+            closed.append(name)
+        elif path.stat().st_size > LARGEST_FILE and not is_known(name):
+            large.append(name)
+        else:
+            taken.append(name)
+    megabytes = LARGEST_FILE // 1_000_000
+    left_out = (
+        omission(keys, "file that may hold keys", "; --include PATTERN takes what it matches")
+        + omission(large, f"file of more than {megabytes} MB", "; --include PATTERN takes them")
+        + omission(closed, "unreadable file")
+        + Omissions(sentences=tuple(_without_match(include, taken)))
+    )
+    return Taken(names=taken, left_out=left_out)
+
+
+def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
+    """A sentence on each pattern that does nothing."""
+    for pattern in include:
+        spec = GitIgnoreSpec.from_lines([pattern])
+        excludes = pattern.lstrip().startswith("!")
+        if not excludes and not any(spec.match_file(os.fsdecode(name)) for name in taken):
+            yield f"--include {pattern} matches no file that was left out"
+
+
+def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:
+    root = os.fsencode(repo)
+    for folder, folders, names in os.walk(root, onerror=note):
+        if folder != root and _is_made(folder, names):
+            folders.clear()
+            continue
+        links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
+        folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
+        for name in sorted([*names, *links]):
+            yield (folder + b"/" + name)[len(root) + 1 :]
+
+
+def _is_made(folder: bytes, names: list[bytes]) -> bool:
+    """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
+    if b".gitignore" in names:
+        ignored = Path(os.fsdecode(folder + b"/.gitignore"))
+        lines = _beginning(ignored).split(b"\n") if ignored.is_file() else []
+        if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
+            return True
+    return SESSION_MARK in names
+
+
+def _beginning(path: Path) -> bytes:
+    """More of a file than those have that ignore their own folder, and not all of a large one."""
+    with path.open("rb") as file:
+        return file.read(_LONGEST_IGNORE)
+
+
+async def _listed(repo: Path, *kinds: str) -> list[bytes]:
+    listed = await git("ls-files", "-z", *kinds, cwd=repo)
+    return [name for name in listed.split(b"\0") if name]
+
+
+async def _submodules(repo: Path) -> Omissions:
+    listed = await git("ls-files", "--stage", "-z", cwd=repo)
+    found = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
+    omitted = omission(found, "submodule")
+    return replace(omitted, sentences=tuple(f"the content of {it}" for it in omitted.sentences))

@@ -1,0 +1,296 @@
+"""Copies of the user's repository: one private snapshot per session, one clone per swarm.
+
+The original is only ever read. A clone has its own objects, one branch, one commit and no remote,
+so nothing that an agent does with git can reach the original, or even learn where it lies.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.session.experiment import Repository
+from swarm_bench.runtime.files import remove, store_errors
+from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.workspaces.content import INDEX, changed, commit_of, uncommitted, walked
+from swarm_bench.runtime.workspaces.git import git, try_git
+from swarm_bench.runtime.workspaces.inventory import inventory
+
+BRANCH = "main"
+LONGEST_CLONING = 1800.0
+"""Seconds. An agent that still runs can put a pipe in git's way after we looked."""
+PLACEMENTS = 10
+"""How often a clone is tried to be put in its place before that is an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """A bare repository with one commit, and what was taken into it."""
+
+    path: Path
+    repository: Repository
+    files: frozenset[str]
+    """Paths relative to the root, with `/`."""
+    commit: str | None = None
+    """Its own, which has no history; `None` for one that nothing is cloned from."""
+    objects: str | None = None
+    """The hash of its object files: git believes a file that says it is another's content."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each object file."""
+
+
+async def take_snapshot(
+    repo: Path, target: Path, *, dirty: bool, include: Sequence[str] = (), named: bool = False
+) -> Snapshot:
+    """Copy the content of `repo` into a new bare repository at `target`.
+
+    A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
+    all its files but those in folders that ignore themselves. Files that hold keys and very large
+    ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
+    large plain folder is only taken if the user `named` it.
+    Canopy's index is left out, and so are sessions that are not committed: they hold answers.
+    Raises `UsageError` when there is nothing to copy.
+    """
+    repo, target = repo.resolve(), target.absolute()
+    commit = await commit_of(repo)
+    await _init(target, await _object_format(repo))
+    if commit is not None and not dirty:
+        _refuse(include, repo)
+        tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
+    else:
+        looking = partial(walked, repo, include, named=named)
+        taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
+        tree, left_out = await _write_tree(repo, target, taken.names), taken.left_out
+    tree = await _without_index(target, tree)
+    files, size = await _contents(target, tree)
+    if not files:
+        raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
+    own = await _committed(target, tree)
+    repository = Repository(
+        path=str(repo),
+        kind="folder" if commit is None else "git",
+        commit=commit,
+        dirty=dirty and commit is not None,
+        tree=tree,
+        files=len(files),
+        bytes=size,
+        left_out=left_out.sentences,
+        omitted=left_out.names,
+    )
+    snapshot = Snapshot(path=target, repository=repository, files=files, commit=own)
+    return await anyio.to_thread.run_sync(_with_objects, snapshot)
+
+
+@asynccontextmanager
+async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
+    """A workspace at `path` for the block, instead of whatever lies there. Afterwards it is
+    removed, or moved to `keep`.
+
+    Raises `HarnessError`, also when somebody pushed into the snapshot since it was taken: it has
+    been put back then, so that the next clone is as it should be.
+    """
+    fresh = path.parent / f".{os.urandom(8).hex()}"
+    try:
+        try:
+            with anyio.fail_after(LONGEST_CLONING):
+                await _check_unchanged(snapshot)
+                await _clone(snapshot, fresh)
+        except TimeoutError as error:
+            raise _changed(snapshot) from error
+        await _check_content(snapshot, fresh)
+        await anyio.to_thread.run_sync(_put, fresh, path)
+        yield path
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(remove, fresh)
+            if keep is not None and path.is_dir() and not path.is_symlink():
+                with store_errors(keep):
+                    remove(keep)
+                    keep.parent.mkdir(parents=True, exist_ok=True)
+                    await anyio.to_thread.run_sync(shutil.move, path, keep)
+            else:
+                await anyio.to_thread.run_sync(remove, path)
+
+
+async def _clone(snapshot: Snapshot, fresh: Path) -> None:
+    # Copied object files are as private as fetched ones, without packing all anew.
+    await git(
+        "clone", "--quiet", "--no-hardlinks", "--single-branch", "--branch", BRANCH,
+        "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
+    )  # fmt: skip
+    await git("remote", "remove", "origin", cwd=fresh)
+
+
+async def _check_unchanged(snapshot: Snapshot) -> None:
+    """An agent that has guessed the path may push: every later clone would show what it did."""
+    own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
+    files = await anyio.to_thread.run_sync(inventory, target)
+    if "HEAD" not in files or not all(stat.S_ISREG(entry.kind) for entry in files.values()):
+        raise _changed(snapshot)  # git would wait for a pipe
+    listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
+    if listed.decode("utf-8", "replace").split("\n")[:-1] == [own]:
+        if await anyio.to_thread.run_sync(_sizes, target / "objects") != snapshot.sizes:
+            raise _changed(snapshot)
+        return
+    for place in (target / "packed-refs", target / "refs"):
+        await anyio.to_thread.run_sync(remove, place)
+    (target / "refs").mkdir()  # without it git sees no repository
+    await git("update-ref", f"refs/heads/{BRANCH}", str(snapshot.commit), cwd=target)
+    await _pack(target)
+    raise HarnessError(
+        f"The private copy of the repository in {target} was changed since the session began, "
+        "probably by an agent, and was put back; run this swarm again with --continue"
+    )
+
+
+async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
+    head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
+    objects = await anyio.to_thread.run_sync(_digest, fresh / ".git" / "objects")
+    if (head, objects) != (snapshot.commit, snapshot.objects):
+        raise _changed(snapshot)
+
+
+def _changed(snapshot: Snapshot) -> HarnessError:
+    return HarnessError(
+        f"The private copy of the repository in {snapshot.path} was changed since the session "
+        "began, probably by an agent; go on with --continue, which makes it anew"
+    )
+
+
+def _with_objects(snapshot: Snapshot) -> Snapshot:
+    objects = snapshot.path / "objects"
+    return replace(snapshot, objects=_digest(objects), sizes=_sizes(objects))
+
+
+def _sizes(objects: Path) -> dict[str, int]:
+    return {name: entry.size for name, entry in inventory(objects).items()}
+
+
+def _digest(objects: Path) -> str:
+    """The hash of the names and bytes of all files of git's that hold objects."""
+    digest = hashlib.sha256()  # three times as fast as BLAKE2 where processors have it
+    for name in sorted(inventory(objects)):
+        with opened(objects / name, sys.maxsize) as file:
+            content = hashlib.file_digest(file, "sha256").digest()
+        digest.update(f"{name}\0".encode("utf-8", "surrogateescape") + content)
+    return digest.hexdigest()
+
+
+def _put(fresh: Path, path: Path) -> None:
+    """Move a folder to where a service that knew an earlier clone may make one at any time."""
+    with store_errors(path):
+        for _ in range(PLACEMENTS - 1):
+            remove(path)
+            with suppress(OSError):
+                fresh.rename(path)
+                return
+        remove(path)
+        fresh.rename(path)
+
+
+_FIXED_DATE = {
+    # Equal content must give an equal commit, so that every session shows agents the same.
+    "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
+    "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+}
+
+
+def _refuse(include: Sequence[str], repo: Path) -> None:
+    if include:
+        raise UsageError(
+            f"--include chooses among files beside a commit, and of {repo} only its commit is "
+            "copied; add --dirty, or omit --include"
+        )
+
+
+async def _init(target: Path, object_format: str) -> None:
+    """Make an empty bare repository."""
+    target.mkdir(parents=True)
+    await git(
+        "init", "--quiet", "--bare", f"--initial-branch={BRANCH}", "--template=",
+        f"--object-format={object_format}", cwd=target,
+    )  # fmt: skip
+
+
+async def _object_format(repo: Path) -> str:
+    found = await try_git("rev-parse", "--show-object-format", cwd=repo)
+    return found.stdout.decode().strip() if found.returncode == 0 else "sha1"
+
+
+async def _committed(target: Path, tree: str) -> str:
+    made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
+    commit = made.decode().strip()
+    await git("update-ref", f"refs/heads/{BRANCH}", commit, cwd=target)
+    await _pack(target)
+    return commit
+
+
+async def _pack(target: Path) -> None:
+    """Leave one file that is quick to copy, and nothing in it but our commit."""
+    await git("repack", "-a", "-d", "-q", cwd=target)
+    await git("prune", "--expire=now", cwd=target)
+
+
+async def _fetch_head(repo: Path, target: Path) -> str:
+    """Only the commit itself is taken: later commits, other branches and stashes stay behind."""
+    tree = (await git("rev-parse", "HEAD:./", cwd=repo)).decode().strip()
+    top = (await git("rev-parse", "--show-toplevel", cwd=repo)).removesuffix(b"\n")
+    await git(
+        "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head",
+        Path(os.fsdecode(top)).as_uri(), "HEAD", cwd=target,
+    )  # fmt: skip
+    return tree
+
+
+async def _write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
+    here = _own_index(target, repo)
+    feed = b"".join(name + b"\0" for name in names)
+    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
+    tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return tree
+
+
+def _own_index(target: Path, files: Path) -> dict[str, str]:
+    """The environment in which git puts `files` into the repository `target`."""
+    return {
+        "GIT_DIR": str(target),
+        "GIT_WORK_TREE": str(files),
+        "GIT_INDEX_FILE": str(target / "snapshot-index"),
+    }
+
+
+async def _without_index(target: Path, tree: str) -> str:
+    listed = await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=target)
+    indexed = [name for name in listed.split(b"\0") if INDEX in name.split(b"/")]
+    if not indexed:
+        return tree
+    here = _own_index(target, target)
+    await git("read-tree", tree, cwd=target, env=here)
+    feed = b"".join(name + b"\0" for name in indexed)
+    await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
+    rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return rest
+
+
+async def _contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
+    """Paths of the files of a tree, and their size in bytes."""
+    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
+    files, size = set[str](), 0
+    for entry in filter(None, listed.split(b"\0")):
+        about, _, name = entry.partition(b"\t")
+        _, kind, _, length = about.split()
+        if kind == b"blob":  # a submodule is only a commit's name here
+            files.add(name.decode("utf-8", "replace"))
+            size += int(length)
+    return frozenset(files), size

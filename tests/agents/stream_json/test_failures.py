@@ -1,0 +1,101 @@
+"""Failures that no sample shows: what is told by fields, by names and by words alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
+from swarm_bench.core.status import Cause
+
+FAILED = {"type": "result", "subtype": "success", "is_error": True, "result": "It went wrong"}
+RETRY = {
+    "type": "system",
+    "subtype": "api_retry",
+    "attempt": 1,
+    "error_status": 429,
+    "error": "rate_limit",
+}
+
+
+def read(
+    folder: Path, *events: Any, stderr: str = "", stopped: StopReason | None = None
+) -> Outcome:
+    (folder / "out").write_text("".join(json.dumps(event) + "\n" for event in events))
+    (folder / "err").write_text(stderr)
+    return Claude().outcome(
+        AgentExit(returncode=1, stopped=stopped, stdout=folder / "out", stderr=folder / "err")
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        ({}, Cause.ERROR_RESULT),
+        ({"stop_reason": "refusal", "api_error_status": 500}, Cause.REFUSED),
+        ({"stop_reason": "model_context_window_exceeded"}, Cause.CONTEXT_OVERFLOW),
+        ({"terminal_reason": "rapid_refill_breaker"}, Cause.CONTEXT_OVERFLOW),
+        ({"api_error": "connection_failed"}, Cause.PROVIDER_FAILED),
+        ({"api_error_status": 402}, Cause.NOT_AUTHORIZED),
+        ({"api_error_status": 413}, Cause.CONTEXT_OVERFLOW),
+        ({"api_error_status": 503}, Cause.PROVIDER_FAILED),
+        ({"api_error_status": 418}, Cause.ERROR_RESULT),
+        ({"api_error_status": "429"}, Cause.ERROR_RESULT),
+        ({"api_error_status": 400, "result": "Credit balance is too low"}, Cause.NOT_AUTHORIZED),
+        ({"result": "Claude AI usage limit reached|1795212423"}, Cause.RATE_LIMITED),
+        ({"result": "You've hit your limit · resets 3am"}, Cause.RATE_LIMITED),
+        ({"result": "OAuth token has expired"}, Cause.NOT_AUTHORIZED),
+        ({"result": "API Error: Request timed out."}, Cause.PROVIDER_FAILED),
+        ({"result": "The rate was limited by overloaded connections"}, Cause.ERROR_RESULT),
+        ({"subtype": "error_max_structured_output_retries"}, Cause.ERROR_RESULT),
+    ],
+)
+def test_a_failed_result(tmp_path: Path, fields: dict[str, Any], cause: Cause) -> None:
+    outcome = read(tmp_path, {**FAILED, **fields})
+    assert outcome.cause is cause
+    assert outcome.text is None
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        ("account_on_hold", Cause.NOT_AUTHORIZED),
+        ("rate_limit", Cause.RATE_LIMITED),
+        ("model_not_found", Cause.UNKNOWN_MODEL),
+        ("invalid_request", Cause.ERROR_RESULT),
+        (["rate_limit"], Cause.ERROR_RESULT),
+    ],
+)
+def test_the_programs_own_name_of_the_error(tmp_path: Path, error: Any, cause: Cause) -> None:
+    message = {"model": "<synthetic>", "content": [{"type": "text", "text": "It went wrong"}]}
+    shown = {"type": "assistant", "message": message, "error": error}
+    assert read(tmp_path, shown, FAILED).cause is cause
+    of_a_sub_agent = {**shown, "parent_tool_use_id": "t1"}
+    assert read(tmp_path, of_a_sub_agent, FAILED).cause is Cause.ERROR_RESULT
+
+
+def test_words_on_standard_error_when_nothing_else_was_printed(tmp_path: Path) -> None:
+    outcome = read(tmp_path, stderr="Invalid API key · Please run /login\n")
+    assert outcome.cause is Cause.NOT_AUTHORIZED
+    assert outcome.detail == "Exit code 1: Invalid API key · Please run /login"
+    outcome = read(tmp_path, stderr="error: unknown option '--odd'\n")
+    assert outcome.cause is Cause.NO_OUTPUT
+    assert outcome.detail == "Exit code 1: error: unknown option '--odd'"
+
+
+def test_words_in_the_conversation_are_no_message_of_the_program(tmp_path: Path) -> None:
+    block = {"type": "text", "text": "The code handles: API Error: overloaded, not logged in"}
+    said = {"type": "assistant", "message": {"id": "m1", "model": "m", "content": [block]}}
+    assert read(tmp_path, said).cause is Cause.EXIT_CODE
+
+
+def test_a_time_out_while_the_provider_kept_it_waiting_says_so(tmp_path: Path) -> None:
+    waiting = read(tmp_path, {"type": "system", "subtype": "init"}, RETRY, stopped="timeout")
+    assert waiting.cause is Cause.TIMEOUT
+    assert waiting.retries == 1
+    assert waiting.detail is not None
+    assert "429 rate_limit" in waiting.detail
+    working = read(tmp_path, RETRY, {"type": "user", "message": {}}, stopped="timeout")
+    assert working.detail is None

@@ -1,0 +1,339 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.report.report import Column, Headline, Standing
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+
+Trial = Callable[..., TrialRecord]
+Swarm = Callable[..., SwarmRecord]
+Session = Callable[..., SessionData]
+
+
+def headline(data: SessionData) -> Headline:
+    return summarise(data).headline
+
+
+def standing(data: SessionData, mode: str = "canopy") -> Standing:
+    return next(one for one in headline(data).standings if one.mode == mode)
+
+
+def of_canopy(trial: Trial, *labels: str, **changes: Any) -> list[TrialRecord]:
+    return [
+        trial("canopy", agent=agent, retrieval=label, **changes)
+        for agent, label in enumerate(labels, start=1)
+    ]
+
+
+def test_when_all_used_the_tool_nothing_qualifies_it(trial: Trial, session: Session) -> None:
+    found = headline(session(trial(), trial("canopy"), trial("canopy-service")))
+    assert not found.qualified
+    assert found.all_used
+    assert (found.agreeing, found.uncounted) == (("canopy", "canopy-service"), ())
+    assert [(one.mode, one.treatment) for one in found.standings] == [
+        ("canopy", "connected in 1 of 1 trial, used in 1."),
+        ("canopy-service", "connected in 1 of 1 trial, used in 1."),
+    ]
+    assert found.ratios is not None
+    assert found.ratios.columns == (Column(mode="canopy"), Column(mode="canopy-service"))
+
+
+def test_a_contaminated_reference_leaves_no_verdict(trial: Trial, session: Session) -> None:
+    data = session(trial(agent=1), trial(agent=2, retrieval="contaminated"), trial("canopy"))
+    found = headline(data)
+    assert found.no_verdict == (
+        "everything is compared with baseline, and 1 of 2 trials of it had a tool that the mode "
+        "does not give."
+    )
+    assert found.ratios is None
+    assert found.qualified
+    assert [(one.mode, one.no_verdict) for one in found.standings] == [
+        ("canopy", "there is nothing to compare it with.")
+    ]
+
+
+def test_counts_in_the_reference_leave_no_verdict_where_nobody_compared_them(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    counts = {"difference": {"service": {"queries": 2, "expands": 0}}}
+    old = session(trial(), trial("canopy"), swarm("baseline", **counts))
+    assert "counters moved while its agents ran" in (headline(old).no_verdict or "")
+    compared = session(trial(), trial("canopy"), swarm("baseline", counters="contradict", **counts))
+    assert headline(compared).no_verdict is None
+
+
+@pytest.mark.parametrize(
+    ("connected", "least", "verdict"), [(9, 0.9, True), (8, 0.9, False), (3, 0.3, True)]
+)
+def test_too_few_connected_trials_leave_no_verdict_on_the_mode(
+    connected: int, least: float, verdict: bool, trial: Trial, session: Session
+) -> None:
+    labels = ["unused"] * connected + ["not-connected"] * (10 - connected)
+    data = session(
+        trial(), *of_canopy(trial, *labels), trial("canopy-service"), min_connected=least
+    )
+    found = standing(data)
+    assert (found.no_verdict is None) is verdict
+    if not verdict:
+        assert found.no_verdict == (
+            "8 of 10 trials (80%) were connected to the tool, and --min-connected asks for 90%."
+        )
+        ratios = headline(data).ratios
+        assert ratios is not None
+        assert ratios.columns == (Column(mode="canopy-service"),)
+
+
+def test_a_reference_with_a_tool_must_be_connected_too(trial: Trial, session: Session) -> None:
+    data = session(trial("canopy", retrieval="not-connected"), trial("canopy-service"))
+    assert "0 of 1 trial (0%) were connected" in (headline(data).no_verdict or "")
+
+
+def test_a_contaminated_control_has_no_verdict(trial: Trial, session: Session) -> None:
+    data = session(trial(), trial("told", retrieval="contaminated"), trial("canopy"))
+    assert "had a tool that the mode does not give" in (standing(data, "told").no_verdict or "")
+
+
+def test_a_contaminated_trial_of_a_tool_mode_qualifies(trial: Trial, session: Session) -> None:
+    seen = {"foreign": ["notes"], "connected": ["canopy"]}
+    touched = trial("canopy", agent=2, retrieval="contaminated", evidence=seen)
+    found = standing(session(trial(), trial("canopy"), touched))
+    assert found.no_verdict is None
+    assert found.qualifications == ("1 of 2 trials contaminated, and left out of the ratios",)
+
+
+@pytest.mark.parametrize(("failed_calls", "verdict"), [(2, False), (1, True)])
+def test_a_contaminated_trial_that_called_in_vain_was_not_connected(
+    failed_calls: int, verdict: bool, trial: Trial, session: Session
+) -> None:
+    seen = {"foreign": ["notes"], "connected": [], "calls": 2, "failed": failed_calls}
+    touched = trial("canopy", agent=2, retrieval="contaminated", evidence=seen)
+    found = standing(session(trial(), trial("canopy"), touched))
+    assert (found.no_verdict is None) is verdict
+
+
+def test_a_mode_without_a_comparable_trial_has_no_verdict(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    data = session(trial(), failed("canopy", "exit-code", "agent-failed"), trial("canopy-service"))
+    assert (standing(data).no_verdict or "").startswith("none of its trials can be compared")
+
+
+def test_a_mode_whose_trials_are_all_contaminated_says_so(trial: Trial, session: Session) -> None:
+    data = session(trial(), *of_canopy(trial, "contaminated", "contaminated"))
+    assert standing(data).no_verdict == ("none of its trials can be compared: 2 of 2 contaminated.")
+
+
+def test_trials_without_an_answer_qualify_also_the_reference(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    def with_limits(mode: str) -> list[TrialRecord]:
+        stopped = (("max-turns", 2), ("timeout", 3))
+        ends = [failed(mode, cause, "budget-reached", agent=at) for cause, at in stopped]
+        return [trial(mode, agent=1), *ends]
+
+    found = headline(session(*with_limits("baseline"), *with_limits("canopy")))
+    said = "2 of 3 trials in the ratios ended without an answer (1 max-turns, 1 timeout)"
+    assert [said in one.qualifications for one in found.standings] == [True, True]
+    assert found.ratios is not None
+
+
+def test_a_mode_without_any_answer_has_no_verdict(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    stopped = failed("canopy", "max-turns", "budget-reached")
+    broken = failed("canopy", "exit-code", "agent-failed", agent=2)
+    assert standing(session(trial(), stopped, broken)).no_verdict == (
+        "none of its trials gave an answer: 1 of 2 max-turns, 1 of 2 failed."
+    )
+    data = session(failed("baseline", "timeout", "budget-reached"), trial("canopy"))
+    assert headline(data).no_verdict == (
+        "everything is compared with baseline, and none of its trials gave an answer: 1 of 1 "
+        "timeout."
+    )
+
+
+def test_nothing_measured_is_no_verdict(failed: Trial, session: Session) -> None:
+    limited = failed("baseline", "rate-limited", "provider-limited")
+    assert (headline(session(limited)).no_verdict or "").startswith("nothing could be measured")
+    assert (headline(session(modes=("baseline",))).no_verdict or "").startswith("there is no rec")
+
+
+def test_who_did_not_use_the_tool_qualifies(trial: Trial, session: Session) -> None:
+    data = session(trial(), *of_canopy(trial, "used", "unused", "unused"))
+    found = headline(data)
+    assert standing(data).treatment == "connected in 3 of 3 trials, used in 1."
+    assert standing(data).qualifications == ("not used in 2 of 3 trials",)
+    assert not found.all_used
+    assert found.ratios is not None
+    assert [one.as_used for one in found.ratios.columns] == [False, True]
+
+
+def test_what_nobody_used_has_no_figures_as_used(trial: Trial, session: Session) -> None:
+    found = headline(session(trial(), *of_canopy(trial, "unused", "unused")))
+    assert found.ratios is not None
+    assert found.ratios.columns == (Column(mode="canopy"),)
+    assert not found.all_used
+
+
+def test_agents_that_show_nothing_are_not_barred(trial: Trial, session: Session) -> None:
+    found = standing(session(trial(), *of_canopy(trial, "unknown", "unknown")))
+    assert (found.no_verdict, found.treatment) == (None, "")
+    assert found.qualifications == ("whether the tool was connected cannot be told",)
+
+
+def test_a_trial_that_shows_nothing_qualifies(trial: Trial, session: Session) -> None:
+    found = standing(session(trial(), *of_canopy(trial, "used", "unknown")))
+    assert found.no_verdict is None
+    assert found.qualifications == (
+        "whether the tool was connected cannot be told of 1 of 2 trials",
+    )
+
+
+def test_failed_calls_of_its_tools_qualify(trial: Trial, session: Session) -> None:
+    calls = {"mcp__canopy__find": 4, "Grep": 9}
+    failures = {"mcp__canopy__find": 1, "Grep": 5}
+    data = session(trial(), trial("canopy", tool_calls=calls, tool_failures=failures))
+    assert standing(data).qualifications == ("1 of 4 calls of its tools failed",)
+
+
+def test_calls_that_were_never_answered_qualify(trial: Trial, session: Session) -> None:
+    find = "mcp__canopy__find"
+    calls: dict[str, Any] = {"tool_calls": {find: 2}, "tool_unanswered": {find: 1, "Grep": 3}}
+    failed: dict[str, Any] = {"tool_calls": {find: 3}, "tool_failures": {find: 1}}
+    said = standing(session(trial(), trial("canopy", **calls))).qualifications
+    assert said == ("1 of 2 calls of its tools was never answered",)
+    both = trial("canopy", **calls), trial("canopy", agent=2, **failed, tool_unanswered={find: 1})
+    assert standing(session(trial(), *both)).qualifications == (
+        "1 of 5 calls of its tools failed",
+        "2 of 5 calls of its tools were never answered",
+    )
+
+
+def test_a_contradiction_qualifies_and_an_explanation_does_not(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    def with_counters(verdict: str) -> Headline:
+        why = {"counters": verdict, "counters_why": ["So."]}
+        return headline(session(trial(), trial("canopy"), swarm("canopy", **why)))
+
+    assert with_counters("contradict").standings[0].qualifications == (
+        "the witnesses contradict each other",
+    )
+    assert not with_counters("explained").qualified
+
+
+def test_a_start_event_that_contradicts_qualifies(trial: Trial, session: Session) -> None:
+    said = trial("canopy", evidence={"start": "contradict", "why": ["It was failed."]})
+    assert standing(session(trial(), said)).qualifications == (
+        "the witnesses contradict each other",
+    )
+
+
+def test_counters_that_were_not_compared_qualify(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    found = standing(session(trial(), trial("canopy"), swarm("canopy", counters=None)))
+    assert found.qualifications == ("the tool's counters were not compared with the transcripts",)
+
+
+@pytest.mark.parametrize(
+    "service",
+    [None, {"query_cache_hit_rate": None}, {"queries": 2, "expands": None}, {"queries": -2}],
+)
+def test_one_counter_of_two_that_was_not_compared_qualifies(
+    service: dict[str, Any] | None, trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    change = {"feedback": {"query_events": 3, "expand_events": 3}, "service": service}
+    record = swarm("canopy-service", difference=change, after=change, before=change)
+    assert standing(
+        session(trial(), trial("canopy-service"), record), "canopy-service"
+    ).qualifications == ("the counters of the service were not compared with the transcripts",)
+
+
+def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    none: dict[str, Any] = {"feedback": None}
+    record = swarm("canopy", difference=none, after=none, before=none)
+    found = headline(session(trial(), trial("canopy"), record))
+    assert not found.qualified
+    assert found.agreeing == ("canopy",)
+    broken = swarm("canopy", difference=none, after={"feedback": {"query_events": None}})
+    assert headline(session(trial(), trial("canopy"), broken)).qualified
+
+
+def test_a_server_slow_to_start_qualifies(trial: Trial, session: Session) -> None:
+    overhead = [{"mode": "canopy", "server_seconds": {"canopy": 6.24, "quick": 5.0}}]
+    assert standing(session(trial(), trial("canopy"), overhead=overhead)).qualifications == (
+        "the server canopy took 6.2 s to answer before the session, and its agents wait for it too",
+    )
+
+
+def test_tools_without_a_use_qualify_where_the_mode_was_not_used(
+    trial: Trial, session: Session
+) -> None:
+    unusable = {"unusable_tools": ["b", "a"]}
+    assert not headline(session(trial(), trial("canopy", **unusable))).qualified
+    assert standing(session(trial(), *of_canopy(trial, "unused", **unusable))).qualifications == (
+        "not used in 1 of 1 trial",
+        "the agent had no way to use 2 tools (a, b)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "qualified"),
+    [
+        ({"mcp_servers": {"canopy": "failed", "other": "connected"}}, True),
+        ({"mcp_servers": {"canopy": "pending", "other": "connected"}}, False),
+    ],
+)
+def test_one_server_of_several_that_was_not_connected_qualifies(
+    shown: dict[str, Any], qualified: bool, trial: Trial, session: Session
+) -> None:
+    said = trial("canopy", evidence={"connected": ["other"]}, **shown)
+    assert headline(session(trial(), said)).qualified is qualified
+
+
+def test_failed_trials_of_the_reference_qualify(
+    trial: Trial, failed: Trial, session: Session
+) -> None:
+    data = session(
+        trial(agent=1),
+        failed("baseline", "exit-code", "agent-failed", agent=2),
+        failed("baseline", "rate-limited", "provider-limited", agent=3),
+        trial("canopy"),
+        planned={"baseline": 4, "canopy": 1},
+    )
+    assert standing(data, "baseline").qualifications == (
+        "3 of 4 trials left out of the ratios (1 failed, 1 not measured, 1 not run)",
+    )
+
+
+def test_a_server_without_counters_has_two_witnesses(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    data = session(trial(), trial("canopy"), swarm("canopy", counters=None, difference={}))
+    assert data.experiment is not None
+    bare = tuple(mode.model_copy(update={"probes": ()}) for mode in data.experiment.modes)
+    experiment = data.experiment.model_copy(update={"modes": bare})
+    found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
+    assert not found.qualified
+    assert (found.agreeing, found.uncounted) == ((), ("canopy",))
+
+
+def test_the_words_on_counters_are_for_each_mode(
+    trial: Trial, swarm: Swarm, session: Session
+) -> None:
+    bare = swarm("canopy-service", counters=None, difference={})
+    data = session(trial(), trial("canopy"), trial("canopy-service"), bare)
+    assert data.experiment is not None
+    modes = tuple(
+        mode.model_copy(update={"probes": ()}) if mode.name == "canopy-service" else mode
+        for mode in data.experiment.modes
+    )
+    experiment = data.experiment.model_copy(update={"modes": modes})
+    found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
+    assert not found.qualified
+    assert (found.agreeing, found.uncounted) == (("canopy",), ("canopy-service",))

@@ -1,0 +1,155 @@
+from collections.abc import Callable
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.report.report import Column, Ratio, Ratios
+from swarm_bench.core.session.records import SessionData, TrialRecord
+
+Trial = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+
+
+def ratios(data: SessionData) -> Ratios:
+    found = summarise(data).headline.ratios
+    assert found is not None
+    return found
+
+
+def ratio(found: Ratios, key: str) -> Ratio | None:
+    return next(row for row in found.rows if row.metric.key == key).ratios[0]
+
+
+def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Session) -> None:
+    tokens = {
+        ("baseline", "a"): (100, 110, 900),
+        ("canopy", "a"): (55, 11, 77),
+        ("baseline", "b"): (10, 20, 30),
+        ("canopy", "b"): (40, 40, 40),
+        ("baseline", "c"): (10, 10, 10),
+        ("canopy", "c"): (7, 8, 9),
+    }
+    trials = [
+        trial(
+            mode, task=task, task_id=task, run=run, agent="abc".index(task) + 1, total_tokens=number
+        )
+        for (mode, task), numbers in tokens.items()
+        for run, number in enumerate(numbers, start=1)
+    ]
+    found = ratios(session(*trials))
+    # a: 55 / 110, b: 40 / 20, c: 8 / 10
+    assert ratio(found, "total_tokens") == Ratio(median=0.8, low=0.5, high=2.0, tasks=3)
+    assert (found.reference, found.columns) == ("baseline", (Column(mode="canopy"),))
+    assert (found.tasks, found.runs) == (3, 3)
+
+
+def test_a_task_without_the_figure_in_both_modes_is_not_in_it(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(
+        session(
+            trial(task="a", cost=2.0),
+            trial(task="b", agent=2, cost=None),
+            trial(task="c", agent=3, cost=0.0),
+            trial("canopy", task="a", cost=1.0),
+            trial("canopy", task="b", agent=2, cost=1.0),
+            trial("canopy", task="c", agent=3, cost=1.0),
+        )
+    )
+    assert ratio(found, "cost") == Ratio(median=0.5, low=0.5, high=0.5, tasks=1)
+    assert found.tasks == 3
+
+
+def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Session) -> None:
+    found = ratios(
+        session(
+            trial(task="a", agent=1, num_turns=4),
+            trial("canopy", task="a", agent=1, num_turns=8),
+            trial(
+                "canopy",
+                task="a",
+                agent=2,
+                num_turns=1,
+                status="agent-failed",
+                cause="error-result",
+            ),
+            trial("canopy", task="a", agent=3, num_turns=400, retrieval="contaminated"),
+        )
+    )
+    assert ratio(found, "num_turns") == Ratio(median=2, low=2, high=2, tasks=1)
+
+
+def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session: Session) -> None:
+    """Claude Code's turns: one for each result of a tool, and calls of built-in tools come in
+    parallel."""
+    trials = [
+        trial(num_turns=20, requests=4),
+        trial(agent=2, num_turns=21, requests=5),
+        trial("canopy", num_turns=3, requests=3),
+    ]
+    found = ratios(session(*trials))
+    assert ratio(found, "requests") == Ratio(median=3 / 4.5, low=3 / 4.5, high=3 / 4.5, tasks=1)
+    assert "num_turns" not in {row.metric.key for row in found.rows}
+    unknown = trial("canopy", agent=2, num_turns=3)
+    found = ratios(session(*trials, unknown))
+    assert ratio(found, "num_turns") == Ratio(median=3 / 20.5, low=3 / 20.5, high=3 / 20.5, tasks=1)
+    assert "requests" not in {row.metric.key for row in found.rows}
+    died = trial("canopy", agent=2, status="agent-failed", cause="no-output", num_turns=1)
+    assert ratio(ratios(session(*trials, died)), "requests") is not None
+
+
+def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) -> None:
+    found = ratios(
+        session(
+            trial(num_turns=5),
+            trial("canopy", agent=2, num_turns=15, result_lines=None),
+            trial(
+                "canopy",
+                num_turns=15,
+                status="budget-reached",
+                cause="max-turns",
+                result_lines=None,
+            ),
+        )
+    )
+    assert ratio(found, "num_turns") == Ratio(median=3, low=3, high=3, tasks=1)
+    assert ratio(found, "result_lines") is None
+
+
+def test_as_used_has_only_trials_that_used_the_tool_against_all_others(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(
+        session(
+            trial(task="a", agent=1, total_tokens=100),
+            trial(task="a", agent=2, total_tokens=300),
+            trial("canopy", task="a", agent=1, total_tokens=100),
+            trial("canopy", task="a", agent=2, total_tokens=500, retrieval="unused"),
+        )
+    )
+    assert found.columns == (Column(mode="canopy"), Column(mode="canopy", as_used=True))
+    tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
+    assert [one and one.median for one in tokens.ratios] == [1.5, 0.5]
+
+
+def test_as_used_of_a_reference_with_a_tool_has_only_what_used_it(
+    trial: Trial, session: Session
+) -> None:
+    mode = "canopy-service"
+    found = ratios(
+        session(
+            trial("canopy", task="a", agent=1, total_tokens=100),
+            trial("canopy", task="a", agent=2, total_tokens=300, retrieval="unused"),
+            trial(mode, task="a", agent=1, total_tokens=50),
+            trial(mode, task="a", agent=2, total_tokens=350),
+        )
+    )
+    assert found.reference_as_used
+    assert found.columns == (Column(mode=mode), Column(mode=mode, as_used=True))
+    tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
+    assert [one and one.median for one in tokens.ratios] == [1, 2]
+
+
+def test_a_reference_whose_tool_nobody_used_has_no_figures_as_used(
+    trial: Trial, session: Session
+) -> None:
+    found = ratios(session(trial("canopy", retrieval="unused"), trial("canopy-service")))
+    assert found.columns == (Column(mode="canopy-service"),)

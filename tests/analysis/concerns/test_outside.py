@@ -1,0 +1,42 @@
+"""Findings of the fourth witness in the headline and the warnings."""
+
+from typing import Any
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.report.report import Report
+from tests.analysis.conftest import make_session, make_trial
+
+
+def report(**trials: Any) -> Report:
+    return summarise(make_session(*(one for each in trials.values() for one in each)))
+
+
+def reaching(mode: str, agent: int, *sentences: str) -> Any:
+    return make_trial(mode, agent=agent, evidence={"outside": sentences})
+
+
+def test_a_baseline_that_reached_a_tool_qualifies_every_comparison() -> None:
+    found = report(
+        baseline=[reaching("baseline", 1), reaching("baseline", 2, "It started canopy-mcp.")],
+        canopy=[make_trial("canopy"), make_trial("canopy", agent=2)],
+    )
+    said = {one.mode: one.qualifications for one in found.headline.standings}
+    assert ["1 of 2 trials seem" in one for one in said["baseline"]] == [True]
+    assert ["1 of 2 trials of baseline" in one for one in said["canopy"]] == [True]
+    assert found.headline.no_verdict is None
+    assert found.headline.ratios is not None
+    (warning,) = [one for one in found.warnings if "reached a tool" in one]
+    assert warning.startswith("baseline: 1 of 2 trials")
+    assert "(agent 2). It started canopy-mcp. They stay" in warning
+
+
+def test_a_mode_that_reached_another_ones_tool_is_qualified_alone() -> None:
+    found = report(
+        baseline=[make_trial()],
+        canopy=[reaching("canopy", 1, *(f"It started tool-{n}." for n in range(5)))],
+    )
+    assert [one.mode for one in found.headline.standings if one.qualifications] == ["canopy"]
+    (warning,) = [one for one in found.warnings if "reached a tool" in one]
+    assert "tool-2" in warning
+    assert "tool-3" not in warning
+    assert "2 more, in metrics.jsonl" in warning

@@ -1,0 +1,193 @@
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.comparison.legend import BY_RULES
+from swarm_bench.analysis.noise.calibration import calibration
+from swarm_bench.analysis.noise.formulas import detectable
+from swarm_bench.core.report.calibration import Calibration, Noise
+from swarm_bench.core.session.records import SessionData, TrialRecord
+
+Make = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+ARMS = ("canopy", "canopy-again")
+
+
+@pytest.fixture
+def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
+    """Of two tasks and two runs; `figures` gives the changes of a trial from its arm, run and
+    agent."""
+
+    def calibrated(figures: Callable[[int, int, int], dict[str, Any]]) -> Calibration:
+        trials = [
+            trial(
+                "canopy", run=run, agent=agent, task_id="ab"[agent - 1], **figures(arm, run, agent)
+            ).model_copy(update={"mode": mode})
+            for arm, mode in enumerate(ARMS)
+            for run in (1, 2)
+            for agent in (1, 2)
+        ]
+        changes = {
+            "benchmark": "calibrate",
+            "agents": 2,
+            "runs": 2,
+            "modes": [{"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS],
+        }
+        experiment = session(trial()).experiment
+        assert experiment is not None
+        changed = experiment.model_validate({**experiment.model_dump(), "order": (), **changes})
+        return calibration(SessionData(experiment=changed, trials=tuple(trials), swarms=()))
+
+    return calibrated
+
+
+def row(found: Calibration, key: str) -> Noise:
+    return {row.metric.key: row for row in found.rows}[key]
+
+
+def test_without_its_tool_a_mode_has_no_noise_floor(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    found = calibrated(lambda arm, *_: {"retrieval": "not-connected"} if arm else {})
+    assert found.no_floor is not None
+    assert found.no_floor.startswith("canopy-again: 0 of 4 trials (0%) were connected")
+    assert calibrated(lambda *_: {}).no_floor is None
+
+
+def test_what_never_differs_is_still(calibrated: Callable[..., Calibration]) -> None:
+    found = row(calibrated(lambda *_: {}), "effective_tokens")
+    assert found.still
+    assert (found.pairs, found.identical, found.tasks, found.missing) == (4, 4, 2, 0)
+    assert (found.effect, found.largest, found.spread) == (1, 1, 1)
+
+
+def test_arms_that_are_apart_by_a_factor(calibrated: Callable[..., Calibration]) -> None:
+    """Task a: 10 against 20, task b: 10 against 5; the same in both runs."""
+
+    def figures(arm: int, _: int, agent: int) -> dict[str, Any]:
+        return {"cost": 10.0 * (1 if arm == 0 else (2, 0.5)[agent - 1])}
+
+    found = row(calibrated(figures), "cost")
+    assert not found.still
+    assert found.identical == 0
+    assert found.effect == pytest.approx(1)
+    assert found.largest == pytest.approx(2)
+    assert found.spread == 1
+    assert found.interval is not None
+    assert found.interval.low < 1e-2
+
+
+def test_the_spread_of_runs(calibrated: Callable[..., Calibration]) -> None:
+    """Two runs that are apart by e: a standard deviation of 1 / sqrt(2) on the log scale."""
+    found = row(calibrated(lambda _, run, __: {"cost": 2.718281828459045**run}), "cost")
+    assert found.effect == pytest.approx(1)
+    assert found.spread == pytest.approx(2.718281828459045**0.5**0.5)
+    assert found.planned is not None
+    assert found.planned.low == pytest.approx(1 / found.planned.high)
+    # More tasks and more runs find smaller differences.
+    highs = [one.high for one in found.grid if one]
+    assert highs[:3] == sorted(highs[:3], reverse=True)
+    assert highs[::3] == sorted(highs[::3], reverse=True)
+
+
+def test_scores_are_differences(calibrated: Callable[..., Calibration]) -> None:
+    found = row(calibrated(lambda arm, *_: {"references": 3 + arm}), "references")
+    assert (found.relative, found.effect, found.largest, found.spread) == (False, 1, 1, 0)
+
+
+def test_no_ratio_is_taken_to_zero(calibrated: Callable[..., Calibration]) -> None:
+    """In the first run both arms have 0; in the second one the first arm of task a has."""
+
+    def figures(arm: int, run: int, agent: int) -> dict[str, Any]:
+        return {"cost": 0.0 if run == 1 or (arm, agent) == (0, 1) else 3.0}
+
+    found = row(calibrated(figures), "cost")
+    assert (found.pairs, found.identical, found.missing, found.zeros) == (4, 3, 0, 3)
+    assert (found.tasks, found.effect, found.still) == (1, 1, False)
+
+
+def test_zero_throughout_never_differs(calibrated: Callable[..., Calibration]) -> None:
+    found = row(calibrated(lambda *_: {"tool_calls": {}}), "tool_calls")
+    assert (found.pairs, found.identical, found.missing) == (4, 4, 0)
+    assert found.still
+    assert found.effect is None
+
+
+def test_what_one_arm_lacks_is_missing_and_no_zero(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda arm, *_: {"cost": None if arm else 3.0})
+    assert "cost" in {metric.key for metric in found.unknown}
+
+
+def test_a_tool_without_its_time_makes_the_sum_unknown(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    def figures(arm: int, *_: int) -> dict[str, Any]:
+        return {"tool_calls": {"Read": 2, "Grep": 1}, "tool_seconds": {"Read": 0.5}}
+
+    found = calibrated(figures)
+    assert "tool_seconds" in {metric.key for metric in found.unknown}
+    assert row(found, "tool_calls").still
+
+
+def test_a_failed_trial_is_counted_and_left_out(calibrated: Callable[..., Calibration]) -> None:
+    def figures(arm: int, run: int, agent: int) -> dict[str, Any]:
+        failed = {"status": "agent-failed", "cause": "error-result"}
+        return failed if (arm, run, agent) == (1, 2, 2) else {}
+
+    found = calibrated(figures)
+    assert (found.left_out, row(found, "cost").missing, row(found, "cost").pairs) == (1, 1, 3)
+    assert row(found, "completed").identical == 3
+
+
+def test_the_headline_says_what_is_noise_and_what_less_takes(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    cost, *_, still = calibrated(lambda _, run, __: {"cost": 1.05**run}).headline
+    said = re.fullmatch(
+        r"Cost: differences below (\d+) % cannot reliably be told from noise here "
+        r"\(2 tasks × 2 runs\); "
+        r"for 10 % it takes about (\d+) tasks × 2 runs\.",
+        cost,
+    )
+    assert said is not None
+    sd = math.log(1.05) / math.sqrt(2)
+    percent, tasks = map(int, said.groups())
+    assert percent == round((math.exp(detectable(sd, 2, 2) or 0) - 1) * 100)
+    assert (detectable(sd, tasks, 2) or 0) <= math.log(1.1) < (detectable(sd, tasks - 1, 2) or 0)
+    assert "tokens" in still
+    assert "never varied" in still
+
+
+def test_of_much_noise_a_factor_is_named(calibrated: Callable[..., Calibration]) -> None:
+    large, *_ = calibrated(lambda _, run, __: {"cost": 1.25**run}).headline
+    assert re.match(
+        r"Cost: differences below a factor of \d\.\d cannot reliably be told from noise here", large
+    )
+    huge, *_ = calibrated(lambda _, run, __: {"cost": 50.0**run}).headline
+    assert "Cost: even a factor of 10 cannot reliably be told from noise here" in huge
+
+
+def test_where_nothing_varied_the_headline_says_so(calibrated: Callable[..., Calibration]) -> None:
+    (only,) = calibrated(lambda *_: {}).headline
+    assert "never varied" in only
+
+
+def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda _, run, __: {"fixed_rules": True, "cost": 1.1**run})
+    spent = found.spent_by_rules
+    assert spent is not None
+    apart = {row.metric.key for row in spent.rows}
+    assert {"cost", "effective_tokens", "num_turns", "result_lines"} <= apart
+    assert not apart & {row.metric.key for row in found.rows}
+    *others, last = found.headline
+    assert last == BY_RULES
+    assert not any(re.search("[Cc]ost|tokens", line) for line in others)
+    assert calibrated(lambda *_: {}).spent_by_rules is None
+
+
+def test_without_its_tool_there_is_no_headline(calibrated: Callable[..., Calibration]) -> None:
+    found = calibrated(lambda _, run, __: {"retrieval": "not-connected", "cost": 1.1**run})
+    assert found.headline == ()

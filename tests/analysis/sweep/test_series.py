@@ -1,0 +1,177 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.sweep.series import series
+from swarm_bench.core.report.series import Cell, Series
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.reports.series import render_series
+
+Make = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+TOOL = "mcp__canopy__canopy_query"
+
+
+@pytest.fixture
+def grown(
+    trial: Make, swarm: Callable[..., SwarmRecord], session: Session
+) -> Callable[..., Series]:
+    """Of two tasks in swarms of 1 and of 2; `figures` gives the changes of a trial."""
+
+    def grown(figures: Callable[[int, int], dict[str, Any]], **counters: Any) -> Series:
+        def of(size: int) -> SessionData:
+            trials = [
+                trial(
+                    "canopy-service", agent=agent, task_id="ab"[agent - 1], **figures(size, agent)
+                )
+                for agent in (1, 2)
+            ]
+            made = swarm("canopy-service", index_seconds=2.0 * size, **counters)
+            return session(*trials, made, swarm_size=size, agents=2)
+
+        return series({2: of(2), 1: of(1)})
+
+    return grown
+
+
+def cells(found: Series, key: str) -> tuple[Cell, ...]:
+    (mode,) = found.modes
+    return {row.metric.key: row.cells for row in mode.rows}[key]
+
+
+def test_each_size_is_held_against_the_smallest(grown: Callable[..., Series]) -> None:
+    """Task a takes 10 and then 20 seconds, task b 100 and then 100."""
+    found = grown(lambda size, agent: {"wall_seconds": (10.0 * size, 100.0)[agent - 1]})
+    assert found.sizes == (1, 2)
+    assert cells(found, "wall_seconds") == (Cell(value=55), Cell(value=60, ratio=1.5))
+    assert cells(found, "index_seconds") == (Cell(value=2), Cell(value=4, ratio=2))
+
+
+def test_time_and_failures_of_the_modes_own_tool(grown: Callable[..., Series]) -> None:
+    def figures(size: int, agent: int) -> dict[str, Any]:
+        return {
+            "tool_calls": {TOOL: 4, "Read": 10},
+            "tool_seconds": {TOOL: 2.0 * size, "Read": 9.0},
+            "tool_failures": {TOOL: size - 1, "Read": 5},
+        }
+
+    found = grown(figures)
+    assert cells(found, "call_seconds") == (Cell(value=0.5), Cell(value=1, ratio=2))
+    assert cells(found, "failed_calls") == (Cell(value=0, of=8), Cell(value=2, of=8))
+    sentence = found.modes[0].sentence
+    assert "a call of the tool takes 2.00 times as long" in sentence
+    assert "there are 2 failed calls instead of 0" in sentence
+
+
+def test_what_nobody_timed_is_unknown(grown: Callable[..., Series]) -> None:
+    found = grown(lambda *_: {"tool_calls": {TOOL: 4}})
+    assert "call_seconds" in {metric.key for metric in found.modes[0].unknown}
+    assert "Not reported by anything in this series: Time per call" in render_series(found)
+
+
+def test_the_cache_of_the_service(grown: Callable[..., Series]) -> None:
+    counted = {"service": {"query_cache_hits": 1, "query_cache_misses": 3}}
+    found = grown(lambda *_: {}, difference=counted)
+    assert cells(found, "hit_rate") == (Cell(value=0.25), Cell(value=0.25))
+
+
+def test_failed_trials_are_counted_and_warned_of(grown: Callable[..., Series]) -> None:
+    def figures(size: int, agent: int) -> dict[str, Any]:
+        failed = {"status": "agent-failed", "cause": "error-result"}
+        return failed if (size, agent) == (2, 2) else {}
+
+    found = grown(figures)
+    assert cells(found, "unanswered") == (Cell(value=0, of=2), Cell(value=1, of=2))
+    assert any("agents-2/summary.md" in warning for warning in found.warnings)
+
+
+def test_the_headlines_of_the_sizes_stand_on_top(grown: Callable[..., Series]) -> None:
+    """What is said of both is said once."""
+
+    def figures(size: int, agent: int) -> dict[str, Any]:
+        unused = {"retrieval": "unused", "mcp_calls": 0, "evidence": {"connected": ["canopy"]}}
+        return unused if (size, agent) == (2, 2) else {}
+
+    found = grown(figures, counters=None)
+    page = render_series(found)
+    for line in (
+        "- **canopy-service**, 1 at a time: connected in 2 of 2 trials, used in 2.",
+        "- **canopy-service**, 2 at a time: connected in 2 of 2 trials, used in 1.",
+        "- **canopy-service**, 2 at a time, with caveats: not used in 1 of 2 trials.",
+        "- **canopy-service**, 1, 2 at a time, with caveats: the tool's counters were not compared",
+    ):
+        assert line in page
+    assert page.index("## Headline") < page.index("## Warnings")
+    assert found.modes[0].sentence.endswith("Caveats: see the headline.")
+
+
+def test_without_a_verdict_nothing_is_said_of_sharing(trial: Make, session: Session) -> None:
+    """The baseline was contaminated in the larger swarms: nothing can be compared with it."""
+
+    def of(size: int) -> SessionData:
+        touched = {"retrieval": "contaminated"} if size == 2 else {}
+        trials = [trial(wall_seconds=3.0, **touched), trial("canopy", wall_seconds=9.0 * size)]
+        return session(*trials, swarm_size=size)
+
+    found = series({1: of(1), 2: of(2)})
+    assert {mode.sentence for mode in found.modes} == {""}
+    ratios = {cell.ratio for mode in found.modes for row in mode.rows for cell in row.cells}
+    assert ratios == {None}
+    page = render_series(found)
+    touched = "everything is compared with baseline, and 1 of 1 trial of it had a tool"
+    for part in (
+        f"- 2 at a time: there is **no verdict**: {touched}",
+        "**canopy**, 2 at a time: connected in 1 of 1 trial, used in 1. **no verdict**: there is",
+        "- baseline: nothing can be said; there is no verdict on it with 2 at a time.",
+        "- canopy: nothing can be said; there is no verdict on it with 2 at a time.",
+        "Left out of the times and tokens: 2 at a time: 1 of 1 trial (1 contaminated).",
+    ):
+        assert part in page
+    wall = next(line for line in page.splitlines() if line.startswith("| Wall time"))
+    assert [cell.strip() for cell in wall.split("|")[2:4]] == ["3.00s", "left out"]
+
+
+def test_another_mode_that_has_no_verdict_takes_nothing_from_the_baseline(
+    trial: Make, session: Session
+) -> None:
+    def of(size: int) -> SessionData:
+        trials = [trial(wall_seconds=3.0 * size), trial("canopy", retrieval="contaminated")]
+        return session(*trials, swarm_size=size)
+
+    baseline, canopy = series({1: of(1), 2: of(2)}).modes
+    assert "an agent takes 2.00 times as long" in baseline.sentence
+    assert (canopy.sentence, canopy.no_verdict) == ("", (1, 2))
+    assert canopy.left_out[0] == "1 at a time: 1 of 1 trial (1 contaminated)"
+
+
+def test_a_size_that_was_not_run_is_named(trial: Make, session: Session) -> None:
+    agents = {"agents": {"value": [1, 2], "source": "command line"}}
+    found = series({1: session(trial(), swarm_size=1, settings=agents)})
+    assert found.warnings[0] == "2 agents: not run; --continue runs it."
+    assert "1, 2 (not run)" in render_series(found)
+
+
+def test_one_size_says_nothing_of_sharing(trial: Make, session: Session) -> None:
+    found = series({4: session(trial(), swarm_size=4)})
+    assert found.modes[0].sentence == ""
+    assert "Nothing can be said yet" in render_series(found)
+
+
+def test_what_fixed_rules_spent_is_apart(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, _: {"fixed_rules": True, "effective_tokens": 10 * size})
+    (mode,) = found.modes
+    assert "effective_tokens" not in {row.metric.key for row in mode.rows}
+    assert [row.metric.key for row in mode.spent_by_rules] == ["effective_tokens"]
+    assert "tokens" not in mode.sentence
+    page = render_series(found)
+    assert page.index("## What sharing costs") < page.index(f"## {found.title_of_spent}")
+    assert page.index(f"> {found.banner_of_spent}") < page.index("| Effective tokens")
+
+
+def test_what_a_model_spent_is_with_the_rest(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, _: {"effective_tokens": 10 * size})
+    assert cells(found, "effective_tokens") == (Cell(value=10), Cell(value=20, ratio=2))
+    assert found.modes[0].spent_by_rules == ()
+    assert found.title_of_spent not in render_series(found)
+    assert "Correctness was not measured" in render_series(found)

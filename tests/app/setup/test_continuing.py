@@ -1,0 +1,121 @@
+"""A session of one's own goes on from any folder, and says what keeps it from that."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import yaml
+
+from swarm_bench.app import session
+from swarm_bench.app.setup.preparation import prepared
+from swarm_bench.app.trust.approval import approve, remember_session
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.reports.plan.plan import Planned
+
+AGENT = {
+    "name": "own",
+    "command": ["true", "{{ prompt }}", "{{ mcp_config }}", "{{ max_turns }}"],
+    "output": {"format": "json", "answer": "$.answer"},
+}
+GIVEN = {
+    "modes": ["baseline", "../good.json"],
+    "tasks": "../t.yaml",
+    "agent": "../slow.yaml",
+    "agents": 1,
+    "runs": 2,
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files of the user's, a repository `app` among them, which is gone to."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    here = tmp_path / "w"
+    (here / "app").mkdir(parents=True)
+    (here / "other").mkdir()
+    (here / "app" / "a.py").write_text("A = 1\n")
+    good = {"mcpServers": {"x": {"command": "true"}}}
+    (here / "good.json").write_text(json.dumps(good))
+    tasks = [{"id": "a", "title": "A", "prompt": "Where is A?"}]
+    (here / "t.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+    (here / "slow.yaml").write_text(yaml.safe_dump(AGENT))
+    monkeypatch.chdir(here / "app")
+    return here
+
+
+def make(given: Mapping[str, Any], folder: Path) -> Experiment:
+    """A session as a call stores and remembers it, before its first trial."""
+    resolved = session.resolve(given, "swarm", None)
+    experiment = anyio.run(_experiment, resolved)
+    store(experiment, folder)
+    remember_session(experiment, resolved, ignore, continued=False)
+    return experiment
+
+
+async def _experiment(resolved: Resolved) -> Experiment:
+    async with prepared(resolved, "swarm", None, None) as ready:
+        return ready.experiment
+
+
+def store(experiment: Experiment, folder: Path) -> None:
+    made = SessionFolder(folder)
+    made.make()
+    made.write_experiment(experiment)
+
+
+def ignore(event: object) -> None:
+    """Hears an event, and says nothing."""
+
+
+def go_on(folder: Path, **given: object) -> Planned:
+    resolved = session.resolve({"resume": str(folder), **given}, "swarm", None)
+    return session.planned(approve(resolved), "swarm")
+
+
+def test_a_session_of_ones_own_goes_on_from_any_folder(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(GIVEN, place / "out")
+    monkeypatch.chdir(place / "other")
+    grown = go_on(place / "out", runs=3).experiment
+    assert grown.runs == 3
+    assert [mode.name for mode in grown.modes] == ["baseline", "good"]
+    files = {"modes": ["baseline", "../good.json"], "agent": "../slow.yaml", "tasks": "../t.yaml"}
+    assert len(go_on(place / "out", **files).experiment.tasks) == 1
+    with pytest.raises(UsageError, match="give 2 or more"):  # before anything is copied
+        session.resolve({"resume": str(place / "out"), "runs": 1}, "swarm", None)
+    (place / "other" / "good.json").write_text("{}")
+    with pytest.raises(UsageError, match="both called 'good'"):
+        go_on(place / "out", modes=["./good.json"])
+
+
+def test_paths_of_an_older_session_are_those_of_its_files(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make({**GIVEN, "agent": "scout"}, place / "new")
+    typed = made.settings["modes"].model_copy(update={"value": GIVEN["modes"]})
+    store(made.model_copy(update={"settings": {**made.settings, "modes": typed}}), place / "old")
+    monkeypatch.chdir(place / "other")
+    assert go_on(place / "old", runs=3).experiment.runs == 3
+    (place / "good.json").write_text(json.dumps({"mcpServers": {"x": {"command": "false"}}}))
+    with pytest.raises(UsageError, match="has changed since the session began"):
+        go_on(place / "old", runs=3)
+
+
+def test_the_plan_shows_an_agent_whose_file_changed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(GIVEN, place / "out")
+    (place / "slow.yaml").write_text(yaml.safe_dump({**AGENT, "about": "changed"}))
+    monkeypatch.chdir(place / "other")
+    resolved = session.resolve({"resume": str(place / "out")}, "swarm", None)
+    planned = session.planned(approve(resolved, refuse=False), "swarm")
+    assert planned.experiment.agent.name == "own (slow.yaml)"
+    (withheld,) = planned.launches.withheld
+    assert "slow.yaml" in withheld

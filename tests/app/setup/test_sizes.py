@@ -1,0 +1,78 @@
+"""How many agents a session has, and of how many tasks, from what was asked for."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.app.setup.sizes import check_alike, check_trials, sizes
+from swarm_bench.config.settings import Member, load
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import Repository, Setting
+from tests.engine.test_plan import experiment
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: object) -> object:
+    stored = {name: Setting(value=value, source="default") for name, value in session.items()}
+    found = sizes(load(given, session=stored), benchmark, tasks=5)
+    return found.all_tasks, found.agents, found.concurrency
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, (True, 4, 4)),
+        ({"concurrency": 9}, (True, 4, 9)),
+        ({"all_tasks": True}, (True, 4, 4)),
+        ({"agents": 2}, (False, 2, 2)),
+        ({"agents": 2, "all_tasks": True}, (True, 2, 2)),
+        ({"agents": 2, "all_tasks": True, "concurrency": 9}, (True, 2, 9)),
+    ],
+)
+def test_without_a_number_of_agents_every_task_has_one(
+    given: dict[str, Any], found: tuple[object, ...]
+) -> None:
+    assert sized(given) == sized(given, "calibrate") == found
+    assert sized(given, "ab") == (True, 1, 1)
+
+
+def test_a_concurrency_that_was_not_typed_is_an_upper_bound() -> None:
+    Path("swarm-bench.toml").write_text("concurrency = 2\n")
+    assert sized({"agents": 1}) == (False, 1, 1)
+    assert sized({"agents": 3}) == (False, 3, 2)
+
+
+def test_agents_that_share_out_the_tasks_limit_how_many_run_at_once() -> None:
+    with pytest.raises(UsageError, match="--concurrency 9 is more than the 2 agents of a swarm"):
+        sized({"agents": 2, "concurrency": 9})
+
+
+def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, four agents shared out the tasks when nobody said how many."""
+    monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
+    assert sized({}, agents=[4], all_tasks=False) == (False, 4, 4)
+    assert sized({}, agents=[], all_tasks=False) == (True, 4, 4)
+
+
+def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
+    check_trials(load({"runs": 100}), "swarm", 10, 100)
+    many = r"^That is 200,000 trials, and a session has at most 100,000; "
+    with pytest.raises(UsageError, match=many + "lower --agents or --runs$"):
+        check_trials(load({"runs": 200, "agents": 1000}), "swarm", 1, 5)
+    with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
+        check_trials(load({"runs": 200}), "swarm", 10, 100)
+
+
+def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
+    commit = Repository(path="/r", kind="git", tree="t", files=1, bytes=1, commit="abc1234567890")
+    member = Member(size=1, like=experiment(repository=commit))
+    now = experiment(repository=commit.model_copy(update={"tree": "u", "commit": "fed"}))
+    with pytest.raises(UsageError, match="check out abc123456789 again, or begin a new series"):
+        check_alike(now, replace(load({}), member=member))

@@ -1,0 +1,78 @@
+"""What a tool left in the clone and in its home."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.agents.scout.adapter import Scout
+from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
+from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.surroundings import Surroundings
+from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+
+pytestmark = pytest.mark.anyio
+MODE = Mode(name="tool", source="test", servers={"s": {}}, services=("canopy-service",))
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Kit:
+    repository = Repository(path="/r/shop", kind="folder", tree="t", files=1, bytes=1)
+    experiment = Experiment(
+        session="s", created_at=datetime.now(UTC), benchmark="swarm", repository=repository,
+        modes=(MODE,), suite="x", agents=1, concurrency=1,
+        tasks=(Task(id="t", title="t", prompt="t"),), agent=Program(name="scout"),
+        index="cold", runs=1, seed=0, order=(("tool",),),
+        limits=Limits(max_turns=1, timeout=1, index_timeout=1),
+    )  # fmt: skip
+    kit = Kit(
+        experiment=experiment,
+        agent=Scout(),
+        snapshot=Snapshot(path=tmp_path, repository=repository, files=frozenset()),
+        folder=SessionFolder(tmp_path / "session"),
+        work=tmp_path / "work",
+        programs={},
+        user_environment={},
+        scorers=(),
+        prompt=lambda *_: "",
+        page=lambda *_: "",
+        emit=lambda _: None,
+    )
+    kit.workspace.mkdir(parents=True)
+    return kit
+
+
+@pytest.mark.parametrize(("home", "counted"), [("work/home", 3 + 500), ("users/me", 3)])
+async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
+    kit: Kit, tmp_path: Path, home: str, counted: int
+) -> None:
+    """Who gives one with `--agent-env HOME=…` has more there than an index."""
+    place = tmp_path / home
+    place.mkdir(parents=True)
+    (place / "before").write_bytes(b"x" * 70)
+    around = Surroundings(
+        workspace=kit.workspace,
+        placeholders={},
+        monitor=TreeMonitor(),
+        attempts={},
+        home={"HOME": str(place)},
+    )
+    ground = Groundwork(kit, MODE, "tag", lambda: around)
+    async with ground.around():
+        (kit.workspace / "index").write_bytes(b"abc")
+        (place / "more").write_bytes(b"x" * 500)
+        await ground.look()
+    assert ground.figures.index_bytes == counted
+
+
+async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
+    around = Surroundings(
+        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    ground = Groundwork(kit, MODE, "tag", lambda: around)
+    async with ground.around():
+        await ground.look()
+    assert ground.figures.index_bytes == 0

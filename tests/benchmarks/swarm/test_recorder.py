@@ -1,0 +1,153 @@
+"""What is kept of a session, and what is not."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarm_bench.benchmarks.swarm.recorder import (
+    Printed,
+    Ran,
+    Recorder,
+    left_by,
+    recorded_trial,
+    shareable,
+)
+from swarm_bench.core.outcome import Launch
+from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
+from swarm_bench.core.session.recording import RecordedTrial, Recording
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import Trial
+from swarm_bench.runtime.process import ProcessResult
+from tests.engine.test_plan import experiment
+
+TRIAL = "0123456789ab"
+KEY = "sk-a-secret-value"
+
+
+def record(**changes: object) -> TrialRecord:
+    values = {"mode": "canopy", "agent": 1, "task": "t", "trial": TRIAL, "task_id": "t1"}
+    return TrialRecord.model_validate({**values, "cause": "finished", **changes})
+
+
+def line(launch: Launch | None, result: ProcessResult | None, **changes: object) -> RecordedTrial:
+    made = record(**changes)
+    assert made.cause is not None
+    task = Task(id="t1", title="t1", prompt="t")
+    trial = Trial(id=TRIAL, run=1, mode="canopy", agent=1, task=task)
+    ran = Ran(
+        prompt="do t1",
+        workspace="/w",
+        program_version="1.2",
+        cause=made.cause,
+        launch=launch,
+        result=result,
+    )
+    return recorded_trial(trial, made, ran)
+
+
+def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> None:
+    server = {"command": "/home/me/tool", "env": {"TOKEN": KEY}, "headers": {"X": KEY}}
+    mode = Mode(name="canopy", source="/home/me/canopy.json", servers={"tool": server})
+    one = experiment(modes=["canopy"]).model_copy(
+        update={
+            "modes": (mode,),
+            "agent": Program(name="a", path="/home/me/bin/a"),
+            "retrieval": {"canopy": Program(name="tool", path="/home/me/tool")},
+            "service_url": "http://127.0.0.1:3000",
+            "settings": {"workspace_root": Setting(value="/home/me", source="default")},
+        }
+    )
+    shared = shareable(one)
+    assert KEY not in shared.model_dump_json()
+    assert "/home/me" not in shared.model_dump_json()
+    assert shared.modes[0].servers == {"tool": {}}
+    assert (shared.tasks, shared.order, shared.service_url) == (one.tasks, one.order, NOT_STORED)
+
+
+def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"printed\n")
+    (tmp_path / "err").write_bytes(b"")
+    recorder = Recorder(tmp_path / "recording", "scout")
+    recorder.begin(experiment(), frozenset({"b.py", "a.py"}))
+    started = datetime(2026, 1, 1, tzinfo=UTC)
+    trial = line(
+        Launch(argv=("x",), turn_limit=5),
+        ProcessResult(returncode=-15, stopped="turn-limit"),
+        started_at=started,
+        wall_seconds=1.5,
+        exit_code=-15,
+        rehearsal=True,
+        rehearsal_requests=3,
+    )
+    printed = Printed(stdout=tmp_path / "out", stderr=tmp_path / "err", left={"a.md": b"left"})
+    recorder.keep(trial, printed)
+
+    head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
+    assert (head.adapter, head.files) == ("scout", ("a.py", "b.py"))
+    kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
+    assert kept == trial.model_copy(update={"stdout_bytes": 8, "left": {"a.md": 4}})
+    assert (kept.stopped, kept.turn_limit, kept.rehearsal_requests) == ("turn-limit", 5, 3)
+    assert (kept.started_at, kept.program_version) == (started, "1.2")
+    streams = {path.name: path.read_bytes() for path in (tmp_path / "recording/streams").iterdir()}
+    assert streams == {
+        f"{TRIAL}.stdout": b"printed\n",
+        f"{TRIAL}.stderr": b"",
+        f"{TRIAL}.left-1": b"left",
+    }
+
+
+def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "recording", "scout")
+    recorder.begin(experiment(), frozenset())
+    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
+    recorder.keep(line(None, None, cause="workspace-failed"), nowhere)
+    kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
+    assert (kept.ran, kept.cause, kept.sizes) == (False, Cause.WORKSPACE_FAILED, {})
+    assert list((tmp_path / "recording/streams").iterdir()) == []
+
+
+def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
+    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
+    for attempt in (1, 2):
+        recorder = Recorder(tmp_path / "recording", "scout")
+        recorder.begin(experiment(runs=attempt), frozenset())
+        recorder.keep(line(None, None, cause="not-started", attempt=attempt), nowhere)
+    head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
+    assert head.experiment.runs == 2
+    assert len((tmp_path / "recording/trials.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_path: Path) -> None:
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    (home / "logs").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "key").write_text("of the user")
+    (home / "logs" / "a.json").write_text(f"my key is {KEY}")
+    (home / "link").symlink_to(outside / "key")
+    (home / "folder").symlink_to(outside)
+    os.mkfifo(home / "pipe")
+    names = ("logs/*.json", "link", "folder/key", "*/key", "pipe", "logs", "none", "../outside/key")
+    launch = Launch(argv=("x",), leaves=names)
+    assert left_by(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
+    assert left_by(home, None, [KEY]) == {}
+
+
+def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f"my key is {KEY}-and-more")
+    launch = Launch(argv=("x",), leaves=("a.json",))
+    for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
+        assert left_by(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
+
+
+def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(KEY, encoding="utf-8")
+    os.mkfifo(tmp_path / "stdout")
+    (tmp_path / "stderr").symlink_to(tmp_path / "secret")
+    printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", left={})
+    recorder = Recorder(tmp_path / "recording", "claude")
+    recorder.begin(experiment(), frozenset())
+    recorder.keep(line(Launch(argv=("a",)), ProcessResult(returncode=0, stopped=None)), printed)
+    assert list((tmp_path / "recording" / "streams").iterdir()) == []
+    kept = (tmp_path / "recording" / "trials.jsonl").read_text("utf-8")
+    assert RecordedTrial.from_json(kept).sizes == {"stdout": 0, "stderr": 0}

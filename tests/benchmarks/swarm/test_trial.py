@@ -1,0 +1,142 @@
+"""What reads and scores the output of agents keeps neither the loop nor the machine waiting."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from swarm_bench.agents.scripted import Scripted
+from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.core.events import Emit, TrialActive
+from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
+from swarm_bench.core.session.experiment import NOT_STORED
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.engine.plan import plan
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+from tests.engine.test_plan import experiment
+
+KEY = "sk-escaped-0123456789"
+
+
+class Slow(Scripted):
+    """Takes its time to read what its program printed, and to score it, and notes where that is
+    done and how often at once."""
+
+    version = 1
+    keys = ("nothing",)
+
+    def __init__(self) -> None:
+        self.threads = list[threading.Thread]()
+        self.most = 0
+        self._now = 0
+        self._turn = threading.Lock()
+
+    def launch(self, request: AgentRequest) -> Launch:
+        return Launch(argv=("true",))
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        with self._noted():
+            return Outcome(cause=Cause.FINISHED, text="It is in shop/auth.py.")
+
+    def score(self, context: ScoreContext) -> dict[str, Score]:
+        with self._noted():
+            return {}
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        self.threads.append(threading.current_thread())
+        with self._turn:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(0.2)
+        yield
+        with self._turn:
+            self._now -= 1
+
+
+async def nothing_lost() -> None:
+    pass
+
+
+def kit_for(
+    agent: Agent, folder: Path, *, emit: Emit = lambda _: None, scorers: tuple[Scorer, ...] = ()
+) -> Kit:
+    made = experiment(modes=["baseline"], runs=1)
+    kit = Kit(
+        experiment=made,
+        agent=agent,
+        snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
+        folder=SessionFolder(folder / "session"),
+        work=folder / "work",
+        programs={},
+        user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
+        scorers=scorers,
+        prompt=lambda *_: "",
+        page=lambda _, text: text or "",
+        emit=emit,
+    )
+    kit.folder.make()
+    kit.workspace.mkdir(parents=True)
+    return kit
+
+
+@pytest.mark.anyio
+async def test_two_answers_at_a_time_are_read_and_scored_beside_the_loop(tmp_path: Path) -> None:
+    slow = Slow()
+    kit = kit_for(slow, tmp_path, scorers=(slow,))
+    around = Surroundings(
+        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    runs = [TrialRun(kit, around, trial) for trial in plan(kit.experiment)[0].swarms[0].trials]
+    async with anyio.create_task_group() as group:
+        for run in runs:
+            group.start_soon(run.run, nothing_lost)
+    assert [run.written and run.written.cause for run in runs] == [Cause.FINISHED] * 4
+    assert len(slow.threads) == 8
+    assert threading.main_thread() not in slow.threads
+    assert slow.most == 2
+
+
+class Spelling(Scripted):
+    """Prints a key in a way that only a reader of JSON sees."""
+
+    def launch(self, request: AgentRequest) -> Launch:
+        key = "".join(f"\\u{ord(one):04x}" if at % 2 else one for at, one in enumerate(KEY))
+        call = {"type": "tool_use", "id": "c", "name": KEY, "input": {"command": KEY}}
+        events = [
+            {"type": "assistant", "message": {"id": "m", "model": KEY, "content": [call]}},
+            {"type": "result", "subtype": "success", "is_error": False, "result": KEY},
+        ]
+        lines = [json.dumps(event).replace(KEY, key) for event in events]
+        return Launch(argv=("printf", "%s\\n", *lines))
+
+
+@pytest.mark.anyio
+async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
+    tmp_path: Path,
+) -> None:
+    events: list[object] = []
+    kit = kit_for(Spelling(), tmp_path, emit=events.append)
+    around = Surroundings(
+        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    run = TrialRun(kit, around, plan(kit.experiment)[0].swarms[0].trials[0])
+    await run.run(nothing_lost)
+    assert run.written is not None
+    assert run.written.tool_calls == {NOT_STORED: 1}
+    assert run.written.model == NOT_STORED
+    assert any(isinstance(event, TrialActive) for event in events)
+    assert KEY not in repr(events)
+    written = [path.read_text() for path in kit.folder.path.rglob("*") if path.is_file()]
+    assert NOT_STORED in written
+    assert KEY not in "".join(written)

@@ -1,0 +1,274 @@
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
+
+HAND_MADE = Path(__file__).parent / "data" / "script"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small folder in the script's format, made by hand, with its typical defects:
+
+    baseline: agent 1 took less than a second, agent 2 died, agent 3 used all of its 5 turns;
+    canopy-service: agent 2's output is cut off, agent 3 printed two documents and so has no line,
+    and the file of agent 4 is left over.
+    """
+    copy = tmp_path / "results"
+    shutil.copytree(HAND_MADE, copy)
+    task = "Find the login code and describe it well—step by step".encode()
+    (copy / "summary.md").write_bytes(b"| " + task[:41] + b"... |\n")
+    return copy
+
+
+def trial(data: SessionData, mode: str, agent: int) -> TrialRecord:
+    return next(one for one in data.trials if (one.mode, one.agent) == (mode, agent))
+
+
+def figures(report: Report, mode: str) -> dict[str, tuple[Any, int]]:
+    number = report.modes.index(mode)
+    return {
+        row.metric.key: (figure.value, figure.missing)
+        for table in report.tables
+        for row in table.rows
+        if (figure := row.figures[number])
+    }
+
+
+def test_the_figures_are_those_worked_out_by_hand(folder: Path) -> None:
+    report = summarise(read_script_folder(folder))
+    assert figures(report, "baseline") == {
+        "max_agent_time": (2.5, 1),
+        "reported_tokens": (300 + 500, 1),
+        "effective_tokens": (1300 + 3500, 1),
+        "cache_read_tokens": (1000 + 3000, 1),
+        "cost": (pytest.approx(0.03), 1),
+        "tokens_per_agent": (2400, 1),
+        "output_lines": (7 + 5, 1),
+        "compactions": (1, 1),
+        "out_of_turns": (0, 0),
+        "success_rate": (pytest.approx(1 / 3), 0),
+        "avg_output_lines": (6, 1),
+        "avg_turns": (3.5, 1),
+        "null_results": (1, 0),
+        "grounded": (pytest.approx(1 / 3), 0),
+        "avg_references": (1.5, 1),
+        "structured": (pytest.approx(1 / 3), 0),
+    }
+    service = figures(report, "canopy-service")
+    assert service["success_rate"] == (pytest.approx(2 / 3), 0)
+    assert service["reported_tokens"] == (150 + 80, 1)
+    assert [service[key][0] for key in ("local_queries", "local_expands")] == [4, 6]
+    assert [service[key][0] for key in ("service_queries", "service_expands")] == [5, 3]
+    assert report.retrieval_exercised is True
+
+
+def test_what_the_script_hides_is_said(folder: Path) -> None:
+    found = "\n".join(summarise(read_script_folder(folder)).warnings)
+    for said in [
+        "baseline: 1 of 3 trials ended without printing anything (agent 2)",
+        "canopy-service: 1 of 3 trials printed something that is not a result (agent 2)",
+        "metrics.jsonl: line 2 is not valid JSON (a number such as .48",
+        "canopy-service: agent 3 left a file but no line",
+        "canopy-service: the files of agent 4 are left over",
+        "canopy-service agent 3: the script could not read what the agent printed",
+        "baseline: the script wrote zeros for 1 agent",
+        "summary.md is not valid UTF-8 (byte 42)",
+    ]:
+        assert said in found
+
+
+def test_the_line_of_a_quick_agent_is_recovered(folder: Path) -> None:
+    quick = trial(read_script_folder(folder), "baseline", 1)
+    assert (quick.duration_s, quick.duration_ms, quick.effective_tokens) == (0.48, 480, 1300)
+
+
+def test_an_agent_that_died_has_no_figures(folder: Path) -> None:
+    dead = trial(read_script_folder(folder), "baseline", 2)
+    assert (dead.status, dead.cause, dead.task) == ("agent-failed", "no-output", "List the models")
+    values = (dead.duration_s, dead.num_turns, dead.total_tokens, dead.cost, dead.result_lines)
+    assert set(values) == {None}
+
+
+def test_an_agent_without_a_line_gets_its_task_by_its_number(folder: Path) -> None:
+    lost = trial(read_script_folder(folder), "canopy-service", 3)
+    assert lost.task == "Find the login code and describe it well—step by step"
+    assert (lost.total_tokens, lost.result_lines, lost.compacted) == (80, 2, 0)
+
+
+def test_the_head_is_what_the_script_recorded(folder: Path) -> None:
+    report = summarise(read_script_folder(folder))
+    facts = {fact.label: fact.value for line in report.head for fact in line}
+    assert facts == {
+        "Repository": "/srv/shop",
+        "Agents": "3",
+        "Max turns": "5",
+        "Model": "default",
+        "Date": "20260102-030405",
+    }
+
+
+def rewrite(folder: Path, agent: int, **changes: Any) -> None:
+    file = folder / "baseline" / f"agent-{agent}.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_an_error_that_the_script_counts_as_an_answer(folder: Path) -> None:
+    rewrite(folder, 1, is_error=True, result="API error\nOverloaded")
+    data = read_script_folder(folder)
+    failed = trial(data, "baseline", 1)
+    assert (failed.cause, failed.detail) == ("error-result", "API error\nOverloaded")
+    assert (failed.result_lines, failed.total_tokens) == (None, 300)
+
+
+def test_the_turn_limit_is_not_a_failure_of_the_agent(folder: Path) -> None:
+    rewrite(folder, 3, is_error=True, subtype="error_max_turns", result=None)
+    limited = trial(read_script_folder(folder), "baseline", 3)
+    assert (limited.status, limited.cause) == ("budget-reached", "max-turns")
+    assert (limited.compacted, limited.effective_tokens, limited.result_lines) == (1, 3500, None)
+
+
+def test_a_cost_that_was_not_given_is_not_zero(folder: Path) -> None:
+    rewrite(folder, 3, total_cost_usd=None)
+    assert trial(read_script_folder(folder), "baseline", 3).cost is None
+
+
+def test_an_answer_of_no_tokens_at_all_has_no_figures_of_them(folder: Path) -> None:
+    zeros = ("input_tokens", "output_tokens", "cache_creation_input_tokens")
+    usage = dict.fromkeys((*zeros, "cache_read_input_tokens"), 0)
+    rewrite(folder, 3, usage=usage, total_cost_usd=0)
+    free = trial(read_script_folder(folder), "baseline", 3)
+    assert free.status == "completed"
+    assert (free.total_tokens, free.effective_tokens, free.cost) == (None, None, None)
+
+
+def test_a_file_of_another_run_is_not_taken_for_the_line(folder: Path) -> None:
+    rewrite(folder, 1, num_turns=4)
+    data = read_script_folder(folder)
+    mixed = trial(data, "baseline", 1)
+    assert (mixed.effective_tokens, mixed.references) == (1300, None)
+    assert data.audit
+    assert data.audit.differing == {mixed.key: ("num_turns",)}
+    standing = next(one for one in summarise(data).headline.standings if one.mode == "baseline")
+    said = "the figures of 1 of 3 trials are not those of their stored output"
+    assert said in standing.qualifications
+
+
+def test_a_folder_used_twice_counts_each_agent_once(folder: Path) -> None:
+    metrics = folder / "metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes() * 2)
+    data = read_script_folder(folder)
+    assert len(data.trials) == 6
+    assert any("several lines for baseline agent 2" in one for one in data.warnings)
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (b"", "no-output"),
+        (b"Segmentation fault\n", "unreadable-output"),
+        (b"\xff\xfe\x00", "unreadable-output"),
+        (b"[" * 5000, "unreadable-output"),
+        (b'"text"', "unreadable-output"),
+        (b'{"type":"result","subtype":"error_during_execution"}', "error-result"),
+    ],
+)
+def test_output_that_is_no_answer_has_its_cause(folder: Path, content: bytes, cause: str) -> None:
+    (folder / "baseline" / "agent-2.json").write_bytes(content)
+    assert trial(read_script_folder(folder), "baseline", 2).cause == cause
+
+
+@pytest.mark.parametrize("wrap", ["Warning: old node\n{}", '[{{"type":"system"}},\n{}]'])
+def test_a_result_among_other_output_is_found(folder: Path, wrap: str) -> None:
+    payload = (folder / "baseline" / "agent-1.json").read_text()
+    (folder / "baseline" / "agent-2.json").write_text(wrap.format(payload))
+    assert trial(read_script_folder(folder), "baseline", 2).total_tokens == 300
+
+
+def test_broken_lines_and_files_are_named(folder: Path) -> None:
+    with (folder / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"mode":"baseline","agent":1,"ta\nnull\n{"mode":1}\n')
+    (folder / "config.json").write_text('{"repo": "/a "quoted" path"}')
+    (folder / "canopy-service" / "service-metrics.json").write_text("")
+    data = read_script_folder(folder)
+    assert "metrics.jsonl: lines 6, 7, 8 are not readable and left out." in data.warnings
+    assert "config.json is not valid JSON and is left out." in data.warnings
+    assert "canopy-service/service-metrics.json is not valid JSON and is left out." in data.warnings
+    assert len(data.trials) == 7, "without the number of agents, no file is left over"
+    assert summarise(data).head
+
+
+def test_modes_that_never_ran_are_said(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"mode": "all"}))
+    (folder / "summary.md").unlink()
+    found = summarise(read_script_folder(folder)).warnings
+    assert "canopy: 3 of 3 trials planned have no record." in found
+    assert "summary.md is not there: the script broke off before it wrote it." in found
+
+
+def test_counters_in_the_baseline_are_said(folder: Path) -> None:
+    counters = folder / "canopy-service" / "local-feedback-metrics.json"
+    shutil.copy(counters, folder / "baseline")
+    assert summarise(read_script_folder(folder)).warnings[0].startswith("baseline is contaminated")
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    assert not is_script_folder(tmp_path)
+    with pytest.raises(UsageError, match="holds no results"):
+        read_script_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "NaN", "-1", "2.5", "true", '"x"', "[]", "9" * 5000, '"\\ud800"', "", "null"]
+)
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("metrics.jsonl", "num_turns"),
+        ("metrics.jsonl", "agent"),
+        ("metrics.jsonl", "mode"),
+        ("baseline/agent-1.json", "num_turns"),
+        ("baseline/agent-1.json", "total_cost_usd"),
+        ("baseline/agent-1.json", "result"),
+        ("baseline/agent-1.json", "usage"),
+        ("config.json", "agents"),
+        ("config.json", "max_turns"),
+        ("canopy-service/service-metrics.json", "queries"),
+        ("canopy-service/service-metrics.json", "performance"),
+        ("canopy-service/local-feedback-metrics.json", "query_events"),
+    ],
+)
+def test_any_value_anywhere_gives_a_summary(folder: Path, name: str, key: str, value: str) -> None:
+    file = folder / name
+    text = file.read_text(encoding="utf-8")
+    changed = re.sub(f'("{key}":\\s*)[^,}}]+', lambda found: found[1] + value, text, count=1)
+    assert changed != text
+    file.write_text(changed, encoding="utf-8")
+    assert summarise(read_script_folder(folder)).tables
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "..", "x" * 300, "with \\u0000"])
+def test_a_mode_that_is_no_name_of_a_folder_is_refused(folder: Path, name: str) -> None:
+    with (folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write(f'{{"mode":"{name}","agent":1,"task":"t"}}\n')
+    data = read_script_folder(folder)
+    assert "metrics.jsonl: line 6 is not readable and left out." in data.warnings
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(folder: Path) -> None:
+    agent = folder / "baseline" / "agent-1.json"
+    agent.unlink()
+    agent.mkdir()
+    data = read_script_folder(folder)
+    assert any("baseline/agent-1.json cannot be read" in one for one in data.warnings)
+    assert trial(data, "baseline", 1).effective_tokens == 1300

@@ -1,0 +1,66 @@
+from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
+from swarm_bench.programs.canopy.parameters import PackLimits
+from swarm_bench.programs.canopy.results import Found
+from swarm_bench.programs.canopy.search.pack import pack_result, score, select, suggestions
+
+
+def _handle(path: str, number: int, type_: NodeType, preview: str, tokens: int = 95) -> Handle:
+    start = number * 10_000
+    node = Node(type=type_, start=start, end=start + 4 * tokens, first_line=1, last_line=2)
+    hex_ = handle_hex(path, type_, node.start, node.end)
+    return Handle(hex=hex_, path=path, node=node, preview=preview)
+
+
+def _found(*handles: Handle) -> Found:
+    return Found(handles=list(handles), matches=len(handles))
+
+
+def test_the_score_of_a_perfect_function_is_canopys() -> None:
+    handle = _handle("src/auth.py", 0, NodeType.FUNCTION, "def login")
+    assert round(score(handle, ["auth", "login"]), 3) == 0.877
+
+
+def test_the_score_of_a_chunk_without_a_word_is_canopys() -> None:
+    handle = _handle("x.txt", 0, NodeType.CHUNK, "nothing", tokens=600)
+    assert round(score(handle, ["auth", "login"]), 3) == 0.155
+
+
+def test_the_best_are_taken_and_few_per_file() -> None:
+    handles = [_handle("a.py", n, NodeType.FUNCTION, "login") for n in range(5)]
+    handles += [
+        _handle("b.py", 0, NodeType.CHUNK, "login"),
+        _handle("c.py", 0, NodeType.CLASS, "x"),
+    ]
+    pack = select("login", _found(*handles), PackLimits(max_handles=3, max_per_file=2))
+    assert [handle.path for _, handle in pack.selected] == ["a.py", "a.py", "b.py"]
+
+
+def test_of_equal_scores_the_shorter_comes_first_and_then_the_order_found() -> None:
+    handles = [_handle(f"{name}.py", 0, NodeType.FUNCTION, "") for name in "cab"]
+    pack = select("", _found(*handles), PackLimits())
+    assert [handle.path for _, handle in pack.selected] == ["c.py", "a.py", "b.py"]
+
+
+def test_what_was_expanded_is_suggested_last() -> None:
+    ids = [str(number) for number in range(8)]
+    assert suggestions(ids, {"0", "2"}) == ["1", "3", "4", "5", "0", "2"]
+
+
+def test_when_all_suggestions_were_expanded_others_take_their_place() -> None:
+    ids = [str(number) for number in range(8)]
+    assert suggestions(ids, set("012345")) == ["6", "7", "0", "1", "2", "3"]
+
+
+def test_a_pack_as_json() -> None:
+    handle = _handle("src/auth.py", 0, NodeType.FUNCTION, "def login")
+    result = pack_result(select("auth login", _found(handle), PackLimits()), set())
+    assert result["selected_count"] == 1
+    assert result["selected_tokens"] == 95
+    assert result["expand_suggestion"] == [handle.id]
+    assert result["files"] == [
+        {"file_path": "src/auth.py", "handle_ids": [handle.id], "total_tokens": 95}
+    ]
+    (entry,) = result["handles"]
+    assert set(entry) == {
+        "id", "file_path", "node_type", "line_range", "token_count", "source", "score"
+    }  # fmt: skip

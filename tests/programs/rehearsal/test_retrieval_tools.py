@@ -1,0 +1,77 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.programs.rehearsal.thinking import retrieval_tools
+
+PACK = '{"handles":[],"guidance":{}}'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mcp__canopy__canopy_evidence_pack",
+        "mcp_canopy_canopy_evidence_pack",
+        "canopy_canopy_evidence_pack",
+        "canopy_evidence_pack",
+    ],
+)
+def test_canopy_is_known_under_every_spelling(name: str) -> None:
+    routes = retrieval_tools.offered([ToolSpec(name=name, description="")])
+    assert list(routes) == ["mcp__canopy__canopy_evidence_pack"]
+    assert routes["mcp__canopy__canopy_evidence_pack"].asking({"a": 1}) == (name, {"a": 1})
+
+
+def test_another_servers_name_is_kept() -> None:
+    name = "mcp__canopy-service__canopy_expand"
+    assert list(retrieval_tools.offered([ToolSpec(name=name, description="")])) == [name]
+
+
+def test_hidden_tools_are_named_in_the_prompt() -> None:
+    names = ["mcp__canopy__canopy_evidence_pack", "mcp__canopy__canopy_expand"]
+    told = "Tools:\n" + "\n".join([*names, "mcp__canopy__canopy_status"])
+    assert retrieval_tools.hidden([told]) == names
+    assert retrieval_tools.hidden(["Start with canopy_evidence_pack."]) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "finder", "door"),
+    [
+        ("qwen", "tool_search", "tool_call"),
+        ("claude-deferred", "ToolSearch", None),
+        ("claude", None, None),
+    ],
+)
+def test_tools_that_lead_to_hidden_ones(program: str, finder: str | None, door: str | None) -> None:
+    text = (Path(__file__).parent / "tools" / f"{program}.json").read_text("utf-8")
+    tools = [ToolSpec(**tool) for tool in json.loads(text)]
+    found = retrieval_tools.finder(tools)
+    assert (found and found.name) == finder
+    through = retrieval_tools.door(tools)
+    assert (through and through.name) == door
+    if found:
+        given = retrieval_tools.finding(found, ["a", "b"])
+        assert given["query"] == "select:a,b"
+        assert set(found.schema["required"]) <= set(given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PACK,
+        f"<untrusted_context>\n{PACK}\n</untrusted_context>",
+        f"Wall time: 0.2604 seconds\nOutput:\n{PACK}",
+        f"Wall time: 0.2604 seconds\nOutput:{PACK}",
+        f"{PACK}\n\n<system-reminder>\n9 tokens left\n</system-reminder>",
+        f"Result of the tool: {PACK} (end)",
+    ],
+)
+def test_what_a_program_writes_around_a_servers_answer(text: str) -> None:
+    assert retrieval_tools.text_of(text) == PACK
+
+
+def test_an_expanded_file_of_json_stays_whole() -> None:
+    text = '// h0123456789abcdef01234567\n{"a": 1}'
+    assert retrieval_tools.text_of(f"<untrusted_context>\n{text}\n</untrusted_context>") == text

@@ -1,0 +1,248 @@
+"""What of a repository is taken along, and what is said of the rest."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.doctor.machine import check_repository
+from swarm_bench.core.checks import State
+from swarm_bench.core.errors import UsageError
+from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, LARGEST_FILE
+from swarm_bench.runtime.workspaces.key_files import FILES, FOLDERS, holds_keys
+from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
+
+pytestmark = pytest.mark.anyio
+
+KEYS = (
+    *(".env", ".env.production", "id_rsa", "deploy.pem", ".netrc", "credentials.json", "Site.PEM"),
+    *("gcp-service-account.json", "my_service_account_2.json", "terraform.tfstate.backup"),
+    *("x/secret.tfvars", ".ssh/config", "home/.ssh/deploy", ".docker/config.json", "deploy_rsa"),
+)
+ORDINARY = (
+    *(".env.example", "id_rsa.pub", "keys.py", "monkey.txt", "environment.ts", "passwords.md"),
+    *("service-account.md", "app/config.json", "main.tf", "prod.tfvars.example", "ssh/config"),
+)
+PAGE = Path(__file__).parents[3] / "docs" / "left-out.md"
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_files_that_hold_keys(name: str) -> None:
+    assert holds_keys(name, committed=False)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_files_that_do_not(name: str) -> None:
+    assert not holds_keys(name, committed=False)
+
+
+def test_the_names_are_documented() -> None:
+    """Each in backticks, in the two lists of the page, and no other."""
+    text = PAGE.read_text(encoding="utf-8")
+    listed = re.findall(r"^- .*?: (.+)$", text, re.MULTILINE)
+    assert [tuple(re.findall(r"`([^`]+)`", line)) for line in listed] == [FILES, FOLDERS]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.py").write_text("x = 1\n")
+    return folder
+
+
+def commit(folder: Path) -> None:
+    script = "git init -q . && git add -Af . && git -c user.name=a -c user.email=a@b commit -qm one"
+    subprocess.run(["sh", "-c", script], cwd=folder, check=True)
+
+
+def add_submodule(folder: Path) -> None:
+    add = "git -c protocol.file.allow=always submodule -q add ../other libs/other"
+    subprocess.run(["sh", "-c", f"git init -q . && {add}"], cwd=folder, check=True)
+
+
+async def taken(folder: Path, *, dirty: bool = False, include: tuple[str, ...] = ()) -> Snapshot:
+    return await take_snapshot(
+        folder, folder.parent / f"{os.urandom(4).hex()}.git", dirty=dirty, include=include
+    )
+
+
+async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
+    (folder / "src" / "id_rsa").write_text("key")
+    (folder / ".env.production").write_text("KEY=1")
+    with (folder / "huge.bin").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    found = await taken(folder)
+    assert found.files == {"src/main.py"}
+    assert found.repository.left_out == (
+        "2 files that may hold keys are left out (.env.production, src/id_rsa); --include PATTERN "
+        "takes what it matches",
+        "1 file of more than 50 MB is left out (huge.bin); --include PATTERN takes them",
+    )
+    asked = await taken(folder, include=("src/id_rsa", "*.production"))
+    assert asked.files == {"src/main.py", "src/id_rsa", ".env.production"}
+
+
+async def test_what_is_not_meant_to_be_copied_is_refused(folder: Path) -> None:
+    whole = "^/ is the whole file system and not a git checkout; give"
+    with pytest.raises(UsageError, match=whole):
+        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False, named=True)
+    for number in range(FOLDER_BYTES // LARGEST_FILE + 1):
+        with (folder / f"{number}.bin").open("wb") as file:
+            file.truncate(LARGEST_FILE)
+    too_much = "has more than 2 GB and is not a git checkout; name it with --repo"
+    with pytest.raises(UsageError, match=too_much):
+        await taken(folder)
+    assert (await check_repository(folder, named=False)).state is State.WARNING
+    assert (await check_repository(folder, named=True)).state is State.OK
+
+
+async def test_without_git_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(UsageError, match="git cannot be started.*; install it, or add its"):
+        await taken(folder)
+
+
+LOOKING = """
+import sys
+from pathlib import Path
+from swarm_bench.runtime.workspaces.content import walked
+found = walked(Path(sys.argv[1]), (), named=False)
+print(found.names, *found.left_out.sentences, sep="\\n")
+"""
+
+
+def test_what_cannot_be_read_is_named(folder: Path) -> None:
+    (folder / "closed").mkdir(mode=0o000)
+    (folder / "secret.txt").touch(mode=0o000)
+    # The owner of files needs no permissions here when it is root with all its capabilities.
+    weak = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    ran = subprocess.run(
+        [*weak, sys.executable, "-c", LOOKING, folder], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines() == [
+        "[b'src/main.py']",
+        "1 unreadable folder is left out (closed)",
+        "1 unreadable file is left out (secret.txt)",
+    ]
+
+
+async def test_a_commit_says_what_it_does_not_have(folder: Path) -> None:
+    (folder / ".env").write_text("KEY=1")
+    (folder / "cert.pem").write_text("test certificate")
+    commit(folder)
+    assert (await taken(folder)).repository.left_out == ()
+    (folder / "src" / "main.py").write_text("x = 2\n")
+    (folder / "new.py").touch()
+    (folder / "new.pem").touch()
+    found = await taken(folder)
+    assert found.files == {"src/main.py", ".env", "cert.pem"}
+    assert found.repository.left_out == (
+        "3 uncommitted changes are left out; --dirty takes them along",
+    )
+    dirty = await taken(folder, dirty=True)
+    assert dirty.files == {"src/main.py", "new.py", "cert.pem"}
+    assert dirty.repository.left_out == (
+        "2 files that may hold keys are left out (.env, new.pem); --include PATTERN takes what it "
+        "matches",
+    )
+
+
+async def test_submodules_are_named(folder: Path) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "lib.py").touch()
+    commit(other)
+    add_submodule(folder)
+    commit(folder)
+    for dirty in (False, True):
+        found = await taken(folder, dirty=dirty)
+        assert found.files == {"src/main.py", ".gitmodules"}
+        assert found.repository.left_out == ("the content of 1 submodule is left out (libs/other)",)
+
+
+def plant_filter(folder: Path, ran: Path) -> None:
+    """A checkout whose own configuration names a program for git to run on changed files."""
+    for name, value in (("clean", f"touch '{ran}'; cat"), ("process", f"touch '{ran}'")):
+        subprocess.run(["git", "config", f"filter.evil.{name}", value], cwd=folder, check=True)
+
+
+async def test_looking_for_changes_runs_nothing_and_writes_nothing(folder: Path) -> None:
+    (folder / ".gitattributes").write_text("* filter=evil\n")
+    (folder / "my file.txt").write_text("same\n")
+    commit(folder)
+    ran = folder.parent / "ran"
+    plant_filter(folder, ran)
+    (folder / "src" / "main.py").write_text("x = 3\n")
+    os.utime(folder / "my file.txt", (1, 1))  # another time, and the same content
+    index = (folder / ".git" / "index").read_bytes()
+    found = await taken(folder)
+    assert not ran.exists()
+    assert (folder / ".git" / "index").read_bytes() == index
+    assert found.repository.left_out == (
+        "1 uncommitted change is left out; --dirty takes it along",
+    )
+
+
+def rename(folder: Path) -> None:
+    subprocess.run(["git", "mv", "my file.txt", "other.txt"], cwd=folder, check=True)
+
+
+async def test_staged_deleted_and_new_files_count(folder: Path) -> None:
+    (folder / "my file.txt").write_text("same\n" * 9)
+    commit(folder)
+    rename(folder)
+    (folder / "src" / "main.py").unlink()
+    (folder / "new.py").touch()
+    found = await taken(folder)
+    assert found.repository.left_out[0].startswith("4 uncommitted changes are left out")
+
+
+def without_index(folder: Path) -> None:
+    (folder / ".git" / "index").unlink()
+
+
+def with_index_in_parts(folder: Path) -> None:
+    subprocess.run(["git", "update-index", "--split-index"], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("change", [without_index, with_index_in_parts])
+async def test_an_index_that_cannot_be_looked_at_is_no_obstacle(
+    folder: Path, change: Callable[[Path], None]
+) -> None:
+    commit(folder)
+    change(folder)
+    found = await taken(folder)
+    assert found.files == {"src/main.py"}
+    assert found.repository.left_out == (
+        "whether there are uncommitted changes is not known; --dirty takes them along",
+    )
+
+
+async def test_what_would_include_nothing_is_refused(folder: Path) -> None:
+    commit(folder)
+    (folder / ".env").write_text("KEY=1")
+    with pytest.raises(UsageError, match="add --dirty, or omit --include"):
+        await taken(folder, include=(".env",))
+    assert ".env" in (await taken(folder, dirty=True, include=(".env",))).files
+
+
+async def test_a_pattern_that_matches_nothing_is_named(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.pem").write_text("key")
+    target = tmp_path / "snapshot.git"
+    snapshot = await take_snapshot(folder, target, dirty=False, include=["*.pem", "nomatch*"])
+    assert "a.pem" in snapshot.files
+    assert snapshot.repository.left_out == ("--include nomatch* matches no file that was left out",)
+
+
+async def test_all_names_are_kept_and_a_sentence_has_five(folder: Path, tmp_path: Path) -> None:
+    for number in range(1_100):
+        (folder / f"{number:04}.pem").write_text("key")
+    found = await take_snapshot(folder, tmp_path / "snapshot.git", dirty=False)
+    (sentence,) = found.repository.left_out
+    assert "0003.pem, 0004.pem, and 1095 more, see experiment.json)" in sentence
+    assert found.repository.omitted == tuple(f"{number:04}.pem" for number in range(1_000))
