@@ -49,7 +49,8 @@ class DotEnv:
 
 def read_dotenv() -> DotEnv:
     """Read the file; there are no variables without one. Raises `ConfigError`."""
-    if FILE.is_dir() or not os.path.lexists(FILE):  # a folder may be a virtual environment
+    # A folder may be a virtual environment; the null device hides a file from a container.
+    if FILE.is_dir() or not os.path.lexists(FILE) or _is_null(FILE):
         return DotEnv()
     text = read_text(FILE, "file", "remove it, or fix where it leads", largest=LARGEST)
     if text.count("${") > MOST_PLACES:
@@ -61,6 +62,10 @@ def read_dotenv() -> DotEnv:
         filled=_filled(written),
         bare=frozenset(variables.keys() - written.keys()),
     )
+
+
+def _is_null(path: Path) -> bool:
+    return path.exists() and path.samefile(os.devnull)
 
 
 def check_plain(options: Mapping[str, str]) -> None:

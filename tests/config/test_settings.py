@@ -335,6 +335,11 @@ def test_a_dotenv_that_would_be_read_for_ever_is_refused(make: Callable[[Path], 
         load({})
 
 
+def test_a_dotenv_that_is_hidden_from_a_container_is_empty() -> None:
+    Path(".env").symlink_to(os.devnull)
+    assert load({}).settings.runs == 3
+
+
 def test_a_virtual_environment_may_be_called_dotenv() -> None:
     Path(".env").mkdir()
     assert load({}).settings.runs == 3

@@ -190,6 +190,7 @@ def shareable(experiment: Experiment) -> Experiment:
         update={
             "modes": tuple(_named(mode) for mode in experiment.modes),
             "agent": experiment.agent.model_copy(update={"path": None}),
+            "repository": experiment.repository.model_copy(update={"omitted": ()}),
             "retrieval": {
                 mode: program.model_copy(update={"path": None})
                 for mode, program in experiment.retrieval.items()

@@ -49,9 +49,12 @@ def line(launch: Launch | None, result: ProcessResult | None, **changes: object)
 def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> None:
     server = {"command": "/home/me/tool", "env": {"TOKEN": KEY}, "headers": {"X": KEY}}
     mode = Mode(name="canopy", source="/home/me/canopy.json", servers={"tool": server})
-    one = experiment(modes=["canopy"]).model_copy(
+    one = experiment(modes=["canopy"])
+    repository = one.repository.model_copy(update={"omitted": (f"notes/{KEY}.txt",)})
+    one = one.model_copy(
         update={
             "modes": (mode,),
+            "repository": repository,
             "agent": Program(name="a", path="/home/me/bin/a"),
             "retrieval": {"canopy": Program(name="tool", path="/home/me/tool")},
             "service_url": "http://127.0.0.1:3000",
