@@ -20,8 +20,8 @@ from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolC
 from swarm_bench.core.validation import Problem, wrong_file
 from swarm_bench.retrieval.modes.variables import QUERY, placeholders_in
 from swarm_bench.retrieval.places import check_json_path, check_pattern
+from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
-_HTTP = ("http", "streamable-http", "streamableHttp")
 Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
 """Program and arguments."""
 _MOST_KEYS = 100
@@ -64,7 +64,7 @@ class Server(BaseModel):
             raise ValueError("needs either 'command' or 'url'")
         if self.url is not None and not _is_address(self.url):
             raise ValueError("needs a 'url' such as http://127.0.0.1:3000/mcp")
-        if self.type not in (None, *(("stdio",) if self.url is None else _HTTP)):
+        if self.type not in (None, *(STDIO_TYPES if self.url is None else HTTP_TYPES)):
             raise ValueError(
                 f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
                 "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"

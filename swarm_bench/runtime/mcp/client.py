@@ -30,13 +30,13 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.mcp.stdio import StdioServer
+from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes.launching import mortal
 from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 from swarm_bench.runtime.sink import clean_text
 
-HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
 _MAX_PAGES = 100
 _LONGEST_REASON = 300
 """Characters of what a server says of its own trouble."""

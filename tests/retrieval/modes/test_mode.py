@@ -16,6 +16,7 @@ from swarm_bench.retrieval.modes.mode import (
     with_secrets,
     without_secrets,
 )
+from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 
 SERVER = {"mcpServers": {"s": {"command": "sh", "args": ["--root", "{{ workspace }}"]}}}
 
@@ -314,6 +315,15 @@ def test_variables_are_filled_in_as_claude_code_does_it(tmp_path: Path) -> None:
         "headers": {"Authorization": "Bearer t${BASE}{{ workspace }}$HOME", "X-Empty": ""},
         "note": "${BASE}",
     }
+
+
+@pytest.mark.parametrize("kind", HTTP_TYPES)
+def test_every_spelling_that_our_client_speaks_may_stand_in_a_mode_file(
+    tmp_path: Path, kind: str
+) -> None:
+    server = {"url": "http://127.0.0.1:1/mcp", "type": kind}
+    mode = read_mode(mode_file(tmp_path, {"mcpServers": {"s": server}}))
+    assert render_servers(mode, {}, {})["s"]["type"] == "http"
 
 
 def test_a_default_may_be_the_workspace(tmp_path: Path) -> None:

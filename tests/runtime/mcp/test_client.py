@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from swarm_bench.runtime.mcp.client import ServerFailed, connected, own_server
+from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from tests.processes import tagged
 
@@ -252,7 +253,7 @@ def url(shelf: dict[str, Any]) -> Iterator[str]:
 
 async def test_streamable_http(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # a user's, which leads elsewhere
-    for kind in ({}, {"type": "http"}, {"type": "streamable-http"}):
+    for kind in ({}, *({"type": name} for name in HTTP_TYPES)):
         config = {"url": url, "headers": {"X-Api-Key": "k"}, **kind}
         async with connected(config, env={}) as server:
             assert (server.name, server.version) == ("shelf", "1.2.3")
