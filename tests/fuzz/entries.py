@@ -126,7 +126,7 @@ def _of_session() -> list[bytes]:
 
 
 def _of_script() -> list[bytes]:
-    folder = ROOT / "tests" / "analysis" / "data" / "script"
+    folder = ROOT / "tests" / "importers" / "canopy_script" / "data" / "script"
     config, metrics = (next(folder.rglob(name)) for name in ("config.json", "metrics.jsonl"))
     payload = next(folder.rglob("agent-1.json"))
     return [joined(*(path.read_bytes() for path in (config, metrics, payload)))]

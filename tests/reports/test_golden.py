@@ -16,7 +16,7 @@ from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import render
 
 TESTS = Path(__file__).parents[1]
-SCRIPT = TESTS / "analysis" / "data" / "script"
+SCRIPT = TESTS / "importers" / "canopy_script" / "data" / "script"
 
 
 def read_session(folder: Path) -> SessionData:
