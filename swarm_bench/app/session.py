@@ -35,11 +35,11 @@ from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import longest_seconds, plan, planned_by_mode
 from swarm_bench.engine.resume import check_options
-from swarm_bench.engine.secrets import storable
 from swarm_bench.engine.series import one_of
 from swarm_bench.models.rehearsal.process import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan.plan import Planned, render_plan
+from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
@@ -146,7 +146,7 @@ async def _run_in(kit: Kit) -> bool:
     """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
     folder = kit.folder
     remove_parts(folder.path)
-    folder.write_experiment(kit.experiment)
+    folder.write_experiment(storable(kit.experiment))
     if kit.recorder is not None:
         kit.recorder.begin(kit.experiment, kit.snapshot.files)
     done, attempts = folder.set_aside_reruns(), folder.attempts()
@@ -156,7 +156,7 @@ async def _run_in(kit: Kit) -> bool:
         finally:
             folder.fold()
         folder.make_room()
-        folder.write_experiment(kit.experiment)
+        folder.write_experiment(storable(kit.experiment))
         return interrupted
     except NotAuthorized:
         raise

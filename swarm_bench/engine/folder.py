@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment
+from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
@@ -19,7 +19,6 @@ from swarm_bench.engine.heads import Head, read_heads, read_trials
 from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import sealed
-from swarm_bench.engine.secrets import storable
 from swarm_bench.runtime.files import (
     PLANTED,
     State,
@@ -97,14 +96,14 @@ class SessionFolder:
         """Whether a session was here, even if its experiment is lost."""
         return self.holds_session() or self.lock.exists()
 
-    def write_experiment(self, experiment: Experiment) -> None:
+    def write_experiment(self, experiment: Storable) -> None:
         """Store the experiment. A session that grows from one run to several is re-arranged."""
         if self.holds_session():
             before = self.read_experiment()
             if before.runs == 1 and experiment.runs > 1:
                 with store_errors(self.path):
                     self._move_into_first_run([mode.name for mode in before.modes])
-        write_whole(self._experiment, storable(experiment).model_dump_json(indent=2) + "\n")
+        write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> Experiment:
         """Raises `UsageError` when the folder holds no session."""

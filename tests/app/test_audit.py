@@ -20,6 +20,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.retrieval.modes.secrets import storable
 from tests.analysis.conftest import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"
@@ -35,7 +36,7 @@ def make(tmp_path: Path) -> Make:
         folder = SessionFolder(tmp_path / "session")
         folder.make()
         given = make_experiment(("canopy",), agents=agents, agent=CLAUDE)
-        folder.write_experiment(experiment or given)
+        folder.write_experiment(storable(experiment or given))
         (folder.path / "canopy").mkdir()
         for agent in range(1, agents + 1):
             stdout = folder.path / "canopy" / f"agent-{agent}.stream.jsonl"

@@ -14,6 +14,7 @@ from swarm_bench.engine.folding import Entry
 from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.seal import sealed
 from swarm_bench.engine.series import series_sessions
+from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import write_whole
 from tests.engine.test_plan import experiment
 
@@ -29,7 +30,7 @@ def line(trial: str, cause: str = "finished", **more: object) -> str:
 def folder_with(path: Path, *lines: str) -> SessionFolder:
     folder = SessionFolder(path)
     folder.make()
-    folder.write_experiment(experiment())
+    folder.write_experiment(storable(experiment()))
     (path / "metrics.jsonl").write_text("".join(f"{one}\n" for one in lines))
     return folder
 
@@ -102,12 +103,12 @@ def test_a_record_follows_a_torn_line_on_a_line_of_its_own(tmp_path: Path) -> No
 def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
     folder.make()
-    folder.write_experiment(experiment(runs=1))
+    folder.write_experiment(storable(experiment(runs=1)))
     for place in ("canopy", "run-1/canopy"):  # as after a kill in the middle of the move
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / "canopy" / "agent-1.json").write_text("1")
     (tmp_path / "run-1" / "canopy" / "agent-2.json").write_text("2")
-    folder.write_experiment(experiment(runs=2))
+    folder.write_experiment(storable(experiment(runs=2)))
     names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
     assert names == ["agent-1.json", "agent-2.json"]
     assert not (tmp_path / "canopy").exists()
@@ -148,14 +149,14 @@ def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
     (docs / "thesis.txt").write_text("mine")
     folder = SessionFolder(tmp_path / "session")
     folder.make()
-    folder.write_experiment(experiment(runs=1))
+    folder.write_experiment(storable(experiment(runs=1)))
     (folder.path / "canopy").mkdir()
     (folder.path / "canopy" / "agent-1.json").write_text("1")
     if (place := folder.path / planted).is_dir():
         place.rename(tmp_path / "gone")
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(docs, target_is_directory=True)
-    folder.write_experiment(experiment(runs=2))
+    folder.write_experiment(storable(experiment(runs=2)))
     assert [path.name for path in docs.iterdir()] == ["thesis.txt"]
     moved = folder.path / "run-1" / "canopy" / "agent-1.json"
     assert moved.exists() == (planted != "canopy")
@@ -334,7 +335,7 @@ def test_a_session_is_as_private_as_the_folder_that_was_given(
         path.mkdir(mode=given)
     session = SessionFolder(path)
     session.make()
-    session.write_experiment(experiment())
+    session.write_experiment(storable(experiment()))
     write_whole(path / "baseline" / "agent-1.md", "x")
     modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (path, *path.rglob("*"))}
     assert (modes["out"], modes["baseline"]) == (folder, folder)

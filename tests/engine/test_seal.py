@@ -14,6 +14,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import METRICS, OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.engine.seal import is_whole, sealed
+from swarm_bench.retrieval.modes.secrets import storable
 from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
 
 LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'
@@ -49,7 +50,7 @@ def test_a_line_without_a_checksum_says_nothing() -> None:
 
 def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
-    folder.write_experiment(make_experiment(("canopy",)))
+    folder.write_experiment(storable(make_experiment(("canopy",))))
     mine = TrialRecord(mode="canopy", agent=1, task="t", trial="x", cause=Cause.FINISHED)
     again = TrialRecord(mode="canopy", agent=2, task="t", trial="y", cause=Cause.RATE_LIMITED)
     folder.append_trial(mine)
@@ -65,7 +66,7 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
 
 def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> None:
     folder, metrics = SessionFolder(tmp_path), tmp_path / METRICS
-    folder.write_experiment(make_experiment(("canopy",)))
+    folder.write_experiment(storable(make_experiment(("canopy",))))
     one, other, third = (
         TrialRecord(mode="canopy", agent=agent, task="t", trial=str(agent), total_tokens=5600)
         for agent in (1, 2, 3)
@@ -85,7 +86,7 @@ def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> No
 
 def test_lines_on_swarms_and_overhead_are_sealed_too(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
-    folder.write_experiment(make_experiment(("canopy",)))
+    folder.write_experiment(storable(make_experiment(("canopy",))))
     folder.append_swarm(make_swarm("canopy", index_seconds=7.5))
     folder.write_overhead([Overhead(session="s", mode="canopy", tool_tokens=75)])
     assert (audit := folder.read().audit) is not None

@@ -14,12 +14,12 @@ from swarm_bench.benchmarks.swarm.clone.preparing import Site, prepare, tear_dow
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.engine.secrets import secrets_of
 from swarm_bench.retrieval.canopy.backends import is_embedded
 from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.canopy.own_service import new_key, sends_key, service_command
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
 from swarm_bench.retrieval.modes.mode import check_filling, render_servers, uses
+from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.homes import Homes

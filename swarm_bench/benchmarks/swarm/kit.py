@@ -16,10 +16,10 @@ from swarm_bench.core.session.experiment import Experiment, Mode, Task
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.secrets import secrets_of
 from swarm_bench.models.rehearsal.process import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
 from swarm_bench.runtime.workspaces.workspace import Snapshot

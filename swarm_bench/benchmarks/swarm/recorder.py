@@ -28,7 +28,7 @@ from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.plan import Trial
-from swarm_bench.engine.secrets import storable
+from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
 from swarm_bench.runtime.process import ProcessResult
 from swarm_bench.runtime.sink import without_secrets

@@ -6,7 +6,7 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 import hashlib
 import re
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 
 from pydantic import AliasChoices, Field
 
@@ -246,6 +246,10 @@ class Experiment(Stored):
             if mode.name == name:
                 return mode
         raise KeyError(name)
+
+
+Storable = NewType("Storable", Experiment)
+"""An experiment without keys and logins: no other is written to a file."""
 
 
 def stable_id(*parts: object) -> str:

@@ -17,6 +17,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.reports.plan.plan import Planned
+from swarm_bench.retrieval.modes.secrets import storable
 
 AGENT = {
     "name": "own",
@@ -66,7 +67,7 @@ async def _experiment(resolved: Resolved) -> Experiment:
 def store(experiment: Experiment, folder: Path) -> None:
     made = SessionFolder(folder)
     made.make()
-    made.write_experiment(experiment)
+    made.write_experiment(storable(experiment))
 
 
 def ignore(event: object) -> None:

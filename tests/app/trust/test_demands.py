@@ -19,6 +19,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.retrieval.modes.mode import find_modes
+from swarm_bench.retrieval.modes.secrets import storable
 from tests.engine.test_plan import experiment
 
 DOCS = Path(__file__).parents[3] / "docs" / "trust.md"
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "agent.yaml").write_text("name: own\ncommand: [sh, -c, 'touch ran']\n")
     session = SessionFolder(here / "session")
     session.make()
-    session.write_experiment(stored_session(load({})))
+    session.write_experiment(storable(stored_session(load({}))))
     return here
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.session.experiment import Mode, Preparation
-from swarm_bench.engine.secrets import secrets
+from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.sink import clean_text
 
 MADE = "Ab3dEf6hIj9lMn2p"

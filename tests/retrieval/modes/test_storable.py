@@ -2,7 +2,7 @@
 
 from swarm_bench.benchmarks.swarm.recorder import shareable
 from swarm_bench.core.session.experiment import Mode, Preparation, Setting
-from swarm_bench.engine.secrets import storable
+from swarm_bench.retrieval.modes.secrets import storable
 from tests.engine.test_plan import experiment
 
 ADDRESS = "https://me:canary-pw@host.example:8443/x"

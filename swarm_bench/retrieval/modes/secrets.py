@@ -17,7 +17,7 @@ from swarm_bench.config.addresses import logins, without_logins
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
+from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.retrieval.canopy.own_service import API_KEY
 from swarm_bench.retrieval.modes.mode import without_secrets, written_in
 from swarm_bench.retrieval.modes.secret_words import looks_secret, names_one, secret_parts
@@ -79,20 +79,21 @@ def secrets_of(
     return secrets(modes, {**source.agent_env, API_KEY: source.service_key}, readable, words)
 
 
-def storable(experiment: Experiment) -> Experiment:
+def storable(experiment: Experiment) -> Storable:
     """The experiment without keys and logins. Whoever goes on with it gives those again."""
     address = experiment.service_url
     settings = dict(experiment.settings)
     if (setting := settings.get("service_url")) and isinstance(setting.value, str):
         url = without_logins(setting.value)
         settings["service_url"] = setting.model_copy(update={"value": url})
-    return experiment.model_copy(
+    stored = experiment.model_copy(
         update={
             "modes": tuple(without_secrets(mode) for mode in experiment.modes),
             "service_url": address and without_logins(address),
             "settings": settings,
         }
     )
+    return Storable(stored)
 
 
 def _named(mode: Mode) -> set[str]:
