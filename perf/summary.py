@@ -36,7 +36,7 @@ SESSION = """
 import sys
 from pathlib import Path
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.engine.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.reports.markdown import render
 folder = Path(sys.argv[1])
 (folder / "summary.md").write_text(render(summarise(SessionFolder(folder).read())), "utf-8")

@@ -14,6 +14,7 @@ from typing import Any
 
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.app.setup.agents import agent_names, needs_argument
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core import registry
 from swarm_bench.core.outcome import AgentExit, StopReason
@@ -22,7 +23,6 @@ from swarm_bench.core.session.audit import FIGURES, Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024

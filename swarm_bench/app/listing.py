@@ -6,7 +6,7 @@ from dataclasses import replace
 from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.credentials import credentials_found
 from swarm_bench.app.trust.approval import approve
-from swarm_bench.benchmarks.swarm.suites import list_suites
+from swarm_bench.benchmarks.swarm.plan.suites import list_suites
 from swarm_bench.config import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing

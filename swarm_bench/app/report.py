@@ -6,11 +6,11 @@ from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
 from swarm_bench.app.audit import with_streams
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData
-from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.series import series_sessions
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.calibration import render_calibration
 from swarm_bench.reports.markdown import render

@@ -11,6 +11,8 @@ from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup.places import check_output, make_session_folder
 from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.trust.withheld import agent_of
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.series import member_folder, series_sessions
 from swarm_bench.config.settings import Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
@@ -23,8 +25,6 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.series import member_folder, series_sessions
 from swarm_bench.reports.series import render_series_plan
 
 BENCHMARK: Benchmark = "swarm"

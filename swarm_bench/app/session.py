@@ -22,8 +22,11 @@ from swarm_bench.app.setup.prepared import Benchmark, Prepared
 from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
-from swarm_bench.benchmarks.swarm.recorder import Recorder
+from swarm_bench.benchmarks.swarm.plan.resume import check_options
+from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
+from swarm_bench.benchmarks.swarm.series import one_of
 from swarm_bench.benchmarks.swarm.session import run_session
 from swarm_bench.config import settings as options
 from swarm_bench.config.settings import Member, Resolved
@@ -32,10 +35,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.recording import FOLDER
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import longest_seconds, plan, planned_by_mode
-from swarm_bench.engine.resume import check_options
-from swarm_bench.engine.series import one_of
 from swarm_bench.models.rehearsal.process import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan.plan import Planned, render_plan

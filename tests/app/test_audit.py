@@ -14,12 +14,12 @@ from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import with_streams
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.analysis.conftest import make_experiment, make_trial
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.report import report
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import Refused
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.runtime.files import locked
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "session"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.benchmarks.swarm.folder import METRICS, OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.folder import METRICS, OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial

@@ -11,12 +11,12 @@ from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.agents.replay.recorded import read_recording
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.report import report
-from swarm_bench.benchmarks.swarm.suites import read_suite
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.plan.suites import read_suite
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.folding import folded
 from swarm_bench.engine.lines import read_lines
 from swarm_bench.reports.markdown import render

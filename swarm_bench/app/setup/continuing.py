@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.suites import Suite, find_suite
+from swarm_bench.benchmarks.swarm.plan.suites import Suite, find_suite
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import UsageError

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.series import newest_session
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.series import newest_session
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
 from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep

@@ -25,17 +25,17 @@ from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_session, of_suite_read
 from swarm_bench.app.trust.withheld import agent_of, program_of
 from swarm_bench.benchmarks.swarm.clone.preparing import check_warm
-from swarm_bench.benchmarks.swarm.suites import Suite
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
+from swarm_bench.benchmarks.swarm.plan.suites import Suite
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.heads import Head
 from swarm_bench.engine.plan import draw_order, plan
-from swarm_bench.engine.resume import extend, with_back_ends
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.service import running_service
 from swarm_bench.retrieval.modes.controls import with_controls

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.benchmarks.swarm.plan.resume import bring_back
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.experiment_checks import MAX_TRIALS
-from swarm_bench.engine.resume import bring_back
 
 AT_ONCE = 4
 """Agents that run at the same time when nobody says how many."""

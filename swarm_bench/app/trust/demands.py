@@ -14,14 +14,14 @@ from swarm_bench.app.trust.parts import (
     of_stored,
     of_suite,
 )
-from swarm_bench.benchmarks.swarm import suites
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.plan import suites
+from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, left_over
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.engine.folder import SessionFolder
-from swarm_bench.engine.series import series_sessions
 from swarm_bench.retrieval.modes.secret_words import without_secret_parts
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")

@@ -12,7 +12,7 @@ from typing import Any
 from swarm_bench.app.setup.agents import YAML
 from swarm_bench.app.setup.anchoring import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
-from swarm_bench.benchmarks.swarm import suites
+from swarm_bench.benchmarks.swarm.plan import suites
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.recorder import Recorder
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import Launch
@@ -15,7 +16,6 @@ from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.models.rehearsal.process import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.greeting import Greetings

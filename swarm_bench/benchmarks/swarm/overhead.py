@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.trial import TrialRun
@@ -21,7 +22,6 @@ from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Task, 
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import Trial
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.greeting import Greeting

@@ -10,7 +10,7 @@ import anyio
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.overhead import EmptyPrompts
-from swarm_bench.benchmarks.swarm.replay import replay_overhead, replay_swarm
+from swarm_bench.benchmarks.swarm.recordings.replay import replay_overhead, replay_swarm
 from swarm_bench.benchmarks.swarm.swarm import SwarmRun
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, SessionStarted, Trouble

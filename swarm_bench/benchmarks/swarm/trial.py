@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.benchmarks.swarm.kit import Kit
-from swarm_bench.benchmarks.swarm.recorder import Printed, Ran, left_by, recorded_trial
+from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Ran, left_by, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings

@@ -12,10 +12,10 @@ import yaml
 from swarm_bench.app import session
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.trust.approval import approve, remember_session
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.reports.plan.plan import Planned
 from swarm_bench.retrieval.modes.secrets import storable
 

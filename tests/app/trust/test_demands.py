@@ -13,14 +13,14 @@ import yaml
 
 from swarm_bench.app.session import resolve
 from swarm_bench.app.trust.demands import demands, of_session
-from swarm_bench.benchmarks.swarm.suites import find_suite
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.plan.suites import find_suite
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.engine.test_plan import experiment
+from tests.benchmarks.swarm.plan.test_swarms import experiment
 
 DOCS = Path(__file__).parents[3] / "docs" / "trust.md"
 ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \| (\w+) \| (\w+) \|$", DOCS.read_text(), re.MULTILINE)

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.trial import TrialRun
@@ -19,11 +20,10 @@ from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.engine.plan import plan
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
-from tests.engine.test_plan import experiment
+from tests.benchmarks.swarm.plan.test_swarms import experiment
 
 KEY = "sk-escaped-0123456789"
 

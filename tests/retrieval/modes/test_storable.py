@@ -1,9 +1,9 @@
 """What of an experiment may be stored."""
 
-from swarm_bench.benchmarks.swarm.recorder import shareable
+from swarm_bench.benchmarks.swarm.recordings.recorder import shareable
 from swarm_bench.core.session.experiment import Mode, Preparation, Setting
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.engine.test_plan import experiment
+from tests.benchmarks.swarm.plan.test_swarms import experiment
 
 ADDRESS = "https://me:canary-pw@host.example:8443/x"
 MODE = Mode(

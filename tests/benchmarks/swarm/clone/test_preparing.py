@@ -10,6 +10,7 @@ import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.clone.preparing import Site, check_warm, prepare
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
 from swarm_bench.core.session.experiment import (
@@ -21,7 +22,6 @@ from swarm_bench.core.session.experiment import (
     Repository,
     Task,
 )
-from swarm_bench.engine.folder import SessionFolder
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 from tests.processes import tagged
 

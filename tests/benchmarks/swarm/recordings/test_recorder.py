@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.recorder import (
+from swarm_bench.benchmarks.swarm.recordings.recorder import (
     Printed,
     Ran,
     Recorder,
@@ -19,7 +19,7 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import Trial
 from swarm_bench.runtime.process import ProcessResult
-from tests.engine.test_plan import experiment
+from tests.benchmarks.swarm.plan.test_swarms import experiment
 
 TRIAL = "0123456789ab"
 KEY = "sk-a-secret-value"

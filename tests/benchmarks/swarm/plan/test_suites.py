@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.suites import find_suite, list_suites, read_suite
+from swarm_bench.benchmarks.swarm.plan.suites import find_suite, list_suites, read_suite
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import (
     Experiment,
@@ -17,7 +18,6 @@ from swarm_bench.core.session.experiment import (
 )
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
-from swarm_bench.engine.resume import extend, with_back_ends
 
 
 def experiment(**changes: Any) -> Experiment:

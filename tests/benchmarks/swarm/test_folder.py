@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.benchmarks.swarm.folder import SUPERSEDED, SessionFolder
+from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import SUPERSEDED, SessionFolder
 from swarm_bench.engine.folding import Entry
 from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.seal import sealed
-from swarm_bench.engine.series import series_sessions
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import write_whole
-from tests.engine.test_plan import experiment
+from tests.benchmarks.swarm.plan.test_swarms import experiment
 
 MINE = TrialRecord(mode="canopy", agent=1, task="ü", trial="b", cost=0.5, cause=Cause.FINISHED)
 LABELLED = MINE.model_copy(update={"retrieval": Treatment.USED})
@@ -351,7 +351,7 @@ def test_lines_are_read_once_before_a_session_goes_on(
         calls.append(path)
         return read_heads(path)
 
-    monkeypatch.setattr("swarm_bench.engine.folder.read_heads", counted)
+    monkeypatch.setattr("swarm_bench.benchmarks.swarm.folder.read_heads", counted)
     folder = folder_with(tmp_path, line("a"), line("b"))
     assert len(folder.heads()) == len(folder.set_aside_reruns()) == 2
     assert len(calls) == 1

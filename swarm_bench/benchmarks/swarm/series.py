@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.core.errors import UsageError
-from swarm_bench.engine.folder import EXPERIMENT, SessionFolder
 
 
 def member_folder(series: Path, size: int) -> Path:
