@@ -8,6 +8,7 @@ from pathlib import Path
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Capabilities
 from swarm_bench.core.session.experiment import Program
 
 PROGRAM = "swarm_bench.testing.scripted_process"
@@ -17,7 +18,7 @@ class Scripted:
     """A process that does what a script says, good or bad. Its model is the script's path."""
 
     name = "scripted"
-    reports_usage = False
+    capabilities = Capabilities(reports_usage=False)
     """Its script is for tasks: an empty prompt would play it once more."""
 
     def launch(self, request: AgentRequest) -> Launch:

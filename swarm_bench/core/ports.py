@@ -15,11 +15,26 @@ SCORED_CHARACTERS = 1 << 20
 """Of an answer, from its beginning."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What an agent program can do that not all of them can."""
+
+    takes_mcp: bool = True
+    """False when it cannot be given MCP servers: it fits modes without a tool."""
+    reports_usage: bool = True
+    """False when an empty prompt says nothing about what its requests take."""
+
+
 @runtime_checkable
 class Agent(Protocol):
     """An agent program. Two pure translations; whoever runs the process is elsewhere."""
 
     name: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Stated by each adapter; `Capabilities()` is a program that can do all of it."""
+        ...
 
     def launch(self, request: AgentRequest) -> Launch:
         """How to start the program for this request. May write files below `request.home`."""
@@ -38,6 +53,14 @@ class Agent(Protocol):
         """The program, with its version if it says one. Raises `UsageError` when the program is
         not there, or when it is known not to have the model; the message says what to do."""
         ...
+
+
+@runtime_checkable
+class TakesArgument(Protocol):
+    """What makes an agent out of a file or folder that is named after it: `--agent replay:DIR`."""
+
+    argument: str
+    """What stands there, in a word."""
 
 
 @dataclass(frozen=True, kw_only=True)

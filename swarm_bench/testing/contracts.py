@@ -7,7 +7,15 @@ import math
 from pathlib import Path
 
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
-from swarm_bench.core.ports import Agent, Message, Model, ScoreContext, Scorer, ToolSpec
+from swarm_bench.core.ports import (
+    Agent,
+    Capabilities,
+    Message,
+    Model,
+    ScoreContext,
+    Scorer,
+    ToolSpec,
+)
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -43,6 +51,7 @@ def check_agent(agent: Agent, folder: Path) -> None:
 
     `folder` is an empty folder to work in.
     """
+    _expect(isinstance(agent.capabilities, Capabilities), "an agent states its capabilities")
     launch = agent.launch(_request(folder))
     _expect(bool(launch.argv), "launch() names a program")
     _expect(all(isinstance(word, str) for word in launch.argv), "argv is made of words")

@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
 from swarm_bench.core import registry
-from swarm_bench.core.ports import Scorer
+from swarm_bench.core.ports import Scorer, TakesArgument
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
 
@@ -15,7 +15,7 @@ AGENTS = [
     plugin.name
     for plugin in registry.plugins("agents")
     # Those that take a file or a folder have tests of their own that call the same check.
-    if not hasattr(registry.load("agents", plugin.name), "argument")
+    if not isinstance(registry.load("agents", plugin.name), TakesArgument)
 ]
 
 

@@ -12,7 +12,7 @@ from swarm_bench.agents.reading.patience import patience
 from swarm_bench.agents.reading.prompts import not_a_command
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Abilities
+from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.runtime.untrusted import read
 
@@ -75,6 +75,7 @@ class Claude:
     """Claude Code in its headless mode."""
 
     name = "claude"
+    capabilities = Capabilities()
     abilities = Abilities(
         tested_version=TESTED,
         supported="~=2.1",

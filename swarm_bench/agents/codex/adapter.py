@@ -14,7 +14,7 @@ from swarm_bench.agents.codex.settings import (
 from swarm_bench.agents.codex.stream import activity_of, outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Abilities
+from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
 
 PROGRAM = "codex"
@@ -65,6 +65,7 @@ class Codex:
     """Codex without a terminal: `codex exec --json`."""
 
     name = "codex"
+    capabilities = Capabilities()
     abilities = ABILITIES
 
     def launch(self, request: AgentRequest) -> Launch:

@@ -14,6 +14,7 @@ from swarm_bench.agents.command.words import Unset, Values, fill, fill_all, fill
 from swarm_bench.agents.reading.installed import PROXIES
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Capabilities
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.runtime.untrusted import read
 
@@ -36,14 +37,12 @@ class Command:
         self._shows = self._file.output.activity
 
     @property
-    def takes_mcp(self) -> bool:
-        """False when the program cannot be given MCP servers: it fits modes without a tool."""
-        return self._file.mcp is None
-
-    @property
-    def reports_usage(self) -> bool:
-        """False when the file does not say where the program's tokens stand."""
-        return bool(self._file.output.tokens.input)
+    def capabilities(self) -> Capabilities:
+        """As the file says: with `mcp: none`, and without a place for the program's tokens."""
+        return Capabilities(
+            takes_mcp=self._file.mcp is None,
+            reports_usage=bool(self._file.output.tokens.input),
+        )
 
     def launch(self, request: AgentRequest) -> Launch:
         """Writes the file's `files` into the home. Raises `UsageError` for a model that is needed

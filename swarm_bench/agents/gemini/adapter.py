@@ -15,7 +15,7 @@ from swarm_bench.agents.reading.prompts import not_a_command
 from swarm_bench.agents.reading.trusted_servers import trusted
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Abilities
+from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.runtime.untrusted import read
 
@@ -45,6 +45,7 @@ class Gemini:
     """Gemini CLI, run without a terminal."""
 
     name = "gemini"
+    capabilities = Capabilities()
     abilities = Abilities(
         tested_version=TESTED_VERSION,
         supported="~=0.61.0",

@@ -9,7 +9,7 @@ from swarm_bench.agents.opencode.settings import (
 from swarm_bench.agents.opencode.stream import activity_of, outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Abilities
+from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
 
 PROGRAM = "opencode"
@@ -61,6 +61,7 @@ class OpenCode:
     """OpenCode without a terminal: `opencode run --format json`."""
 
     name = "opencode"
+    capabilities = Capabilities()
     abilities = ABILITIES
 
     def launch(self, request: AgentRequest) -> Launch:

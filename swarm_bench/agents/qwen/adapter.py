@@ -9,7 +9,7 @@ from swarm_bench.agents.reading.prompts import not_a_command
 from swarm_bench.agents.reading.trusted_servers import trusted
 from swarm_bench.agents.stream_json.stream import activity_of
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Abilities
+from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.runtime.untrusted import read
 
@@ -43,6 +43,7 @@ class Qwen:
     """Qwen Code with an OpenAI-compatible provider, run without a terminal."""
 
     name = "qwen"
+    capabilities = Capabilities()
     abilities = Abilities(
         tested_version=TESTED_VERSION,
         supported="~=0.24.4",

@@ -10,7 +10,7 @@ from swarm_bench.agents.replay.recorded import read_recording
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Capabilities
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.recording import Recorded
 
@@ -24,6 +24,7 @@ class Replay:
     """Plays what the agents of a recorded session printed."""
 
     name = "replay"
+    capabilities = Capabilities()
     argument = "DIR"
 
     def __init__(self, given: str) -> None:

@@ -9,6 +9,7 @@ from swarm_bench.agents.reading.patience import patience
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Capabilities
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 
 _version = cache(version)
@@ -22,6 +23,7 @@ class Scout:
     """A small agent loop of our own. Its default model `rules` is fixed rules and no model."""
 
     name = "scout"
+    capabilities = Capabilities()
 
     def launch(self, request: AgentRequest) -> Launch:
         model = request.model or MODEL

@@ -13,7 +13,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.outcome import AgentRequest, Launch
-from swarm_bench.core.ports import Agent, Described
+from swarm_bench.core.ports import Agent, Described, TakesArgument
 from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode, Program
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes.mode import render_servers
@@ -90,7 +90,7 @@ def check(
     for mode in modes:
         _try_launch(agent, mode, settings, variables)
     with_tool = [mode.name for mode in modes if mode.servers]
-    if with_tool and not getattr(agent, "takes_mcp", True):
+    if with_tool and not agent.capabilities.takes_mcp:
         raise UsageError(
             f"The agent {settings.agent!r} takes no MCP servers, and {', '.join(with_tool)} gives "
             "it some; omit the mode from --modes, or say in its file how it takes them"
@@ -186,7 +186,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _argument(factory: object) -> str | None:
     """What stands after the name of such an agent, in a word; `None` for any other."""
-    return getattr(factory, "argument", None)
+    return factory.argument if isinstance(factory, TakesArgument) else None
 
 
 def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
@@ -202,8 +202,8 @@ def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
         ) from error
     if not isinstance(agent, Agent):
         raise ConfigError(
-            f"{word!r} is no agent: it needs launch, activity, outcome, program and a name, as "
-            "the role in swarm_bench/core/ports.py says"
+            f"{word!r} is no agent: it needs launch, activity, outcome, program, a name and "
+            "capabilities, as the role in swarm_bench/core/ports.py says"
         )
     return agent
 

@@ -5,12 +5,14 @@ from swarm_bench.app.trust.demands import agent_is_free, may_load
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Capabilities
 from swarm_bench.core.session.experiment import Experiment, Program
 
 
 class Withheld:
     """Stands for an agent whose code may not be loaded: it has a name and starts nothing."""
+
+    capabilities = Capabilities()
 
     def __init__(self, word: str) -> None:
         self.name = word

@@ -42,7 +42,7 @@ class EmptyPrompts:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._lines = {line.mode: line for line in kit.folder.read_overhead()}
-        says_usage = getattr(kit.agent, "reports_usage", True)
+        says_usage = kit.agent.capabilities.reports_usage
         self._left = {
             mode.name for mode in kit.experiment.modes if says_usage and not self._is_known(mode)
         }

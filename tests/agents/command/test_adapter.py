@@ -210,8 +210,8 @@ def test_turns_that_cannot_be_counted_in_time_are_an_error(tmp_path: Path) -> No
 
 
 def test_whether_it_takes_servers(tmp_path: Path) -> None:
-    assert not agent(tmp_path).takes_mcp
-    assert agent(tmp_path, command=EVERYWHERE, mcp=None).takes_mcp
+    assert not agent(tmp_path).capabilities.takes_mcp
+    assert agent(tmp_path, command=EVERYWHERE, mcp=None).capabilities.takes_mcp
 
 
 def test_an_agent_without_servers_says_so_in_its_outcome(tmp_path: Path) -> None:

@@ -89,4 +89,4 @@ def test_a_folder_beside_the_file_can_be_named_everywhere(tmp_path: Path) -> Non
 def test_the_example_can_be_read() -> None:
     path = Path(__file__).parents[3] / "docs" / "examples" / "mini-swe-agent.yaml"
     made = Command(str(path))
-    assert (made.name, made.takes_mcp) == ("mini-swe-agent", False)
+    assert (made.name, made.capabilities.takes_mcp) == ("mini-swe-agent", False)

@@ -47,6 +47,18 @@ def test_what_is_no_agent_is_refused_in_a_sentence(
         find_agent(word)
 
 
+class Silent:
+    """An adapter that was written before there were capabilities."""
+
+    name = "silent"
+    launch = activity = outcome = program = Scout.launch
+
+
+def test_an_agent_states_its_capabilities() -> None:
+    with pytest.raises(ConfigError, match="is no agent: it needs .* and capabilities, as the role"):
+        find_agent(f"{__name__}:Silent")
+
+
 def test_agents_that_take_something_are_listed_with_it() -> None:
     names = [listing.name for listing in list_agents()]
     assert {"scout", "replay:DIR", "command:FILE.yaml"} <= set(names)
