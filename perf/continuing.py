@@ -19,9 +19,9 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.plan import plan
 from swarm_bench.engine.seal import sealed
 
 RECORDS = 100_000
@@ -80,7 +80,7 @@ def grow(session: Path, agents: int, runs: int) -> int:
     trials = [
         trial
         for block in plan(Experiment.from_json(json.dumps(content)))
-        for swarm in block.swarms
+        for swarm in block.groups
         for trial in swarm.trials
     ]
     with metrics.open("wb") as file:

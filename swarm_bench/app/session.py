@@ -25,9 +25,10 @@ from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
+from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.series import one_of
-from swarm_bench.benchmarks.swarm.session import run_session
+from swarm_bench.benchmarks.swarm.session import run_swarms
 from swarm_bench.config import settings as options
 from swarm_bench.config.settings import Member, Resolved
 from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
@@ -35,7 +36,6 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.recording import FOLDER
-from swarm_bench.engine.plan import longest_seconds, plan, planned_by_mode
 from swarm_bench.models.rehearsal.process import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan.plan import Planned, render_plan
@@ -152,7 +152,7 @@ async def _run_in(kit: Kit) -> bool:
     done, attempts = folder.set_aside_reruns(), folder.attempts()
     try:
         try:
-            interrupted = await run_session(kit, done, attempts)
+            interrupted = await run_swarms(kit, done, attempts)
         finally:
             folder.fold()
         folder.make_room()
@@ -176,7 +176,7 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
             for block in plan(ready.experiment)
-            for swarm in block.swarms
+            for swarm in block.groups
             for trial in swarm.trials
         )
         longest = longest_seconds(ready.experiment, finished)

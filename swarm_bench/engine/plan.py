@@ -1,111 +1,74 @@
-"""What runs, and in which order. A pure function of the experiment, so it can be shown, compared
-and continued."""
+"""The plan of a session: what runs, and in which order, as plain data. A pure function of the
+experiment, so it can be shown, compared and continued."""
 
-import math
 import random
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, Self, TypeVar
 
-from swarm_bench.core.session.experiment import Experiment, Task, stable_id
+
+class Trial(Protocol):
+    """What is run once, and has one record in the end."""
+
+    @property
+    def id(self) -> str:
+        """Stable: the same run, arm and case have the same one in every session."""
+        ...
+
+
+class Group(Protocol):
+    """The trials of one arm in one run that run together. A frozen dataclass."""
+
+    @property
+    def run(self) -> int: ...
+    @property
+    def arm(self) -> str: ...
+    @property
+    def trials(self) -> Sequence[Trial]: ...
+
+    def without(self, finished: Collection[str]) -> Self:
+        """The group with the trials that are still to run."""
+        ...
+
+
+G = TypeVar("G", bound=Group)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One agent on one task in one mode in one run."""
-
-    id: str
-    run: int
-    mode: str
-    agent: int
-    task: Task
-
-
-@dataclass(frozen=True, kw_only=True)
-class Swarm:
-    """The trials that share a workspace and its services."""
-
-    id: str
-    run: int
-    mode: str
-    trials: tuple[Trial, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """Every mode once, close together in time. A run has one for each of its swarms: in `ab` there
-    is a block for every task."""
+class Block(Generic[G]):
+    """Every arm once, close together in time."""
 
     run: int
     order: tuple[str, ...]
-    swarms: tuple[Swarm, ...]
-
-
-def plan(experiment: Experiment) -> tuple[Block, ...]:
-    """All blocks of the experiment, in the order they run."""
-    size = experiment.agents_per_swarm
-    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size)
-
-
-@lru_cache(maxsize=1)
-def _plan(
-    orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
-) -> tuple[Block, ...]:
-    """Kept, as a call asks for the same plan several times and it can have 100,000 trials."""
-    agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
-    return tuple(
-        Block(
-            run=run,
-            order=order,
-            swarms=tuple(_swarm(run, mode, agents[first : first + size]) for mode in order),
-        )
-        for run, order in enumerate(orders, start=1)
-        for first in range(0, trials, size)
-    )
+    groups: tuple[G, ...]
 
 
 def draw_order(
-    modes: Sequence[str], runs: int, seed: int, drawn: Sequence[Sequence[str]] = ()
+    arms: Sequence[str], runs: int, seed: int, drawn: Sequence[Sequence[str]] = ()
 ) -> tuple[tuple[str, ...], ...]:
-    """The order of the modes in every run. What was `drawn` before stays; new modes come after.
+    """Draw the order of the arms in every run. What was `drawn` before stays; new arms come after.
 
     Each run has a draw of its own from the seed, so more runs do not change earlier ones.
     """
     orders = []
     for run in range(1, runs + 1):
         old = tuple(drawn[run - 1]) if run <= len(drawn) else ()
-        new = [mode for mode in modes if mode not in old]
+        new = [arm for arm in arms if arm not in old]
         random.Random(f"{seed}:{run}").shuffle(new)
         orders.append((*old, *new))
     return tuple(orders)
 
 
-def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
-    """An upper bound of the time that agents and indexing may take, without what is finished."""
-    total = 0.0
-    for block in plan(experiment):
-        for swarm in block.swarms:
-            left = sum(trial.id not in finished for trial in swarm.trials)
-            total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
-            mode = experiment.mode(swarm.mode)
-            steps = (mode.services, experiment.prepares(mode), mode.warm_up)
-            if left:
-                total += sum(map(bool, steps)) * experiment.limits.index_timeout
-    return total
+def remaining(blocks: Sequence[Block[G]], finished: Collection[str]) -> tuple[Block[G], ...]:
+    """The blocks without the trials that are finished, and without what is empty then."""
+    return tuple(rest for block in blocks if (rest := _remaining(block, finished)).groups)
 
 
-def planned_by_mode(experiment: Experiment) -> dict[str, int]:
-    """How many trials each mode has, in the order of the modes."""
-    turns = Counter(mode for order in experiment.order for mode in order)
-    return {one.name: turns[one.name] * experiment.trials_per_mode for one in experiment.modes}
+def groups_of(blocks: Sequence[Block[G]]) -> Iterator[G]:
+    """All groups, in the order they run."""
+    return (group for block in blocks for group in block.groups)
 
 
-def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
-    trials = tuple(
-        Trial(id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
-        for agent, task in agents
-    )
-    return Swarm(
-        id=stable_id(run, mode, *(trial.id for trial in trials)), run=run, mode=mode, trials=trials
-    )
+def _remaining(block: Block[G], finished: Collection[str]) -> Block[G]:
+    groups = (group.without(finished) for group in block.groups)
+    return replace(block, groups=tuple(group for group in groups if group.trials))

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.prompt import scorers
 from swarm_bench.benchmarks.swarm.records.making import make_record, rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import (
@@ -29,7 +30,6 @@ from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import plan
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.models.rehearsal.process import Seen
 from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
@@ -99,7 +99,7 @@ def line(name: str) -> str:
         rehearsed=rehearsed(seen, SERVERS),
         outside=("it read x",) if ran else (),
     )
-    trial = plan(about)[0].swarms[0].trials[0]
+    trial = plan(about)[0].groups[0].trials[0]
     return make_record(about, trial, outcome, measured, beside).model_dump_json()
 
 

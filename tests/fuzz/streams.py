@@ -10,6 +10,7 @@ from swarm_bench.agents.command.adapter import Command
 from swarm_bench.agents.gemini.adapter import Gemini
 from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.prompt import scorers
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
@@ -19,7 +20,6 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
-from swarm_bench.engine.plan import plan
 from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.reports.page import render_page
@@ -75,7 +75,7 @@ def reader(make: Callable[[], Agent]) -> Callable[[bytes, Path], None]:
 def check(outcome: Outcome) -> None:
     """Its record is small, says what was cut, and comes back as it was written."""
     experiment = Experiment.from_json(_EXPERIMENT.read_bytes())
-    trial = plan(experiment)[0].swarms[0].trials[0]
+    trial = plan(experiment)[0].groups[0].trials[0]
     context = ScoreContext(
         text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
     )

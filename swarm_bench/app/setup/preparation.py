@@ -28,6 +28,7 @@ from swarm_bench.benchmarks.swarm.clone.preparing import check_warm
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.suites import Suite
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
@@ -35,7 +36,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
-from swarm_bench.engine.plan import draw_order, plan
+from swarm_bench.engine.plan import draw_order
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.service import running_service
 from swarm_bench.retrieval.modes.controls import with_controls
@@ -134,7 +135,7 @@ def _left(experiment: Experiment, heads: Sequence[Head]) -> list[Mode]:
     names = {
         swarm.mode
         for block in plan(experiment)
-        for swarm in block.swarms
+        for swarm in block.groups
         if not finished.issuperset(trial.id for trial in swarm.trials)
     }
     return [mode for mode in experiment.modes if mode.name in names]

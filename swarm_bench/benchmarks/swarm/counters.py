@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.engine.plan import Swarm
 from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, FeedbackProbe, feedback_difference
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe, service_difference
 from swarm_bench.retrieval.witnesses.counters import gives_no_tool

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial, planned_by_mode
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
@@ -17,7 +18,6 @@ from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.heads import Head, read_heads, read_trials
 from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
-from swarm_bench.engine.plan import Trial, planned_by_mode
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import (
     PLANTED,

@@ -14,6 +14,7 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.trial import TrialRun
 from swarm_bench.core.errors import HarnessError
@@ -22,7 +23,6 @@ from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Task, 
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.plan import Trial
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.greeting import Greeting
 from swarm_bench.runtime.monitor import TreeMonitor

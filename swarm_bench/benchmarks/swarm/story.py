@@ -7,8 +7,8 @@ from typing import Any
 
 from swarm_bench.benchmarks.swarm import counters
 from swarm_bench.benchmarks.swarm.clone.groundwork import Ground
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.core.session.records import SwarmRecord
-from swarm_bench.engine.plan import Swarm
 
 
 @dataclass(kw_only=True)

@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.swarm.authentication import turned_away
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
 from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.overhead import EmptyPrompts
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.story import Story
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
@@ -25,7 +26,6 @@ from swarm_bench.core.events import StepStarted, Trouble
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import Swarm
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
 from swarm_bench.retrieval.canopy.service import Service, running_service, started_service

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Ran, left_by, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
@@ -29,7 +30,6 @@ from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.recording import RecordedTrial
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import Trial
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.runtime.files import write_whole

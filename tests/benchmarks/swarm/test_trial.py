@@ -13,6 +13,7 @@ import pytest
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.trial import TrialRun
 from swarm_bench.core.events import Emit, TrialActive
@@ -20,7 +21,6 @@ from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import plan
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 from tests.benchmarks.swarm.plan.test_swarms import experiment
@@ -97,7 +97,7 @@ async def test_two_answers_at_a_time_are_read_and_scored_beside_the_loop(tmp_pat
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
-    runs = [TrialRun(kit, around, trial) for trial in plan(kit.experiment)[0].swarms[0].trials]
+    runs = [TrialRun(kit, around, trial) for trial in plan(kit.experiment)[0].groups[0].trials]
     async with anyio.create_task_group() as group:
         for run in runs:
             group.start_soon(run.run, nothing_lost)
@@ -130,7 +130,7 @@ async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
-    run = TrialRun(kit, around, plan(kit.experiment)[0].swarms[0].trials[0])
+    run = TrialRun(kit, around, plan(kit.experiment)[0].groups[0].trials[0])
     await run.run(nothing_lost)
     assert run.written is not None
     assert run.written.tool_calls == {NOT_STORED: 1}

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping
 
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.engine.plan import draw_order, plan
+from swarm_bench.engine.plan import draw_order
 
 _FIXED = (
     "agents",
@@ -159,7 +160,7 @@ def _suite(old: Experiment, new: Experiment) -> str:
 
 def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
     planned = {
-        trial.id for block in plan(grown) for swarm in block.swarms for trial in swarm.trials
+        trial.id for block in plan(grown) for swarm in block.groups for trial in swarm.trials
     }
     if not planned.issuperset(filter(None, recorded)):
         raise UsageError(

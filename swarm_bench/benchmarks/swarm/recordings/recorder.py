@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.session.recording import (
@@ -27,7 +28,6 @@ from swarm_bench.core.session.recording import (
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.plan import Trial
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
 from swarm_bench.runtime.process import ProcessResult

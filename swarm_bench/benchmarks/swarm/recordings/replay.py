@@ -10,6 +10,7 @@ import anyio
 
 from swarm_bench.benchmarks.swarm import counters
 from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
 from swarm_bench.benchmarks.swarm.surroundings import Surroundings
@@ -19,7 +20,6 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.recording import Recorded, RecordedTrial
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import Swarm, Trial
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
+from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import (
     Experiment,
@@ -17,7 +18,7 @@ from swarm_bench.core.session.experiment import (
     Task,
 )
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.engine.plan import draw_order, longest_seconds, plan, planned_by_mode
+from swarm_bench.engine.plan import draw_order
 
 
 def experiment(**changes: Any) -> Experiment:
@@ -50,13 +51,13 @@ def trials(one: Experiment) -> list[tuple[int, str, int, str]]:
     return [
         (trial.run, trial.mode, trial.agent, trial.task.id)
         for block in plan(one)
-        for swarm in block.swarms
+        for swarm in block.groups
         for trial in swarm.trials
     ]
 
 
 def ids(one: Experiment) -> set[str]:
-    return {t.id for block in plan(one) for swarm in block.swarms for t in swarm.trials}
+    return {t.id for block in plan(one) for swarm in block.groups for t in swarm.trials}
 
 
 def test_tasks_go_round() -> None:
@@ -76,9 +77,9 @@ def test_all_tasks_gives_every_task_one_trial_per_mode_and_run() -> None:
 
 def test_ab_has_a_swarm_of_one_for_every_task_and_mode() -> None:
     blocks = plan(experiment(benchmark="ab", agents=1, runs=1))
-    assert [len(block.swarms) for block in blocks] == [2, 2, 2]
-    assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.swarms)
-    assert [block.swarms[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]
+    assert [len(block.groups) for block in blocks] == [2, 2, 2]
+    assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.groups)
+    assert [block.groups[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]
 
 
 def test_every_run_has_every_mode_once_in_an_order_of_its_own() -> None:

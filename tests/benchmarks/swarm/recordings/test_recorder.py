@@ -4,6 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.recordings.recorder import (
     Printed,
     Ran,
@@ -17,7 +18,6 @@ from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setti
 from swarm_bench.core.session.recording import RecordedTrial, Recording
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import Trial
 from swarm_bench.runtime.process import ProcessResult
 from tests.benchmarks.swarm.plan.test_swarms import experiment
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed, spent
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import plan
 from swarm_bench.models.rehearsal.process import Seen
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
@@ -54,7 +54,7 @@ def experiment(model: str | None) -> Experiment:
 
 def record(model: str | None, outcome: Outcome, seen: Seen | None = None) -> TrialRecord:
     about = experiment(model)
-    trial = plan(about)[0].swarms[0].trials[0]
+    trial = plan(about)[0].groups[0].trials[0]
     return make_record(about, trial, outcome, MEASURED, Beside(rehearsed=rehearsed(seen, SERVERS)))
 
 

@@ -1,0 +1,93 @@
+"""Which swarms run, and in which order."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from swarm_bench.core.session.experiment import Experiment, Task, stable_id
+from swarm_bench.engine.plan import Block, groups_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One agent on one task in one mode in one run."""
+
+    id: str
+    run: int
+    mode: str
+    agent: int
+    task: Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swarm:
+    """The trials that share a workspace and its services."""
+
+    id: str
+    run: int
+    mode: str
+    trials: tuple[Trial, ...]
+
+    @property
+    def arm(self) -> str:
+        """The engine's word for the mode."""
+        return self.mode
+
+    def without(self, finished: Collection[str]) -> "Swarm":
+        """The swarm with the trials that are still to run."""
+        return replace(self, trials=tuple(one for one in self.trials if one.id not in finished))
+
+
+def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
+    """All blocks of the experiment, in the order they run. A run has one for each of its swarms: in
+    `ab` there is a block for every task."""
+    size = experiment.agents_per_swarm
+    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size)
+
+
+@lru_cache(maxsize=1)
+def _plan(
+    orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
+) -> tuple[Block[Swarm], ...]:
+    """Kept, as a call asks for the same plan several times and it can have 100,000 trials."""
+    agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
+    return tuple(
+        Block(
+            run=run,
+            order=order,
+            groups=tuple(_swarm(run, mode, agents[first : first + size]) for mode in order),
+        )
+        for run, order in enumerate(orders, start=1)
+        for first in range(0, trials, size)
+    )
+
+
+def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
+    """An upper bound of the time that agents and indexing may take, without what is finished."""
+    total = 0.0
+    for swarm in groups_of(plan(experiment)):
+        left = sum(trial.id not in finished for trial in swarm.trials)
+        total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
+        mode = experiment.mode(swarm.mode)
+        steps = (mode.services, experiment.prepares(mode), mode.warm_up)
+        if left:
+            total += sum(map(bool, steps)) * experiment.limits.index_timeout
+    return total
+
+
+def planned_by_mode(experiment: Experiment) -> dict[str, int]:
+    """How many trials each mode has, in the order of the modes."""
+    turns = Counter(mode for order in experiment.order for mode in order)
+    return {one.name: turns[one.name] * experiment.trials_per_mode for one in experiment.modes}
+
+
+def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
+    trials = tuple(
+        Trial(id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
+        for agent, task in agents
+    )
+    return Swarm(
+        id=stable_id(run, mode, *(trial.id for trial in trials)), run=run, mode=mode, trials=trials
+    )

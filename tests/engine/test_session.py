@@ -1,0 +1,129 @@
+"""The session's loop, with groups that are neither swarms nor agents."""
+
+import os
+import signal
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from swarm_bench.core.errors import StoreError
+from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
+from swarm_bench.engine.plan import Block, draw_order
+from swarm_bench.engine.session import Work, run_session
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True)
+class Question:
+    id: str
+
+
+@dataclass(frozen=True)
+class Questions:
+    run: int
+    arm: str
+    trials: tuple[Question, ...]
+
+    def without(self, finished: Collection[str]) -> "Questions":
+        return replace(self, trials=tuple(one for one in self.trials if one.id not in finished))
+
+
+ARMS = ("short", "long")
+
+
+def blocks(runs: int) -> list[Block[Questions]]:
+    orders = draw_order(ARMS, runs, seed=7)
+    return [Block(run=run, order=order, groups=tuple(questions(run, arm) for arm in order))
+            for run, order in enumerate(orders, start=1)]  # fmt: skip
+
+
+def questions(run: int, arm: str) -> Questions:
+    return Questions(run, arm, tuple(Question(f"{run}-{arm}-{case}") for case in "ab"))
+
+
+class Asker:
+    """Runs groups by noting what it was given."""
+
+    def __init__(self, *finished: str, runs: int = 2) -> None:
+        self.asked: list[str] = []
+        self.events: list[Event] = []
+        self.work = Work(
+            session="toy",
+            folder=Path("results"),
+            arms=ARMS,
+            runs=runs,
+            blocks=blocks(runs),
+            finished=frozenset(finished),
+            run=self.ask,
+            emit=self.events.append,
+        )
+
+    async def ask(self, group: Questions) -> None:
+        self.asked += [question.id for question in group.trials]
+
+    def started(self) -> SessionStarted:
+        [event] = (event for event in self.events if isinstance(event, SessionStarted))
+        return event
+
+
+async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order() -> None:
+    asker = Asker()
+    assert await run_session(asker.work) is False
+    orders = draw_order(ARMS, 2, seed=7)
+    expected = [f"{run}-{arm}-{case}" for run in (1, 2) for arm in orders[run - 1] for case in "ab"]
+    assert asker.asked == expected
+    blocks = [event for event in asker.events if isinstance(event, BlockStarted)]
+    assert [(one.run, one.runs, one.order) for one in blocks] == [
+        (1, 2, orders[0]),
+        (2, 2, orders[1]),
+    ]
+    assert asker.started().planned == {"short": 4, "long": 4}
+
+
+async def test_what_is_finished_does_not_run_again() -> None:
+    asker = Asker("1-short-a", "1-short-b", "1-long-a", "1-long-b", "2-long-b")
+    await run_session(asker.work)
+    assert sorted(asker.asked) == ["2-long-a", "2-short-a", "2-short-b"]
+    started = asker.started()
+    assert (started.trials, started.done, started.planned) == (8, 5, {"short": 2, "long": 1})
+    assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [2]
+
+
+async def test_more_runs_do_not_change_the_order_of_those_before() -> None:
+    assert draw_order(ARMS, 9, seed=7)[:2] == draw_order(ARMS, 2, seed=7)
+
+
+async def test_an_error_of_ours_leaves_alone() -> None:
+    asker = Asker()
+
+    async def ask(_group: Questions) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(fail)
+
+    async def fail() -> None:
+        raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError, match="the disk is full"):
+        await run_session(replace(asker.work, run=ask))
+
+
+async def test_a_signal_stops_the_group_and_ends_the_session_in_order() -> None:
+    asker = Asker()
+    stopped = []
+
+    async def ask(group: Questions) -> None:
+        await asker.ask(group)
+        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.append(group.arm)
+
+    assert await run_session(replace(asker.work, run=ask)) is True
+    assert (len(asker.asked), len(stopped)) == (2, 1)
+    assert any(isinstance(event, Trouble) for event in asker.events)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
