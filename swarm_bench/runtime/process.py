@@ -8,7 +8,7 @@ the tree while the readers still run, so that last words are kept; find strays a
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from io import FileIO
@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, Literal
 
 import anyio
-from anyio.abc import Process, TaskGroup
+from anyio.abc import Process
 
 from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
@@ -77,18 +77,19 @@ async def run(
         process = await _start(command, tree)
         with ending_of(process.pid) as ending:
             sink = Sink(output)
-            race = _Race(process, sink, ending, began + timeout)
             try:
                 async with anyio.create_task_group() as readers:
                     readers.start_soon(sink.drain, process.stdout, out)
                     readers.start_soon(sink.drain, process.stderr, err)
-                    stopped = await race.winner()
-                    await _stop(process, tree, command.stop_signal, grace)  # readers end then
-                    readers.cancel_scope.deadline = anyio.current_time() + grace
+                    try:
+                        stopped = await _ended(process, sink, ending, began + timeout)
+                    finally:
+                        await _stop(process, tree, command.stop_signal, grace)  # readers end then
+                        readers.cancel_scope.deadline = anyio.current_time() + grace
             except ExceptionGroup as errors:  # of a reader: the disk, or who watches the lines
                 raise errors.exceptions[0] from None
             finally:
-                await _closed(process, tree, command.stop_signal, grace)
+                await _close(process, grace)
             ended = ending.at or anyio.current_time()
     _check_launched(command, process.returncode, output.stderr)
     return ProcessResult(returncode=process.returncode, stopped=stopped, seconds=ended - began)
@@ -113,13 +114,12 @@ async def background(
                 try:
                     yield process
                 finally:
-                    with anyio.CancelScope(shield=True):
-                        await _stop(process, tree, command.stop_signal, grace)
+                    await _stop(process, tree, command.stop_signal, grace)
                     reading.deadline = anyio.current_time() + grace
         except BaseExceptionGroup as errors:  # of the block alone, or of the reader: the disk
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
         finally:
-            await _closed(process, tree, command.stop_signal, grace)
+            await _close(process, grace)
 
 
 async def _drained(sink: Sink, process: Process, file: FileIO, scope: anyio.CancelScope) -> None:
@@ -154,8 +154,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
         try:
             returncode = await process.wait()
         finally:
-            with anyio.CancelScope(shield=True):
-                await _stop(process, tree, command.stop_signal, grace)
+            await _stop(process, tree, command.stop_signal, grace)
         out.seek(0)
         err.seek(0)
         return Captured(returncode=returncode, stdout=out.read(), stderr=err.read())
@@ -211,54 +210,39 @@ def _not_started(command: Command, reason: str) -> str:
     return f"{command.argv[0]} could not be started: {reason}; check that it is installed"
 
 
-@dataclass(frozen=True)
-class _Race:
-    """Between the end of a process, the limit of its output, and its deadline."""
-
-    process: Process
-    sink: Sink
-    ending: Ending
-    deadline: float
-
-    async def winner(self) -> StopReason | None:
-        """Why it has to be stopped; `None` when it ended by itself."""
-        with anyio.CancelScope(deadline=self.deadline) as limit:
-            async with anyio.create_task_group() as race:
-                race.start_soon(self._until, self.process.wait, race)
-                race.start_soon(self._until, self.sink.full.wait, race)
-        late = limit.cancelled_caught and self.sink.reason is None and not self._ended_in_time()
-        return "timeout" if late else self.sink.reason
-
-    async def _until(self, event: Callable[[], Awaitable[object]], race: TaskGroup) -> None:
-        await event()
-        race.cancel_scope.cancel()
-
-    def _ended_in_time(self) -> bool:
-        """We may be too busy to see that it has ended before its deadline passes."""
-        if self.ending.at is not None:
-            return self.ending.at <= self.deadline
-        return self.process.returncode is not None
+async def _ended(
+    process: Process, sink: Sink, ending: Ending, deadline: float
+) -> StopReason | None:
+    """Wait for the end of a process, its deadline, or the limit of its output. Returns why it has
+    to be stopped; `None` when it ended by itself."""
+    sink.taking.deadline = deadline
+    with sink.taking:
+        await process.wait()
+    if sink.reason is not None or not sink.taking.cancelled_caught:
+        return sink.reason
+    # We may have been too busy to see that it had ended before its deadline passed.
+    in_time = ending.at <= deadline if ending.at is not None else process.returncode is not None
+    return None if in_time else "timeout"
 
 
 async def _stop(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:
-    """Ask the process to end, then end everything that is of its tree."""
-    if process.returncode is None:
-        _signal_group(process.pid, number)
-        with anyio.move_on_after(grace):
-            await process.wait()
-    if process.returncode is None:
-        await end_strays(tree, grace)  # as long as they descend from it
-        _signal_group(process.pid, signal.SIGKILL)
-    await end_strays(tree, grace)
-    with anyio.move_on_after(grace):
-        await process.wait()
-
-
-async def _closed(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:
+    """Ask the process to end, then end everything that is of its tree, whoever is cancelled."""
     with anyio.CancelScope(shield=True):
-        await _stop(process, tree, number, grace)
-        with anyio.move_on_after(grace):
-            await process.aclose()
+        if process.returncode is None:
+            _signal_group(process.pid, number)
+            with anyio.move_on_after(grace):
+                await process.wait()
+        if process.returncode is None:
+            await end_strays(tree, grace)  # as long as they descend from it
+            _signal_group(process.pid, signal.SIGKILL)
+            with anyio.move_on_after(grace):
+                await process.wait()
+        await end_strays(tree, grace)
+
+
+async def _close(process: Process, grace: float) -> None:
+    with anyio.move_on_after(grace, shield=True):
+        await process.aclose()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -44,8 +44,8 @@ class Sink:
     """Writes both streams to their files, and cuts them into lines."""
 
     def __init__(self, output: Output) -> None:
-        self.full = anyio.Event()
-        """Set when the process must be stopped, for the reason in `reason`."""
+        self.taking = anyio.CancelScope()
+        """Cancelled when the process must be stopped, for the reason in `reason`."""
         self.reason: StopReason | None = None
         self._left = output.limit
         self._on_line = output.on_line
@@ -74,7 +74,7 @@ class Sink:
 
     def _stop(self, reason: StopReason) -> None:
         self.reason = self.reason or reason
-        self.full.set()
+        self.taking.cancel()
 
 
 class _Lines:

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.core.errors import ProcessLost
+from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.process import Command, ProcessResult, background, capture, run
 from swarm_bench.runtime.sink import Output
@@ -106,6 +106,16 @@ async def test_nothing_survives_a_cancellation(bench: Bench, own_session: bool) 
         group.start_soon(partial(bench.run, agent(stays=True, own_session=own_session), timeout=60))
         await until(lambda: bench.lines == [b"hello"])
         group.cancel_scope.cancel()
+    assert tagged(bench.tag) == []
+
+
+async def test_nothing_survives_whoever_watches_the_lines_and_fails(bench: Bench) -> None:
+    def fail(line: bytes) -> StopReason | None:
+        raise StoreError(line.decode())
+
+    bench.on_line = fail  # type: ignore[method-assign]
+    with pytest.raises(StoreError, match="hello"):
+        await bench.run(agent(stays=True, own_session=True), timeout=15)
     assert tagged(bench.tag) == []
 
 

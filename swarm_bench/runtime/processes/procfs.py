@@ -54,7 +54,7 @@ def stat(pid: int) -> Stat | None:
     data = _read(pid, "stat", _STAT_BYTES)
     if not data:
         return None
-    words = data[data.rindex(b")") + 2 :].split()  # a name may hold anything
+    words = data[data.rindex(b")") + 2 :].split(maxsplit=22)  # a name may hold anything
     return Stat(
         pid,
         chr(words[0][0]),

@@ -26,7 +26,8 @@ from swarm_bench.runtime.processes.procfs import Stat
 PAUSE = 0.005
 """Seconds after a look that found something, for it to die."""
 LONGEST_PAUSE = 0.05
-"""Seconds between two looks; else as long as the last one took."""
+"""Seconds between two looks; else as long as the last one took, for each tree that it was for: the
+more end together, the more the next one can serve."""
 CHASES = 200
 """Looks at what has just started, in a row: a chain of processes that fork and end is faster than
 a look at everything."""
@@ -213,7 +214,8 @@ class _Looks:
                     FAMILY.end, frozenset(request.trees), limiter=self._thread
                 )
                 ended = anyio.current_time()
-                self._due = ended + min(LONGEST_PAUSE, ended - began)  # leave room for others
+                pause = (ended - began) * len(request.trees)  # leave room for others
+                self._due = ended + min(LONGEST_PAUSE, pause)
         return tree in request.found
 
 
