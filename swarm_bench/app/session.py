@@ -45,7 +45,7 @@ from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
-from swarm_bench.runtime.processes.launching import raise_limit
+from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 
 DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
     "swarm": {},
@@ -89,6 +89,7 @@ def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None)
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     """Run the experiment, or what is left of the one that is continued."""
     raise_limit()
+    wait_without_threads()
     with cancelling(), guarded(f"{OWNER}={this_owner()}"):
         return anyio.run(_run, resolved, benchmark, emit)
 

@@ -4,6 +4,7 @@ that we were started with."""
 import os
 import resource
 import shutil
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -57,11 +58,22 @@ def first_limit() -> tuple[int, int]:
 
 
 def raise_limit() -> None:
-    """Let this process have as many descriptors as it may: an agent takes four, and a swarm of 300
+    """Let this process have as many descriptors as it may: an agent takes six, and a swarm of 200
     more than the usual 1,024."""
     _, hard = first_limit()
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def wait_without_threads() -> None:
+    """Have asyncio wait for processes by their descriptors, as it does from Python 3.12 on, where
+    the kernel has these: 3.11 starts a thread for each."""
+    if sys.version_info < (3, 12):
+        import asyncio
+
+        with suppress(OSError):
+            os.close(os.pidfd_open(os.getpid()))
+            asyncio.get_event_loop_policy().set_child_watcher(asyncio.PidfdChildWatcher())
 
 
 def restore_limit(pid: int) -> None:

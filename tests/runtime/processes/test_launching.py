@@ -140,6 +140,27 @@ async def test_we_take_all_descriptors_and_a_child_gets_what_we_were_given(tmp_p
         launching.first_limit.cache_clear()
 
 
+WAITING = """
+import anyio, threading
+from swarm_bench.runtime.processes.launching import wait_without_threads
+
+async def main():
+    async with await anyio.open_process(["sleep", "0.1"]):
+        print(threading.active_count())
+
+wait_without_threads()
+anyio.run(main)
+"""
+
+
+def test_no_thread_waits_for_a_process() -> None:
+    """In a process of its own, of which it is a property."""
+    ran = subprocess.run(
+        [sys.executable, "-c", WAITING], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "1\n"
+
+
 def test_no_launcher_no_change(tmp_path: Path) -> None:
     missing = ("no-such-program", "x")
     assert launching.mortal(missing, {"PATH": "/nowhere"}, tmp_path) == missing
