@@ -4,6 +4,7 @@ top."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from swarm_bench.app import session
 from swarm_bench.app.report import write_series_summary, write_summary
@@ -164,7 +165,7 @@ def _member(
     mine = sessions.get(size)
     like = next((one.read_experiment() for one in sessions.values() if one is not mine), None)
     _check_sizes(resolved.settings.agents, like)
-    changes = {
+    changes: dict[str, Any] = {
         "resume": str(mine.path) if mine else None,
         "output": member_folder(folder, size) if folder and not mine else None,
     }
@@ -172,7 +173,7 @@ def _member(
         changes["repo"] = Path(like.repository.path)
     return replace(
         resolved,
-        settings=settings.model_copy(update=changes),
+        settings=replace(settings, **changes),
         member=Member(size=size, like=like),
     )
 

@@ -30,6 +30,7 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.series import one_of
 from swarm_bench.benchmarks.swarm.session import run_swarms
 from swarm_bench.config import settings as options
+from swarm_bench.config.options import DEFAULTS
 from swarm_bench.config.settings import Member, Resolved
 from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -46,13 +47,6 @@ from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
-
-DEFAULTS: Mapping[Benchmark, Mapping[str, Any]] = {
-    "swarm": {},
-    "ab": {"tasks": "ab"},
-    "calibrate": {"modes": ["baseline"], "runs": 5},
-}
-"""Where a benchmark's defaults differ from those of the options."""
 
 
 def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None) -> Resolved:

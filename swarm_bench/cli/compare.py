@@ -1,10 +1,13 @@
 """`swarm-bench compare`: N agents per mode, at the same time."""
 
+from functools import partial
+
 import typer
 
-from swarm_bench.cli import options as o
+from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
 from swarm_bench.cli.words import WordsCommand
+from swarm_bench.config.options import command_line
 
 HELP = """Compares modes: in each, agents work on the tasks of a suite, in copies of the repository.
 
@@ -31,43 +34,5 @@ agent gave an answer, 4 a gate failed, 130 interrupted.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="compare", cls=WordsCommand, help=HELP)(compare)
-
-
-def compare(
-    repo: o.Repo = None,
-    modes: o.Modes = None,
-    agents: o.Agents = None,
-    runs: o.Runs = None,
-    max_turns: o.MaxTurns = None,
-    tasks: o.Tasks = None,
-    all_tasks: o.AllTasks = None,
-    agent: o.Agent = None,
-    model: o.Model = None,
-    agent_arg: o.AgentArg = None,
-    agent_env: o.AgentEnv = None,
-    inherit_settings: o.InheritSettings = None,
-    fault: o.Fault = None,
-    record: o.Record = None,
-    controls: o.Controls = None,
-    index: o.Index = None,
-    min_connected: o.MinConnected = None,
-    timeout: o.Timeout = None,
-    index_timeout: o.IndexTimeout = None,
-    service_url: o.ServiceUrl = None,
-    seed: o.Seed = None,
-    concurrency: o.Concurrency = None,
-    output: o.Output = None,
-    resume: o.Continue = None,
-    plan: o.Plan = None,
-    quiet: o.Quiet = None,
-    dirty: o.Dirty = None,
-    include: o.Include = None,
-    keep_workspaces: o.KeepWorkspaces = None,
-    require_retrieval: o.RequireRetrieval = None,
-    require_verdict: o.RequireVerdict = None,
-    trust: o.Trust = None,
-    config: o.Config = None,
-) -> None:
-    given = dict(locals())
-    run_command("swarm", given)
+    command = taking(command_line("swarm"), partial(run_command, "swarm"))
+    app.command(name="compare", cls=WordsCommand, help=HELP)(command)

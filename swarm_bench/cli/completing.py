@@ -1,8 +1,12 @@
 """What the shell offers after TAB: names of what is there. Nothing is read or run, so that it comes
 at once; where nothing is offered, the shell offers files."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import get_args
+
+from swarm_bench.config.options import Index
+from swarm_bench.core.controls import ControlKind
 
 Completions = list[str]
 
@@ -37,11 +41,11 @@ def faults(incomplete: str) -> Completions:
 
 
 def controls(incomplete: str) -> Completions:
-    return _matching({"instructions", "placebo"}, incomplete)
+    return _matching(get_args(ControlKind), incomplete)
 
 
 def indexes(incomplete: str) -> Completions:
-    return _matching({"cold", "warm"}, incomplete)
+    return _matching(get_args(Index), incomplete)
 
 
 def sizes(incomplete: str) -> Completions:
@@ -57,3 +61,16 @@ def sessions(incomplete: str) -> Completions:
 
 def _matching(names: Iterable[str], incomplete: str) -> Completions:
     return sorted(name for name in names if name.startswith(incomplete))
+
+
+OF_SETTING: Mapping[str, Callable[[str], Completions]] = {
+    "modes": modes,
+    "agents": sizes,
+    "tasks": suites,
+    "agent": agents,
+    "model": models,
+    "fault": faults,
+    "controls": controls,
+    "index": indexes,
+    "resume": sessions,
+}

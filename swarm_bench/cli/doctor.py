@@ -4,9 +4,10 @@ from typing import Any
 
 import typer
 
-from swarm_bench.cli import options as o
+from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.cli.words import WordsCommand
+from swarm_bench.config.options import command_line
 from swarm_bench.core.checks import Check, State
 
 HELP = """Checks whether a comparison can run, without spending anything: the machine, the agent
@@ -23,6 +24,9 @@ What settings files would start is named, and started only with --trust.
 Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
 """
 UNFIT = 4
+_TAKEN = (
+    "repo", "modes", "agents", "agent", "model", "agent_env", "inherit_settings", "concurrency",
+)  # fmt: skip
 _COLOURS = {
     State.OK: "green",
     State.WARNING: "yellow",
@@ -32,34 +36,23 @@ _COLOURS = {
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="doctor", cls=WordsCommand, help=HELP)(doctor)
+    settings = (one for one in command_line("swarm") if one.name in _TAKEN)
+    app.command(name="doctor", cls=WordsCommand, help=HELP)(taking(settings, _doctor))
 
 
-def doctor(
-    repo: o.Repo = None,
-    modes: o.Modes = None,
-    agents: o.Agents = None,
-    agent: o.Agent = None,
-    model: o.Model = None,
-    agent_env: o.AgentEnv = None,
-    inherit_settings: o.InheritSettings = None,
-    concurrency: o.Concurrency = None,
-    trust: o.Trust = None,
-    config: o.Config = None,
-) -> None:
-    given = {name: value for name, value in locals().items() if value is not None}
+def _doctor(options: dict[str, Any]) -> None:
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app.doctor.examination import examine
 
-    path: Any = given.pop("config", None)
-    vouches = bool(given.pop("trust", False))
+    path: Any = options.pop("config", None)
+    vouches = bool(options.pop("trust", False))
     found: list[Check] = []
 
     def tell(check: Check) -> None:
         found.append(check)
         _print(check)
 
-    examine(given, path, vouches, tell)
+    examine(options, path, vouches, tell)
     if any(check.state is State.PROBLEM for check in found):
         raise typer.Exit(UNFIT)
 

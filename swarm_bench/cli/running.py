@@ -11,15 +11,15 @@ from swarm_bench.cli.trusting import ask
 from swarm_bench.core.interruption import INTERRUPTED
 
 
-def run_command(benchmark: Literal["swarm", "ab", "calibrate"], given: Mapping[str, Any]) -> None:
-    """Run the benchmark with the options that were `given`; `None` is an option not given."""
+def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[str, Any]) -> None:
+    """Run the benchmark with the options that were typed."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
     from swarm_bench.app.result import Result
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.output.watch import watching
 
-    options = {name: value for name, value in given.items() if value is not None}
+    options = dict(typed)
     config, trust = options.pop("config", None), options.pop("trust", False)
     resolved = session.resolve(options, benchmark, config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)

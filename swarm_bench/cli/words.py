@@ -7,8 +7,10 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand
 
-SEVERAL = ("--modes", "--agents", "--controls")
-OPTIONAL = {"--continue": "", "--controls": "instructions"}
+from swarm_bench.config.options import command_line
+
+SEVERAL = {one.flag for one in command_line("swarm") if one.several}
+OPTIONAL = {one.flag: one.bare for one in command_line("swarm") if one.bare is not None}
 """What stands for the word that a bare option leaves out."""
 _TYPED = "swarm_bench.typed"
 """Where a context keeps the words before the one that is completed."""

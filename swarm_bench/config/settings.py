@@ -5,23 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from swarm_bench.config import written
 from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
+from swarm_bench.config.options import NAMES, flag, written_name
+from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.session.experiment import NOT_STORED, ControlKind, Experiment, Setting
+from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.validation import plainly, words_of
 
 PREFIX = "SWARM_BENCH_"
@@ -41,65 +35,11 @@ OF_ONE_CALL = frozenset(
     }
 )
 """Options that a continued session does not take over."""
-Seconds = Annotated[float, BeforeValidator(written.seconds)]
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
 
 
-class Settings(BaseModel):
-    """All options of `compare` and `ab`. Times in seconds."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    repo: Annotated[Path, BeforeValidator(written.folder)] = Path()
-    modes: Annotated[list[str], BeforeValidator(written.words), Field(min_length=1)] = [
-        "baseline",
-        "canopy",
-        "canopy-service",
-    ]
-    agents: Annotated[
-        list[Annotated[int, Field(ge=1, le=1000)]],
-        BeforeValidator(written.numbers),
-        AfterValidator(written.distinct),
-    ] = []
-    """Empty: every task has one. Several are the sizes of a series of swarms."""
-    runs: int = Field(3, ge=1, le=1000)
-    max_turns: int = Field(15, ge=1)
-    tasks: str = "exploration"
-    all_tasks: bool = False
-    agent: str = "scout"
-    model: Annotated[str, AfterValidator(written.model)] | None = None
-    agent_arg: written.Arguments = []
-    agent_env: Annotated[written.Arguments, AfterValidator(written.variables)] = []
-    inherit_settings: bool = False
-    fault: written.Arguments = []
-    record: bool = False
-    controls: Annotated[list[ControlKind], BeforeValidator(written.controls)] = []
-    index: Literal["cold", "warm"] = "cold"
-    min_connected: float = Field(90, ge=0, le=100)
-    """Percent."""
-    timeout: Seconds = Field(900, gt=0, allow_inf_nan=False)
-    index_timeout: Seconds = Field(600, gt=0, allow_inf_nan=False)
-    service_url: Annotated[str, AfterValidator(written.address)] | None = None
-    seed: int = 0
-    concurrency: int | None = Field(None, ge=1)
-    output: Annotated[Path, BeforeValidator(written.folder)] | None = None
-    resume: str | None = None
-    """`--continue`: a session's folder, or the empty string for the newest one."""
-    plan: bool = False
-    quiet: bool = False
-    dirty: bool = False
-    include: written.Arguments = []
-    """Patterns as in `.gitignore`."""
-    keep_workspaces: bool = False
-    require_retrieval: bool = False
-    require_verdict: bool = False
-    workspace_root: Annotated[Path, BeforeValidator(written.folder)] | None = None
-    """Where clones are made; the folder for temporary files if not given."""
-    canopy_mcp: str | None = None
-    canopy_service: str | None = None
-
-
-_NAMES = {*Settings.model_fields, "continue"} - {"resume"}
+_SETTINGS = TypeAdapter(Settings)
+_NAMES = {written_name(name) for name in NAMES}
 """What a person calls the options."""
 MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 """Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
@@ -137,7 +77,7 @@ class Resolved:
 
     def stored(self) -> dict[str, Setting]:
         """As `experiment.json` keeps them."""
-        values = self.settings.model_dump(mode="json")
+        values = _SETTINGS.dump_python(self.settings, mode="json")
         values["agent_env"] = [_without_value(word) for word in self.settings.agent_env]
         return {
             name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
@@ -176,7 +116,7 @@ def load(
         "session": {
             name: setting.value
             for name, setting in (session or {}).items()
-            if name in Settings.model_fields and name not in OF_ONE_CALL
+            if name in NAMES and name not in OF_ONE_CALL
         },
         "environment": _environment(),
         ".env": _dotenv(dotenv),
@@ -184,12 +124,12 @@ def load(
         "default": defaults or {},
     }
     values: dict[str, Any] = {}
-    sources: dict[str, Source] = dict.fromkeys(Settings.model_fields, "default")
+    sources: dict[str, Source] = dict.fromkeys(NAMES, "default")
     for source, layer in reversed(layers.items()):
         values.update(layer)
         sources.update(dict.fromkeys(layer, source))
     try:
-        settings = Settings(**values)
+        settings = _SETTINGS.validate_python(values)
     except ValidationError as error:
         raise _sentence(error, sources, file) from error
     if problems := file.problems(_NAMES):
@@ -258,12 +198,11 @@ def _sentence(
 
 def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFile) -> str:
     name = str(error["loc"][0])
-    option = "--" + name.replace("_", "-").replace("resume", "continue")
     place: str = sources.get(name, "default")
     if place == "file":
-        place = file.place("continue" if name == "resume" else name)
+        place = file.place(written_name(name))
     where = "" if place == "command line" else f" (from {place})"
     given = error["input"]
     if name == "agent_env" and isinstance(given, list):
         given = [_without_value(str(word)) for word in given]
-    return f"{option} {plainly(given)}{where}: it {words_of(error)}"
+    return f"{flag(name)} {plainly(given)}{where}: it {words_of(error)}"

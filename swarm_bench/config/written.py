@@ -1,11 +1,7 @@
 """What a person writes for an option, as the value that it means."""
 
 import re
-import shlex
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BeforeValidator
 
 _YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
 _NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
@@ -21,6 +17,13 @@ def words(value: object) -> object:
     for word in value:  # the path of a mode file may hold a comma
         words += [word] if _is_file(word) else filter(None, word.split(","))
     return words
+
+
+def not_empty(value: list[str]) -> list[str]:
+    """Return the list. Raises `ValueError` for one without any item."""
+    if not value:
+        raise ValueError("must not be empty")
+    return value
 
 
 def controls(value: object) -> object:
@@ -62,6 +65,8 @@ def distinct(value: list[int]) -> list[int]:
 
 def arguments(value: object) -> object:
     """A text is cut as a shell cuts it."""
+    import shlex  # help and completion do without
+
     try:
         return shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:
@@ -75,11 +80,9 @@ def variables(value: list[str]) -> list[str]:
     return value
 
 
-Arguments = Annotated[list[str], BeforeValidator(arguments)]
-
-
-_DURATION = re.compile(
-    r"(?:(?P<hours>[\d.]+)\s*h)?\s*(?:(?P<minutes>[\d.]+)\s*m(?:in)?)?\s*(?:(?P<seconds>[\d.]+)\s*s)?"
+_DURATION = (
+    r"(?:(?P<hours>[\d.]+)\s*h)?\s*(?:(?P<minutes>[\d.]+)\s*m(?:in)?)?\s*"
+    r"(?:(?P<seconds>[\d.]+)\s*s)?"
 )
 _UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
@@ -88,7 +91,7 @@ def seconds(value: object) -> object:
     """A number is in seconds; `90s`, `5m` and `1h30m` say so."""
     if not isinstance(value, str):
         return value
-    found = _DURATION.fullmatch(value.strip())
+    found = re.fullmatch(_DURATION, value.strip())
     parts = {unit: number for unit, number in found.groupdict().items() if number} if found else {}
     try:
         if not parts:

@@ -18,6 +18,7 @@ _MOST_LOCATED = 100
 _WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not a key that is known here",
+    "unexpected_keyword_argument": "is not a key that is known here",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_type": "must be a whole number",

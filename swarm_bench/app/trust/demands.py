@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.app.setup.agents import YAML, adapter_variables
@@ -89,7 +90,7 @@ def of_session(
     is, in a later call, from whatever folder."""
     settings = resolved.settings
     names = [word.partition("=")[0] for word in settings.agent_env]
-    nameless = settings.model_copy(update={"agent_env": names})
+    nameless = replace(settings, agent_env=names)
     taken = [name for name in _TAKEN_OVER if made_now or resolved.sources[name] == "session"]
     parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it

@@ -10,6 +10,7 @@ from typing import Any, Literal, NewType
 
 from pydantic import AliasChoices, Field
 
+from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
@@ -22,7 +23,6 @@ NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
-ControlKind = Literal["instructions", "placebo"]
 """`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
 answers."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")

@@ -1,0 +1,256 @@
+"""Every option, declared once: its name, type and default, and what the help says of it.
+
+The command line, the environment, `.env` and the settings file all take these. Imported for
+`--help` and completion, so it must be light.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+
+from swarm_bench.config import written
+from swarm_bench.config.checked import After, Before, Limits
+from swarm_bench.core.controls import ControlKind
+
+
+class Option(NamedTuple):
+    """What the command line has of a setting."""
+
+    help: str
+    metavar: str | None = None
+    default: str | None = None
+    """What happens without the option, where its default value does not say that."""
+    several: bool = False
+    """Whether more than one word may follow."""
+    bare: str | None = None
+    """What the option means without a word; `None`: it needs one."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "swarm": {},
+    "ab": {"tasks": "ab"},
+    "calibrate": {"modes": ["baseline"], "runs": 5},
+}
+"""Where a benchmark's defaults differ from those of the options."""
+Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
+Arguments = Annotated[list[str], Before(written.arguments)]
+Index = Literal["cold", "warm"]
+Folder = Annotated[Path, Before(written.folder)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All options of `compare`, `ab` and `calibrate`, in the order of help. Times in seconds."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    repo: Annotated[Folder, Option("Git checkout or plain folder to work on.")] = Path()
+    modes: Annotated[
+        list[str],
+        Before(written.words),
+        After(written.not_empty),
+        Option(
+            "Names of modes, or paths to mode files; the first one is the reference.",
+            metavar="M ...",
+            several=True,
+        ),
+    ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
+    agents: Annotated[
+        list[Annotated[int, Limits(ge=1, le=1000)]],
+        Before(written.numbers),
+        After(written.distinct),
+        Option(
+            "Agents of a swarm, which share out the tasks; several numbers compare with growing "
+            "swarms.",
+            metavar="N ...",
+            default="one for every task, four at a time",
+            several=True,
+        ),
+    ] = field(default_factory=list)
+    """Empty: every task has one. Several are the sizes of a series of swarms."""
+    runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 3
+    max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
+    tasks: Annotated[
+        str,
+        Option(
+            "Name of a task suite, or path to a YAML file.",
+            default=f"exploration; ab: {DEFAULTS['ab']['tasks']}",
+        ),
+    ] = "exploration"
+    all_tasks: Annotated[
+        bool, Option("Even with --agents: every task once per mode and run, that many at a time.")
+    ] = False
+    agent: Annotated[str, Option("Name of an agent, a YAML file, replay:DIR, or module:class.")] = (
+        "scout"
+    )
+    model: Annotated[
+        Annotated[str, After(written.model)] | None,
+        Option("Model that the agent is told to use; 'rehearsal' asks none and costs nothing."),
+    ] = None
+    agent_arg: Annotated[
+        Arguments,
+        Option(
+            "A word for the agent's own command line; --agent-arg=--flag for an option.",
+            metavar="WORD",
+        ),
+    ] = field(default_factory=list)
+    agent_env: Annotated[
+        Arguments,
+        After(written.variables),
+        Option(
+            "A variable for the agents; NAME alone takes it from here. Never stored.",
+            metavar="NAME[=VALUE]",
+        ),
+    ] = field(default_factory=list)
+    inherit_settings: Annotated[
+        bool,
+        Option("Let the agents use your own home: log-in, settings, memory files, hooks."),
+    ] = False
+    fault: Annotated[
+        Arguments,
+        Option(
+            "What the rehearsal's provider does wrong, in requests N to M: docs/agents.md.",
+            metavar="NAME[:N[-M]]",
+        ),
+    ] = field(default_factory=list)
+    record: Annotated[
+        bool, Option("Keep what the agents printed as a set for --agent replay:DIR.")
+    ] = False
+    controls: Annotated[
+        list[ControlKind],
+        Before(written.controls),
+        Option(
+            "Add arms to each tool mode: told the same without a tool (instructions, also without "
+            "a word), or with tools that answer with irrelevant places (placebo).",
+            metavar="[instructions] [placebo]",
+            several=True,
+            bare="instructions",
+        ),
+    ] = field(default_factory=list)
+    index: Annotated[
+        Index,
+        Option(
+            "cold: a standalone server indexes in its agents' time; warm: before.",
+            metavar="cold|warm",
+        ),
+    ] = "cold"
+    min_connected: Annotated[
+        float,
+        Limits(ge=0, le=100),
+        Option(
+            "Percent of a mode's trials that must reach its tool for a verdict.", metavar="PERCENT"
+        ),
+    ] = 90
+    timeout: Annotated[
+        Seconds,
+        Option("Time that an agent may take: seconds, or 90s, 5m, 1h.", metavar="TIME"),
+    ] = 900
+    index_timeout: Annotated[
+        Seconds,
+        Option("Time that indexing or preparing may take, written alike.", metavar="TIME"),
+    ] = 600
+    service_url: Annotated[
+        Annotated[str, After(written.address)] | None,
+        Option("Use this running canopy-service.", metavar="URL"),
+    ] = None
+    seed: Annotated[int, Option("Draws the order of the modes.", metavar="N")] = 0
+    concurrency: Annotated[
+        Annotated[int, Limits(ge=1)] | None,
+        Option("Agents of a swarm that run at once.", metavar="N", default="--agents, or 4"),
+    ] = None
+    output: Annotated[
+        Folder | None,
+        Option("Folder of the session.", default="results/<benchmark>-<time>"),
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "Go on with a session, or extend it; the newest one without DIR.",
+            metavar="[DIR]",
+            bare="",
+        ),
+    ] = None
+    """`--continue`: a session's folder, or the empty string for the newest one."""
+    plan: Annotated[bool, Option("Print what would run, and start nothing.")] = False
+    quiet: Annotated[bool, Option("Print no progress.")] = False
+    dirty: Annotated[bool, Option("Take uncommitted changes along.")] = False
+    include: Annotated[
+        Arguments,
+        Option(
+            "Take files along that --dirty or a plain folder leaves out: keys, large ones.",
+            metavar="PATTERN",
+        ),
+    ] = field(default_factory=list)
+    """Patterns as in `.gitignore`."""
+    keep_workspaces: Annotated[bool, Option("Keep what the agents worked in.")] = False
+    require_retrieval: Annotated[
+        bool,
+        Option("Exit 4 unless every mode with a tool used it in each run (one trial is enough)."),
+    ] = False
+    require_verdict: Annotated[
+        bool, Option("Exit 4 unless there is a verdict on every mode that is compared.")
+    ] = False
+    workspace_root: Folder | None = None
+    """Where clones are made; the folder for temporary files if not given."""
+    canopy_mcp: str | None = None
+    canopy_service: str | None = None
+
+
+NAMES = tuple(one.name for one in fields(Settings))
+"""Of the fields. `continue` cannot name a field of Python's; there it is `resume`."""
+
+
+def written_name(name: str) -> str:
+    """Return what a person calls the option of a field, with underscores."""
+    return "continue" if name == "resume" else name
+
+
+def flag(name: str) -> str:
+    """Return the option of a field, as the command line has it."""
+    return "--" + written_name(name).replace("_", "-")
+
+
+class Setting(NamedTuple):
+    """A setting as the command line has it."""
+
+    name: str
+    flag: str
+    kind: Literal["switch", "text", "texts"]
+    help: str
+    metavar: str | None
+    default: str | None
+    """As a person writes it; `None` for no value, and for what is off."""
+    several: bool
+    bare: str | None
+
+
+def command_line(benchmark: str) -> Iterator[Setting]:
+    """Yield the settings that are options of a benchmark's command, in the order of its help."""
+    defaults = Settings(**DEFAULTS[benchmark])
+    for one in fields(Settings):
+        for option in getattr(one.type, "__metadata__", ()):
+            if isinstance(option, Option):
+                yield Setting(
+                    name=one.name,
+                    flag=flag(one.name),
+                    kind=_kind(one.type),
+                    help=option.help,
+                    metavar=option.metavar,
+                    default=option.default or _as_typed(getattr(defaults, one.name)),
+                    several=option.several,
+                    bare=option.bare,
+                )
+
+
+def _kind(annotation: Any) -> Literal["switch", "text", "texts"]:
+    base = get_args(annotation)[0]
+    if base is bool:
+        return "switch"
+    return "texts" if get_origin(base) is list else "text"
+
+
+def _as_typed(value: object) -> str | None:
+    if isinstance(value, list):
+        return " ".join(value) or None
+    return None if value is None or isinstance(value, bool) else str(value)

@@ -1,0 +1,47 @@
+"""The options of the commands are those of the settings."""
+
+import subprocess
+import sys
+
+import typer
+from typer.testing import CliRunner
+
+from swarm_bench.cli.completing import OF_SETTING
+from swarm_bench.cli.options import taking
+from swarm_bench.config.options import NAMES, command_line
+
+
+def test_help_does_without_what_checks_values() -> None:
+    """So that it answers at once."""
+    script = (
+        "import sys\n"
+        "from swarm_bench.cli.commands import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: print({'pydantic', 'pydantic_core', 'anyio'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "calibrate" in done.stdout
+    assert done.stdout.endswith("set()\n")
+
+
+def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> None:
+    settings = {one.name: one for one in command_line("calibrate")}
+    assert settings["runs"].default == "5"
+    assert settings["modes"].default == "baseline"
+    typed: list[dict[str, object]] = []
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(
+        taking([settings["runs"]._replace(help="Rounds."), settings["quiet"]], typed.append)
+    )
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert "Rounds. [default: 5]" in shown
+    assert "--seed" not in shown
+    CliRunner().invoke(app, ["--runs", "7"])
+    CliRunner().invoke(app, ["--quiet", "--trust"])
+    assert typed == [{"runs": "7"}, {"quiet": True, "trust": True}]
+
+
+def test_completion_is_of_settings() -> None:
+    assert set(OF_SETTING) <= {one.name for one in command_line("swarm")} <= set(NAMES)
