@@ -10,7 +10,7 @@ from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from tests.analysis.conftest import make_session, make_swarm, make_trial
+from tests.builders.sessions import make_session, make_swarm, make_trial
 
 MODES = ("baseline", "canopy", "canopy-service")
 FEW, MANY = 10, 40

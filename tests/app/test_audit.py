@@ -21,7 +21,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.analysis.conftest import make_experiment, make_trial
+from tests.builders.sessions import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"
 CLAUDE = {"name": "claude", "version": "2.1.329"}

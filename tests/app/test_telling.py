@@ -5,7 +5,7 @@ import os
 from swarm_bench.app.telling import sharing, tell
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.session.experiment import Program
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 
 def told(agent: str, concurrency: int) -> list[str]:

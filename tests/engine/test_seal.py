@@ -15,7 +15,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
+from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
 
 LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'
 

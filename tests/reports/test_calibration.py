@@ -9,7 +9,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.calibration import render_calibration
-from tests.analysis.conftest import make_session, make_trial
+from tests.builders.sessions import make_session, make_trial
 
 ARMS = ("canopy", "canopy-again")
 

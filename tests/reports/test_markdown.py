@@ -13,7 +13,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.reports.markdown import MOST_TRIALS, render
-from tests.analysis.conftest import make_experiment, make_session, make_swarm, make_trial
+from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
 
 HOSTILE = (
     "a | b\n\n# Injected\n<script>x</script> <!-- `code` [l](http://x) ![i](y) **b** __c__ ~~d~~ "

@@ -9,7 +9,7 @@ from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Outcome
 from swarm_bench.core.status import Cause
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 
 def run(folder: Path, max_turns: int) -> Outcome:

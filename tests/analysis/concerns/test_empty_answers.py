@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.summary import summarise
-from tests.analysis.conftest import make_session, make_trial
+from tests.builders.sessions import make_session, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
 GOOD = {"answers": 2, "questions": ["q", "r"], "different": ["a", "b"]}

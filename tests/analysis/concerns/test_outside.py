@@ -4,7 +4,7 @@ from typing import Any
 
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Report
-from tests.analysis.conftest import make_session, make_trial
+from tests.builders.sessions import make_session, make_trial
 
 
 def report(**trials: Any) -> Report:

@@ -12,7 +12,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import SessionData
-from tests.analysis.conftest import make_session, make_swarm, make_trial
+from tests.builders.sessions import make_session, make_swarm, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
 STILL = {"feedback": {"query_events": 0, "expand_events": 0}}

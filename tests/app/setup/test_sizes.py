@@ -11,7 +11,7 @@ from swarm_bench.app.setup.sizes import check_alike, check_trials, sizes
 from swarm_bench.config.settings import Member, load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Setting
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 DOCS = Path(__file__).parents[3] / "docs" / "trust.md"
 ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \| (\w+) \| (\w+) \|$", DOCS.read_text(), re.MULTILINE)

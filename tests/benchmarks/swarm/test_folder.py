@@ -16,7 +16,7 @@ from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.seal import sealed
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import write_whole
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 MINE = TrialRecord(mode="canopy", agent=1, task="ü", trial="b", cost=0.5, cause=Cause.FINISHED)
 LABELLED = MINE.model_copy(update={"retrieval": Treatment.USED})

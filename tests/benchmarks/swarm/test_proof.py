@@ -7,7 +7,7 @@ from swarm_bench.benchmarks.swarm.proof import prove
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 PACK = "mcp__canopy__canopy_evidence_pack"

@@ -23,7 +23,7 @@ from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 KEY = "sk-escaped-0123456789"
 

@@ -3,7 +3,7 @@
 from swarm_bench.benchmarks.swarm.recordings.recorder import shareable
 from swarm_bench.core.session.experiment import Mode, Preparation, Setting
 from swarm_bench.retrieval.modes.secrets import storable
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 ADDRESS = "https://me:canary-pw@host.example:8443/x"
 MODE = Mode(

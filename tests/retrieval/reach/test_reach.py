@@ -6,7 +6,7 @@ from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.retrieval.reach.commands import address_of
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.reach import reach_of
-from tests.analysis.conftest import make_experiment
+from tests.builders.sessions import make_experiment
 
 VALUES = {"workspace": "/w/repo", "service_url": "", "canopy_mcp": "/venv/bin/my-canopy-mcp"}
 MODES: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from swarm_bench.core.session.recording import RecordedTrial, Recording
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.process import ProcessResult
-from tests.benchmarks.swarm.plan.test_swarms import experiment
+from tests.builders.experiments import experiment
 
 TRIAL = "0123456789ab"
 KEY = "sk-a-secret-value"

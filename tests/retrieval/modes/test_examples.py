@@ -8,7 +8,7 @@ import pytest
 from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
 from swarm_bench.retrieval.places import read_places
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.json"))
+EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").glob("*.json"))
 VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
 
 
