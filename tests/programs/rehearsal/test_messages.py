@@ -132,18 +132,24 @@ def test_the_form_of_the_answer_can_be_asked_for(asked_for: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ({"messages": [ASK]}, "model"),
-        ({"model": "m"}, "messages: at least one"),
+        ({"messages": [ASK]}, "model: Field required"),
+        ({"model": "m"}, "messages: Field required"),
         ({"model": "m", "messages": []}, "messages: at least one"),
         ({"model": "m", "messages": [{"role": "system", "content": "x"}]}, "one user message"),
-        ({"model": "m", "messages": ["hello"]}, "role user or assistant"),
-        ({"model": "m", "messages": [{"role": "tool", "content": "x"}]}, "role user or assistant"),
+        ({"model": "m", "messages": ["hello"]}, "messages.0: Input should be"),
+        ({"model": "m", "messages": [{"role": "tool", "content": "x"}]}, "messages.0.role: "),
+        ({"model": "m", "messages": [{"role": "user", "content": 1}]}, "messages.0.content: "),
         (
-            {"model": "m", "messages": [{"role": "user", "content": 1}]},
-            "string or a list of blocks",
+            {"model": "m", "messages": [{"role": "user", "content": [{"type": "text"}]}]},
+            "messages.0.content.0.text.text: Field required",
         ),
-        ({"model": "m", "messages": [ASK], "tools": [{"type": "x"}]}, "tools: each one needs"),
-        ({"model": "m", "messages": [ASK], "tools": 1}, "tools must be a list"),
+        (
+            {"model": "m", "messages": [{"role": "user", "content": [{"type": "tool_result"}]}]},
+            "tool_use_id: Field required",
+        ),
+        ({"model": "m", "messages": [ASK], "tools": [{"type": "x"}]}, "tools.0.name: "),
+        ({"model": "m", "messages": [ASK], "tools": 1}, "tools: Input should be a valid list"),
+        ({"model": "m", "messages": [ASK], "system": [{"type": "x"}]}, "system.0.type: "),
     ],
 )
 def test_what_is_no_request_is_refused(body: dict[str, Any], sentence: str) -> None:

@@ -8,6 +8,17 @@ from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
 from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.messages_request import (
+    Call,
+    Part,
+    Reference,
+    Request,
+    Result,
+    Sent,
+    Text,
+    Tool,
+    as_blocks,
+)
 
 BILLING = "x-anthropic-billing-header:"
 """Begins a system block of Claude Code's that is about the request and no part of the prompt: it
@@ -37,25 +48,21 @@ class Messages:
     statuses: Mapping[ErrorKind, int] = {"overloaded": 529}
 
     def read(self, body: Mapping[str, Any]) -> Asked:
-        model, messages = body.get("model"), body.get("messages")
-        if not isinstance(model, str):
-            raise ValueError("model: Field required")
-        if not isinstance(messages, list) or not messages:
+        request = wire.parsed(Request, body)
+        if not request.messages:
             raise ValueError("messages: at least one message is required")
-        sent = [_sent(message) for message in messages]
-        if all(message["role"] == "system" for message in sent):
+        if all(message.role == "system" for message in request.messages):
             raise ValueError("messages: at least one user message is required")
-        described = [tool for tool in _offered(body) if _is_described(tool, sent)]
-        prompt = [*described, *_system(body.get("system")), *sent]
-        choice = body.get("tool_choice")
-        may_call = not isinstance(choice, Mapping) or choice.get("type") != "none"
+        described = [*_described(request, body)]
+        may_call = request.tool_choice is None or request.tool_choice.type != "none"
+        prompt = [*(raw for _, raw in described), *_system(body), *map(_raw, body["messages"])]
         return Asked(
-            model=model,
-            stream=body.get("stream") is True,
-            messages=tuple(_conversation(sent)),
-            tools=tuple(_tool(tool) for tool in described) if may_call else (),
+            model=request.model,
+            stream=bool(request.stream),
+            messages=tuple(_conversation(request.messages)),
+            tools=tuple(_spec(tool) for tool, _ in described) if may_call else (),
             parts=tuple(wire.json_text(_unmarked(part)) for part in prompt),
-            schema=_schema(body),
+            schema=request.schema_of_answer,
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -93,118 +100,72 @@ class Messages:
         }
 
 
-def _sent(message: Any) -> dict[str, Any]:
-    """A message with its content as blocks: programs change between the two forms."""
-    if not isinstance(message, Mapping) or message.get("role") not in (
-        "user",
-        "assistant",
-        "system",
-    ):
-        raise ValueError("messages: each one needs the role user or assistant")
-    content = message.get("content")
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise ValueError("messages: content must be a string or a list of blocks")
-    return {"role": message["role"], "content": content}
+def _raw(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": message["role"], "content": as_blocks(message["content"])}
 
 
-def _system(system: object) -> list[Any]:
-    if isinstance(system, str):
-        system = [{"type": "text", "text": system}]
-    blocks = system if isinstance(system, list) else []
-    return [block for block in blocks if not _text(block).startswith(BILLING)]
+def _system(body: Mapping[str, Any]) -> list[Any]:
+    blocks = as_blocks(body.get("system")) or []
+    return [block for block in blocks if not block["text"].startswith(BILLING)]
 
 
-def _offered(body: Mapping[str, Any]) -> list[Any]:
-    tools = body.get("tools")
-    if tools is not None and not isinstance(tools, list):
-        raise ValueError("tools must be a list")
-    return tools or []
-
-
-def _is_described(tool: Any, sent: Sequence[Mapping[str, Any]]) -> bool:
-    """Deferred tools are not in the prompt until a search has found them."""
-    if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
-        raise ValueError("tools: each one needs a name")
-    return tool.get("defer_loading") is not True or tool["name"] in _referenced_tools(sent)
-
-
-def _referenced_tools(sent: Sequence[Mapping[str, Any]]) -> set[str]:
-    inner = (
-        part
-        for message in sent
-        for block in message["content"]
-        if block.get("type") == "tool_result" and isinstance(block.get("content"), list)
-        for part in block["content"]
-    )
-    return {
-        str(part.get("tool_name"))
-        for part in inner
-        if isinstance(part, Mapping) and part.get("type") == "tool_reference"
+def _described(request: Request, body: Mapping[str, Any]) -> Iterator[tuple[Tool, Any]]:
+    """Yield the tools, and as they were sent; deferred ones are not in the prompt until a search
+    has found them."""
+    referenced = {
+        part.tool_name
+        for message in request.messages
+        for block in message.content
+        if isinstance(block, Result)
+        for part in block.content or ()
+        if isinstance(part, Reference)
     }
+    for tool, raw in zip(request.tools or (), body.get("tools") or (), strict=True):
+        if not tool.defer_loading or tool.name in referenced:
+            yield tool, raw
 
 
-def _tool(tool: Mapping[str, Any]) -> ToolSpec:
-    schema = tool.get("input_schema")  # the provider's own tools have none
+def _spec(tool: Tool) -> ToolSpec:
     return ToolSpec(
-        name=tool["name"],
-        description=str(tool.get("description") or ""),
-        schema=schema if isinstance(schema, Mapping) else {},
+        name=tool.name, description=tool.description or "", schema=tool.input_schema or {}
     )
 
 
-def _schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Of the newer `output_config.format`, or the `output_format` before it."""
-    config = body.get("output_config")
-    wanted = config.get("format") if isinstance(config, Mapping) else body.get("output_format")
-    schema = wanted.get("schema") if isinstance(wanted, Mapping) else None
-    return schema if isinstance(schema, Mapping) else None
-
-
-def _conversation(sent: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
+def _conversation(messages: Sequence[Sent]) -> Iterator[Message]:
     """Neighbours of one role are one message, as the provider takes them. What a program slips in
     between as `system` nobody said."""
-    said = [message for message in sent if message["role"] != "system"]
-    for role, group in groupby(said, key=lambda message: message["role"]):
-        blocks = [block for message in group for block in message["content"]]
+    spoken = (message for message in messages if message.role != "system")
+    for role, group in groupby(spoken, key=lambda message: message.role):
+        blocks = [block for message in group for block in message.content]
         yield Message(
             role="assistant" if role == "assistant" else "user",
-            text="\n\n".join(_text(block) for block in blocks if block.get("type") == "text"),
-            calls=tuple(_call(block) for block in blocks if block.get("type") == "tool_use"),
-            results=tuple(_result(block) for block in blocks if block.get("type") == "tool_result"),
+            text="\n\n".join(block.text for block in blocks if isinstance(block, Text)),
+            calls=tuple(
+                ToolCall(id=block.id, name=block.name, arguments=block.input)
+                for block in blocks
+                if isinstance(block, Call)
+            ),
+            results=tuple(_result(block) for block in blocks if isinstance(block, Result)),
         )
 
 
-def _call(block: Mapping[str, Any]) -> ToolCall:
-    given = block.get("input")
-    return ToolCall(
-        id=str(block.get("id")),
-        name=str(block.get("name")),
-        arguments=given if isinstance(given, Mapping) else {},
-    )
-
-
-def _result(block: Mapping[str, Any]) -> ToolResult:
-    content = block.get("content")
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+def _result(block: Result) -> ToolResult:
     return ToolResult(
-        id=str(block.get("tool_use_id")),
-        text="\n".join(_shown(part) for part in parts if isinstance(part, Mapping)),
-        is_error=block.get("is_error") is True,
+        id=block.tool_use_id,
+        text="\n".join(map(_shown, block.content or ())),
+        is_error=bool(block.is_error),
     )
 
 
-def _shown(part: Mapping[str, Any]) -> str:
+def _shown(part: Part) -> str:
     """What of a result can be read: pictures and the like are named only."""
-    if part.get("type") == "tool_reference":
-        return str(part.get("tool_name"))
-    return _text(part) if part.get("type") == "text" else f"[{part.get('type')}]"
-
-
-def _text(block: object) -> str:
-    text = block.get("text") if isinstance(block, Mapping) else None
-    return text if isinstance(text, str) else ""
+    match part:
+        case Reference():
+            return part.tool_name
+        case Text():
+            return part.text
+        case _:
+            return f"[{part.type}]"
 
 
 def _unmarked(value: Any) -> Any:
