@@ -4,26 +4,28 @@ from collections.abc import Iterable
 
 from swarm_bench.analysis.adherence.calls import tools
 from swarm_bench.analysis.adherence.exercise import exercised
+from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
-from swarm_bench.analysis.metrics.aggregates import over_runs
-from swarm_bench.analysis.metrics.measure import Measure
-from swarm_bench.analysis.metrics.tables import TABLES, of_headline
+from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.warnings import warnings
 from swarm_bench.analysis.selection import Selection, is_ours
-from swarm_bench.core.report.report import Figure, Report, Row, Table
+from swarm_bench.core.metric import Metric, Metrics, Style
+from swarm_bench.core.report.report import Figure, Report, Row, Table, TrialColumn
 from swarm_bench.core.session.records import SessionData
 
 _TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Calibration"}
 
 
-def summarise(data: SessionData) -> Report:
-    """Everything that a summary of the session says. Any session has one, an empty one too."""
-    selection = Selection(data)
+def summarise(data: SessionData, metrics: Metrics = METRICS) -> Report:
+    """Compute everything that a summary of the session says. Any session has one, an empty one
+    too."""
+    selection = Selection(data, metrics)
     warned = warnings(selection)
     found = explained(selection, headline(selection), warned=bool(warned))
     return Report(
@@ -41,6 +43,7 @@ def summarise(data: SessionData) -> Report:
         tools=tools(selection),
         overhead=overhead(selection),
         trials=selection.trials,
+        columns=_columns(metrics),
         titles=_titles(data),
         measured=sum(1 for trial in selection.trials if not is_ours(trial)),
         retrieval_exercised=exercised(selection),
@@ -57,13 +60,27 @@ def _titles(data: SessionData) -> dict[str, str]:
     return {task.id: task.title for task in data.experiment.tasks} if data.experiment else {}
 
 
+def _columns(metrics: Metrics) -> tuple[TrialColumn, ...]:
+    return tuple(
+        TrialColumn(
+            title=column.title,
+            style=column.style or one.style,
+            read=one.read,
+            beside=metrics[column.beside].read if column.beside else None,
+        )
+        for one in metrics
+        if (column := one.column) and one.read
+    )
+
+
 def _tables(selection: Selection) -> tuple[Table, ...]:
-    tables = (_table(title, measures, selection) for title, measures in TABLES)
+    listed = selection.metrics.tables.items()
+    tables = (_table(title, metrics, selection) for title, metrics in listed)
     return tuple(table for table in tables if table.rows or table.unknown)
 
 
-def _table(title: str, measures: Iterable[Measure], selection: Selection) -> Table:
-    rows = [_row(measure, selection) for measure in measures]
+def _table(title: str, metrics: Iterable[Metric], selection: Selection) -> Table:
+    rows = [_row(metric, selection) for metric in metrics]
     applying = [row for row in rows if any(row.figures)]
     known = [row for row in applying if any(one and one.value is not None for one in row.figures)]
     return Table(
@@ -73,19 +90,20 @@ def _table(title: str, measures: Iterable[Measure], selection: Selection) -> Tab
     )
 
 
-def _row(measure: Measure, selection: Selection) -> Row:
+def _row(metric: Metric, selection: Selection) -> Row:
     return Row(
-        metric=measure.metric,
-        figures=tuple(_figure(measure, selection, mode) for mode in selection.modes),
-        estimated=measure.dollars and any(trial.cost_estimated for trial in selection.trials),
+        metric=metric,
+        figures=tuple(_figure(metric, selection, mode) for mode in selection.modes),
+        estimated=metric.style is Style.DOLLARS
+        and any(trial.cost_estimated for trial in selection.trials),
     )
 
 
-def _figure(measure: Measure, selection: Selection, mode: str) -> Figure | None:
-    if measure.probe and measure.probe not in selection.probes(mode):
+def _figure(metric: Metric, selection: Selection, mode: str) -> Figure | None:
+    if metric.probe and metric.probe not in selection.probes(mode):
         return None
-    if measure.rehearsal_only and not selection.rehearsal:
+    if metric.rehearsal_only and not selection.rehearsal:
         return None
-    if measure.tool_only and not selection.has_tool(mode):
+    if metric.tool_only and not selection.has_tool(mode):
         return None
-    return over_runs(measure.of(part) for part in selection.slices(mode))
+    return over_runs(aggregate(metric, part) for part in selection.slices(mode))

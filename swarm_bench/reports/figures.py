@@ -1,6 +1,7 @@
 """How a figure is written. What is missing is never written as 0."""
 
-from swarm_bench.core.report.report import Figure, Metric, Ratio, Style
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.report import Figure, Ratio
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
@@ -48,7 +49,7 @@ def written(style: Style, value: float) -> str:
             return f"{number}s"
         case Style.PERCENT:
             return f"{number}%"
-        case Style.DOLLARS:
+        case Style.DOLLARS | Style.CENTS:
             return f"${number}"
         case Style.WHOLE | Style.AVERAGE:
             return number
@@ -65,5 +66,7 @@ def _number(style: Style, value: float) -> str:
         case Style.DOLLARS:
             # As awk prints a sum, but without an exponent.
             return f"{value:.6g}" if value >= 0.0001 or value == 0 else f"{value:.8f}"
+        case Style.CENTS:
+            return f"{value:.4f}"
         case Style.WHOLE:
             return f"{value:.0f}" if value == int(value) else f"{value:.1f}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from swarm_bench.core.metric import Style
 from swarm_bench.core.report.report import (
     Column,
     Controls,
@@ -13,8 +14,8 @@ from swarm_bench.core.report.report import (
     Sheet,
     SpentByRules,
     Standing,
-    Style,
     Table,
+    TrialColumn,
 )
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.figures import NOT_APPLICABLE, NOT_REPORTED, figure, ratio, written
@@ -137,13 +138,17 @@ def _title(row: Row) -> str:
 
 def _trials(report: Report, trials: Sequence[TrialRecord]) -> str:
     several = report.runs > 1
-    headers = ["Mode", "Agent", "Task", "Outcome", "Retrieval", "Duration", "Turns"]
-    headers += ["Reported Tokens", "Effective Tokens", "Cost", "Lines", "Refs (existing)"]
+    headers = ["Mode", "Agent", "Task", "Outcome", "Retrieval"]
     rows = [_trial(trial, report.titles.get(trial.task_id or "", trial.task)) for trial in trials]
     if several:
         headers = ["Run", *headers]
         rows = [[str(trial.run), *row] for trial, row in zip(trials, rows, strict=True)]
-    return pipe_table(headers, rows, words=5 + several)
+    words = len(headers)
+    for column in report.columns:
+        headers.append(column.title)
+        for trial, row in zip(trials, rows, strict=True):
+            row.append(_cell(column, trial))
+    return pipe_table(headers, rows, words=words)
 
 
 def _omitted(number: int) -> str:
@@ -161,21 +166,15 @@ def _trial(trial: TrialRecord, task: str) -> list[str]:
         escaped(cut(plain(task), _TASK_LENGTH)),
         escaped(trial.cause or trial.status or NOT_REPORTED),
         escaped(trial.retrieval or NOT_REPORTED),
-        _formatted(Style.SECONDS, trial.duration_s),
-        _formatted(Style.WHOLE, trial.num_turns),
-        _formatted(Style.WHOLE, trial.total_tokens),
-        _formatted(Style.WHOLE, trial.effective_tokens),
-        NOT_REPORTED if trial.cost is None else f"${trial.cost:.4f}",
-        _formatted(Style.WHOLE, trial.result_lines),
-        _references(trial),
     ]
 
 
-def _references(trial: TrialRecord) -> str:
-    if trial.references is None:
-        return NOT_REPORTED
-    existing = trial.references_existing
-    return f"{trial.references} ({NOT_REPORTED if existing is None else existing})"
+def _cell(column: TrialColumn, trial: TrialRecord) -> str:
+    """`12 (9)`, or only the first figure."""
+    text = _formatted(column.style, column.read(trial))
+    if column.beside is None or text == NOT_REPORTED:
+        return text
+    return f"{text} ({_formatted(column.style, column.beside(trial))})"
 
 
 def _formatted(style: Style, value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.core.report.report import Style
+from swarm_bench.core.metric import Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.text import block, escaped

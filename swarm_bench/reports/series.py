@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from swarm_bench.core.report.report import Metric
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, Sizes
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.markdown import standing

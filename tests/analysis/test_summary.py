@@ -36,10 +36,10 @@ def test_a_figure_is_the_median_over_runs_with_the_range(trial: Trial, session: 
         ]
     ]
     report = summarise(session(*trials))
-    assert figure(report, "reported_tokens", "baseline") == Figure(
+    assert figure(report, "total_tokens", "baseline") == Figure(
         value=300, low=30, high=3000, runs=3, missing=0
     )
-    assert figure(report, "max_agent_time", "baseline") == Figure(
+    assert figure(report, "duration_s", "baseline") == Figure(
         value=7.0, low=2.0, high=9.0, runs=3, missing=0
     )
 
@@ -54,7 +54,7 @@ def test_what_was_not_given_is_missing_and_not_zero(
         value=1000, low=1000, high=1000, runs=1, missing=1
     )
     assert value(report, "avg_output_lines") == 20
-    assert value(report, "avg_turns") == 4
+    assert value(report, "num_turns") == 4
     assert value(report, "tokens_per_agent") == 1000
 
 
@@ -96,7 +96,7 @@ def test_compactions_and_turn_limit_errors_stand_apart(
             trial(agent=3),
         )
     )
-    assert (value(report, "compactions"), value(report, "out_of_turns")) == (2, 1)
+    assert (value(report, "compacted"), value(report, "out_of_turns")) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_says_nothing_of_the_mode_is_left_out(
     trial: Trial, session: Session, changes: dict[str, str]
 ) -> None:
     report = summarise(session(trial(agent=1), trial(agent=2, total_tokens=5000, **changes)))
-    assert figure(report, "reported_tokens", "baseline") == Figure(
+    assert figure(report, "total_tokens", "baseline") == Figure(
         value=100, low=100, high=100, runs=1, missing=1
     )
     assert value(report, "success_rate") == 1
@@ -119,7 +119,7 @@ def test_what_says_nothing_of_the_mode_is_left_out(
 
 def test_trials_that_have_not_run_are_missing_in_their_run(trial: Trial, session: Session) -> None:
     data = session(trial(agent=1), trial(agent=1, run=2), runs=2, planned={"baseline": 6})
-    found = figure(summarise(data), "reported_tokens", "baseline")
+    found = figure(summarise(data), "total_tokens", "baseline")
     assert found is not None
     assert found.missing == 4
 
@@ -131,7 +131,7 @@ def test_of_a_trial_that_ran_again_the_last_attempt_counts(trial: Trial, session
             trial(trial="x", attempt=1, total_tokens=9),
         )
     )
-    assert value(report, "reported_tokens") == 7
+    assert value(report, "total_tokens") == 7
     assert len(report.trials) == 1
 
 
@@ -150,7 +150,7 @@ def test_counters_apply_to_the_modes_that_have_them(trial: Trial, session: Sessi
         "service_queries": [None, None, 3],
         "service_packs": [None, None, 2],
         "service_expands": [None, None, 3],
-        "index_time": [None, 2, 2],
+        "index_seconds": [None, 2, 2],
     }
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from swarm_bench.core.report.report import Figure, Metric, Ratio, Style
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.report import Figure, Ratio
 from swarm_bench.reports.figures import figure, ratio
 
 

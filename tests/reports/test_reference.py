@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.adherence.calls import COLUMNS as TOOLS
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.metrics.dictionary import (
     EVIDENCE_KEYS,
     FEEDBACK_KEYS,
     OVERHEAD_KEYS,
+    RATIOS,
     SERVICE_KEYS,
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.analysis.metrics.tables import INDEXING, RATIOS, TABLES
-from swarm_bench.analysis.sections.overhead import COLUMNS as OVERHEAD
+from swarm_bench.analysis.metrics.sheet_columns import OVERHEAD, TOOLS
 from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.core.treatment.overhead import Overhead
@@ -37,8 +37,8 @@ EXPECTED = {
     "overhead.jsonl": key_table(OVERHEAD_KEYS),
     "feedback": key_table(FEEDBACK_KEYS),
     "service": key_table(SERVICE_KEYS),
-    **{title: metric_table(one.metric for one in measures) for title, measures in TABLES},
-    "Ratios": metric_table((*RATIOS, INDEXING)),
+    **{title: metric_table(metrics) for title, metrics in METRICS.tables.items()},
+    "Ratios": metric_table(RATIOS),
     "Tools": metric_table(TOOLS),
     "Fixed overhead": metric_table(OVERHEAD),
 }

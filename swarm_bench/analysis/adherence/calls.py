@@ -4,70 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import median
 
-from swarm_bench.analysis.metrics.measure import metric
-from swarm_bench.analysis.sections.sheets import sheet
+from swarm_bench.analysis.metrics.sheet_columns import TOOLS
+from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection, Trials
-from swarm_bench.core.report.report import Figure, Line, Sheet, Style
+from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
-COLUMNS = (
-    metric(
-        "calls",
-        "Calls per trial",
-        "calls",
-        Style.WHOLE,
-        "Median over the trials, 0 for one that made none (tool_calls).",
-    ),
-    metric(
-        "failed",
-        "Failed calls",
-        "calls",
-        Style.WHOLE,
-        "Calls that came back with an error, summed over the trials (tool_failures).",
-    ),
-    metric(
-        "empty",
-        "Empty answers",
-        "answers",
-        Style.WHOLE,
-        "Answers without an error that have nothing in them, summed over the trials "
-        "(tool_answers).",
-    ),
-    metric(
-        "error_texts",
-        "Error texts",
-        "answers",
-        Style.WHOLE,
-        "Answers that are error texts and do not say so otherwise, summed over the trials "
-        "(tool_answers).",
-    ),
-    metric(
-        "seconds_per_call",
-        "Time per call",
-        "seconds",
-        Style.SECONDS,
-        "Time in which a call was open, from the call to its result, divided by the calls of all "
-        "trials (tool_seconds): two calls of half a second made together count as a quarter each.",
-    ),
-    metric(
-        "seconds",
-        "Time per trial",
-        "seconds",
-        Style.SECONDS,
-        "Time in which a call of the tool was open, the median over the trials.",
-    ),
-    metric(
-        "tokens",
-        "Tokens returned per trial",
-        "tokens",
-        Style.WHOLE,
-        "What the results put before the model, counted by us, the median over the trials "
-        "(tool_result_tokens).",
-    ),
-)
 _ABOUT = (
     "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
     "one line, with their times added up."
@@ -79,14 +24,14 @@ Names = frozenset[str]
 def tools(selection: Selection) -> Sheet | None:
     """`None` when no transcript shows a call."""
     lines = [
-        Line(labels=(mode, label), figures=_figures(trials, names))
+        ((mode, label), _figures(trials, names))
         for mode in selection.modes
         for trials in [selection.arm(mode).counted]
         for label, names in _rows(trials, selection.servers(mode))
     ]
     if not lines:
         return None
-    return replace(sheet("Tools", ("Mode", "Tool"), COLUMNS, lines), about=_ABOUT)
+    return replace(sheet("Tools", ("Mode", "Tool"), TOOLS, lines), about=_ABOUT)
 
 
 def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
@@ -97,7 +42,7 @@ def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
     return [*rows, (BUILT_IN, frozenset(called - given))] if called else []
 
 
-def _figures(trials: Trials, names: Names) -> tuple[Figure | None, ...]:
+def _figures(trials: Trials, names: Names) -> Figures:
     called = [_called(trial, names) for trial in trials]
     calls = [_sum(tools, trial.tool_calls) for tools, trial in zip(called, trials, strict=True)]
     seconds = [_sum(tools, trial.tool_seconds) for tools, trial in zip(called, trials, strict=True)]
@@ -105,15 +50,15 @@ def _figures(trials: Trials, names: Names) -> tuple[Figure | None, ...]:
     tokens = [
         _sum(tools, trial.tool_result_tokens) for tools, trial in zip(called, trials, strict=True)
     ]
-    return (
-        _figure(calls, median),
-        _figure(failed, sum),
-        _of_answers(trials, names, lambda one: one.empty),
-        _of_answers(trials, names, lambda one: one.errors),
-        _per_call(seconds, calls),
-        _figure(seconds, median),
-        _figure(tokens, median),
-    )
+    return {
+        "calls": _figure(calls, median),
+        "failed": _figure(failed, sum),
+        "empty": _of_answers(trials, names, lambda one: one.empty),
+        "error_texts": _of_answers(trials, names, lambda one: one.errors),
+        "seconds_per_call": _per_call(seconds, calls),
+        "seconds": _figure(seconds, median),
+        "tokens": _figure(tokens, median),
+    }
 
 
 def _called(trial: TrialRecord, names: Names) -> list[str] | None:

@@ -1,6 +1,6 @@
 """Whether the retrieval tool was used at all, by its own counters where it has any."""
 
-from swarm_bench.analysis.metrics.aggregates import finite
+from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, Slice
 from swarm_bench.core.session.records import SwarmRecord, Treatment
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.report.report import Column, Controls, Headline, Metric, Split, SplitRow
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Column, Controls, Headline, Split, SplitRow
 from swarm_bench.core.session.experiment import ControlKind
 
 
@@ -93,9 +94,9 @@ def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metr
         rows=tuple(
             SplitRow(
                 metric=metric,
-                control=ratio(selection, controlled, without, metric.key),
-                tool=ratio(selection, equipped, controlled, metric.key),
-                together=ratio(selection, equipped, without, metric.key),
+                control=ratio(selection, controlled, without, metric),
+                tool=ratio(selection, equipped, controlled, metric),
+                together=ratio(selection, equipped, without, metric),
             )
             for metric in metrics
         ),

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from swarm_bench.analysis.adherence.exercise import COUNTERS, counted
 from swarm_bench.analysis.adherence.treated import Treated, is_connected
+from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS
-from swarm_bench.analysis.metrics.tables import of_headline
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Column, Headline, Standing

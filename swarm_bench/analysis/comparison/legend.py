@@ -7,10 +7,11 @@ from statistics import median
 
 from swarm_bench.analysis.comparison.indexing import indexing
 from swarm_bench.analysis.comparison.ratios import in_ratios
-from swarm_bench.analysis.metrics.tables import INDEXING
+from swarm_bench.analysis.frame import Frame, frame
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, in_a_row
-from swarm_bench.core.report.report import Column, Headline, Indexing, IndexingRow, Metric, Ratios
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Column, Headline, Indexing, IndexingRow, Ratios
 from swarm_bench.core.session.records import TrialRecord
 
 NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
@@ -36,7 +37,8 @@ def explained(selection: Selection, found: Headline, *, warned: bool) -> Headlin
 
 def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRow | None:
     cells = tuple(indexing(selection, column.mode) for column in columns)
-    return IndexingRow(metric=INDEXING, cells=cells) if any(cells) else None
+    metric = selection.metrics["index_seconds"]
+    return IndexingRow(metric=metric, cells=cells) if any(cells) else None
 
 
 def _proof(found: Headline, beside: Sequence[str]) -> str:
@@ -123,13 +125,12 @@ def _median_wall(compared: Iterable[TrialRecord], mode: str) -> float | None:
 def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str:
     """Which figures differ between the runs of a task in a mode, and which never do."""
     trials, moving, steady = list(compared), list[str](), list[str]()
-    cells = [(trial.mode, trial.task_key) for trial in trials]
     for metric in metrics:
-        values = [getattr(trial, metric.key) for trial in trials]
-        repeated = _repeated(cells, values)
+        rows = frame(trials, metric)
+        repeated = _repeated(rows)
         if any(len(set(cell)) > 1 for cell in repeated):
             moving.append(metric.title)
-        elif repeated and None not in values:
+        elif repeated and all(row.value is not None for row in rows):
             steady.append(metric.title)
     text = "No statistical test was run."
     if not moving and not steady:
@@ -147,12 +148,10 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
     return text
 
 
-def _repeated(
-    cells: Iterable[tuple[str, str]], values: Iterable[float | None]
-) -> list[list[float]]:
-    """The values of each task in each mode, where there are several."""
+def _repeated(rows: Frame) -> list[list[float]]:
+    """List the values of each task in each mode, where there are several."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for cell, value in zip(cells, values, strict=True):
-        if value is not None:
-            found[cell].append(value)
+    for row in rows:
+        if row.value is not None:
+            found[row.arm, row.case].append(row.value)
     return [several for several in found.values() if len(several) > 1]

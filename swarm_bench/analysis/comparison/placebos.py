@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.ratios import ratio
-from swarm_bench.analysis.metrics.tables import of_headline
 from swarm_bench.core.report.report import Column
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
@@ -36,8 +36,7 @@ def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
     reference = Column(mode=selection.modes[0])
     for metric in of_headline(selection):
         own, other = (
-            ratio(selection, Column(mode=one.mode), reference, metric.key)
-            for one in (treated, placebo)
+            ratio(selection, Column(mode=one.mode), reference, metric) for one in (treated, placebo)
         )
         if metric.key in _NO_PRICE or not own or not other:
             continue

@@ -1,11 +1,12 @@
 """Each mode against the first one, task by task."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from statistics import median
 
+from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
-from swarm_bench.core.report.report import Column, Metric, Ratio, RatioRow, Ratios
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Column, Ratio, RatioRow, Ratios
 from swarm_bench.core.session.records import Treatment, TrialRecord
 
 
@@ -25,7 +26,7 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         rows=tuple(
             RatioRow(
                 metric=metric,
-                ratios=tuple(ratio(selection, side, other, metric.key) for side, other in sides),
+                ratios=tuple(ratio(selection, side, other, metric) for side, other in sides),
             )
             for metric in metrics
         ),
@@ -38,30 +39,27 @@ def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialReco
     return [trial for mode in shown for trial in selection.arm(mode).compared]
 
 
-def ratio(selection: Selection, side: Column, other: Column, key: str) -> Ratio | None:
-    """The median over tasks of side / other, where a task's value on a side is the median over
-    its trials there; `None` when no task has both."""
-    values, reference = (_by_task(selection, one, key) for one in (side, other))
-    found = [values[task] / reference[task] for task in values if reference.get(task)]
-    if not found:
+def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
+    """Compute the median over tasks of side / other, where a task's value on a side is the median
+    over its trials there; `None` when no task has both."""
+    divided = quotients(*(_by_task(selection, one, metric) for one in (side, other)))
+    if not divided:
         return None
-    return Ratio(median=median(found), low=min(found), high=max(found), tasks=len(found))
+    return Ratio(median=median(divided), low=min(divided), high=max(divided), tasks=len(divided))
+
+
+def quotients(values: Mapping[str, float], reference: Mapping[str, float]) -> list[float]:
+    """Divide task by task; there is no ratio to 0."""
+    return [values[task] / reference[task] for task in values if reference.get(task)]
 
 
 @once
-def _with_tasks(selection: Selection, side: Column) -> list[tuple[str, TrialRecord]]:
-    return [
-        (trial.task_key, trial)
-        for trial in selection.arm(side.mode).compared
-        if not side.as_used or trial.retrieval is Treatment.USED
-    ]
+def _compared(selection: Selection, side: Column) -> list[TrialRecord]:
+    trials = selection.arm(side.mode).compared
+    return [one for one in trials if not side.as_used or one.retrieval is Treatment.USED]
 
 
 @once
-def _by_task(selection: Selection, side: Column, key: str) -> dict[str, float]:
-    values: dict[str, list[float]] = defaultdict(list)
-    for task, trial in _with_tasks(selection, side):
-        value = getattr(trial, key)
-        if value is not None:
-            values[task].append(value)
-    return {task: median(several) for task, several in values.items()}
+def _by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, float]:
+    cases = by_case(frame(_compared(selection, side), metric))
+    return {task: median(several) for task, several in cases.items()}

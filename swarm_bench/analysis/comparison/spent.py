@@ -5,10 +5,10 @@ The rules decide how often and how much the agents ask, so the rules decide the 
 
 from dataclasses import replace
 
+from swarm_bench.analysis.comparison.compared import spending
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.legend import variation
 from swarm_bench.analysis.comparison.ratios import in_ratios, ratios
-from swarm_bench.analysis.metrics.tables import spending
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Headline, SpentByRules
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.comparison.compared import spending, times
 from swarm_bench.analysis.concerns.concern import Concern
-from swarm_bench.analysis.metrics.tables import TIMES, spending
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.session.records import TrialRecord
 
@@ -14,7 +14,7 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
     """Find figures that only some trials reported: the cheapest ones, perhaps."""
     trials, selection = treated.compared, treated.selection
     titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for metric in (*TIMES, *spending(selection)):
+    for metric in (*times(selection), *spending(selection)):
         if metric.key == "result_lines":  # of an answer, and that there is none is said elsewhere
             continue
         without = [n for n, trial in enumerate(trials) if getattr(trial, metric.key) is None]

@@ -1,18 +1,9 @@
 """The metrics of what the agents wrote."""
 
-from swarm_bench.analysis.metrics.aggregates import mean, number, share
-from swarm_bench.analysis.metrics.measure import Measure, metric
-from swarm_bench.core.report.report import Style
+from swarm_bench.analysis.metrics.effort import ANSWERS
+from swarm_bench.analysis.metrics.reading import field
+from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.status import Status
-
-_ENDED_WELL = {None, Status.COMPLETED}
-
-
-def succeeded(trial: TrialRecord) -> bool | None:
-    if trial.status not in _ENDED_WELL or (trial.result_lines or 0) <= 1:
-        return False
-    return None if trial.compacted is None else not trial.compacted
 
 
 def _null(trial: TrialRecord) -> bool:
@@ -33,111 +24,97 @@ def _structured(trial: TrialRecord) -> bool | None:
     return False if trial.result_lines is None else trial.structured
 
 
-ANSWERS = (
-    Measure(
-        metric=metric(
-            "success_rate",
-            "Success rate (non-empty, not compacted)",
-            "% of trials",
-            Style.PERCENT,
-            "Trials that ended by themselves with an answer of more than one line, in fewer turns "
-            "than the budget. It says nothing about whether the answer is right.",
-        ),
-        of=share(succeeded),
+WRITTEN = (
+    Metric(
+        key="null_results",
+        title="Null/empty results",
+        unit="true or false",
+        style=Style.WHOLE,
+        definition="Trials without an answer, or with one of a single line.",
+        better=Better.LOWER,
+        read=_null,
+        row=Row(table=ANSWERS, how=How.NUMBER),
     ),
-    Measure(
-        metric=metric(
-            "avg_output_lines",
-            "Avg output lines",
-            "lines",
-            Style.AVERAGE,
-            "Mean lines of the answers there are (result_lines).",
+    Metric(
+        key="grounded",
+        title="Grounded answer",
+        unit="true or false",
+        style=Style.AVERAGE,
+        definition="references is 3 or more.",
+        better=Better.HIGHER,
+        read=field("grounded"),
+        relative=False,
+        row=Row(
+            table=ANSWERS,
+            how=How.SHARE,
+            title="Grounded outputs",
+            definition="Answers with at least 3 file references (e.g. foo/bar.ts), repetitions "
+            "included, as canopy's script counts them; it also counts names of files that do not "
+            "exist. A trial without an answer is not grounded.",
+            read=_grounded,
         ),
-        of=mean("result_lines"),
     ),
-    Measure(
-        metric=metric(
-            "avg_turns",
-            "Avg turns used",
-            "turns",
-            Style.AVERAGE,
-            "Mean turns of the agents that report them (num_turns).",
-        ),
-        of=mean("num_turns"),
+    Metric(
+        key="grounded_existing",
+        title="Grounded in existing files",
+        unit="true or false",
+        style=Style.AVERAGE,
+        definition="Answers that name at least 3 different files of the workspace.",
+        better=Better.HIGHER,
+        read=_exists,
+        relative=False,
+        row=Row(table=ANSWERS, how=How.SHARE),
     ),
-    Measure(
-        metric=metric(
-            "avg_requests",
-            "Avg model requests",
-            "requests",
-            Style.AVERAGE,
-            "Mean requests of the main conversation, which the budget of turns is about "
-            "(requests).",
+    Metric(
+        key="references",
+        title="File references",
+        unit="references",
+        style=Style.AVERAGE,
+        definition="Mentions of files as canopy's script counts them: see below.",
+        better=Better.HIGHER,
+        read=field("references"),
+        relative=False,
+        row=Row(
+            table=ANSWERS,
+            how=How.MEAN,
+            title="Avg file refs/output",
+            definition="Mean file references of the answers there are (references).",
         ),
-        of=mean("requests"),
+        column=Column(title="Refs (existing)", style=Style.WHOLE, beside="references_existing"),
     ),
-    Measure(
-        metric=metric(
-            "null_results",
-            "Null/empty results",
-            "trials",
-            Style.WHOLE,
-            "Trials without an answer, or with one of a single line.",
+    Metric(
+        key="references_existing",
+        title="Existing files named",
+        unit="files",
+        style=Style.AVERAGE,
+        definition="Different mentions that name a file of the workspace.",
+        better=Better.HIGHER,
+        read=field("references_existing"),
+        relative=False,
+        row=Row(
+            table=ANSWERS,
+            how=How.MEAN,
+            title="Avg existing files named/output",
+            definition="Mean of the different mentions that name a file of the workspace, whatever "
+            "its extension (references_existing).",
         ),
-        of=number(_null),
     ),
-    Measure(
-        metric=metric(
-            "grounded",
-            "Grounded outputs",
-            "% of trials",
-            Style.PERCENT,
-            "Answers with at least 3 file references (e.g. foo/bar.ts), repetitions included, as "
-            "canopy's script counts them; it also counts names of files that do not exist. A trial "
-            "without an answer is not grounded.",
+    Metric(
+        key="structured",
+        title="Structured answer",
+        unit="true or false",
+        style=Style.AVERAGE,
+        definition="3 headings or more, and 5 bullets or 1 code fence or more.",
+        better=Better.HIGHER,
+        read=field("structured"),
+        relative=False,
+        row=Row(
+            table=ANSWERS,
+            how=How.SHARE,
+            title="Structured outputs",
+            definition="Answers with at least 3 headings and at least 5 bullets or 1 code fence; "
+            "comments inside fences are not headings. A trial without an answer is not structured.",
+            read=_structured,
         ),
-        of=share(_grounded),
-    ),
-    Measure(
-        metric=metric(
-            "grounded_existing",
-            "Grounded in existing files",
-            "% of trials",
-            Style.PERCENT,
-            "Answers that name at least 3 different files of the workspace.",
-        ),
-        of=share(_exists),
-    ),
-    Measure(
-        metric=metric(
-            "avg_references",
-            "Avg file refs/output",
-            "references",
-            Style.AVERAGE,
-            "Mean file references of the answers there are (references).",
-        ),
-        of=mean("references"),
-    ),
-    Measure(
-        metric=metric(
-            "avg_references_existing",
-            "Avg existing files named/output",
-            "files",
-            Style.AVERAGE,
-            "Mean of the different mentions that name a file of the workspace, whatever its "
-            "extension (references_existing).",
-        ),
-        of=mean("references_existing"),
-    ),
-    Measure(
-        metric=metric(
-            "structured",
-            "Structured outputs",
-            "% of trials",
-            Style.PERCENT,
-            "Answers with at least 3 headings and at least 5 bullets or 1 code fence; comments "
-            "inside fences are not headings. A trial without an answer is not structured.",
-        ),
-        of=share(_structured),
     ),
 )

@@ -1,7 +1,16 @@
-"""What every key of the stored records means; `docs/metrics.md` is made from it."""
+"""What every key of the stored records means; `docs/metrics.md` is made from it.
 
+A key alone is that of a metric, which says the rest.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from swarm_bench.analysis.comparison.compared import RATIOS as COMPARED
 from swarm_bench.analysis.dictionary_counters import FEEDBACK, SERVICE
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.metrics.swarm_dictionary import SWARM
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Key
 
 _TRIAL = (
@@ -9,17 +18,17 @@ _TRIAL = (
     ("agent", "number", "Number of the agent in its swarm, from 1."),
     ("task", "text", "The task as it stands in the prompt, without the mode's instructions."),
     ("duration_ms", "milliseconds", "Time as the agent itself measures it."),
-    ("duration_s", "seconds", "duration_ms in seconds."),
-    ("num_turns", "turns", "Turns, as the agent counts them; docs/agents.md says what each means."),
+    "duration_s",
+    "num_turns",
     ("input_tokens", "tokens", "Sent; neither read from nor written to the prompt cache."),
-    ("cache_read", "tokens", "Sent and read from the prompt cache."),
+    "cache_read",
     ("cache_create", "tokens", "Sent and written to the prompt cache."),
-    ("output_tokens", "tokens", "Produced by the model."),
-    ("total_tokens", "tokens", "Reported tokens: input_tokens + cache_create + output_tokens."),
-    ("effective_tokens", "tokens", "total_tokens + cache_read."),
-    ("cost", "US dollars", "As the agent reports it; see cost_estimated."),
-    ("result_lines", "lines", "Lines of the answer, without line breaks at its end."),
-    ("compacted", "0 or 1", "1 when requests reached the budget. No compaction of a context."),
+    "output_tokens",
+    "total_tokens",
+    "effective_tokens",
+    "cost",
+    "result_lines",
+    "compacted",
     ("schema_version", "number", "Version of this list of keys."),
     ("session", "name", "The session that the trial belongs to."),
     ("trial", "id", "Stable: the same mode, task, agent and run have it in every session."),
@@ -45,14 +54,10 @@ _TRIAL = (
     ),
     ("started_at", "time, UTC", "When the agent's process was started."),
     ("ended_at", "time, UTC", "When the last process of its tree had ended."),
-    (
-        "wall_seconds",
-        "seconds",
-        "From the start of the agent's own process to its end, by our clock.",
-    ),
-    ("api_seconds", "seconds", "Time the agent waited for its model, as it measures it."),
-    ("peak_memory_bytes", "bytes", "Largest sampled sum over the process tree."),
-    ("cpu_seconds", "seconds", "Sampled over the process tree; short processes can be missing."),
+    "wall_seconds",
+    "api_seconds",
+    "peak_memory_bytes",
+    "cpu_seconds",
     ("tool_calls", "calls by name", "Calls of each tool, under the name the agent gives it."),
     ("tool_failures", "calls by name", "Those of them that came back with an error."),
     (
@@ -92,28 +97,23 @@ _TRIAL = (
         "first 500 of a kind; (others) has the figures of those.",
     ),
     ("permission_denials", "calls by name", "Calls that the agent's program refused to make."),
-    ("retries", "requests", "Requests that the program made again after a provider's error."),
-    ("compactions", "count", "Times that the agent summarised its context: true compactions."),
+    "retries",
+    "compactions",
     ("subagents", "count", "Sub-agents that the agent started."),
-    ("all_in_tokens", "tokens", "effective_tokens with sub-agents and compactions."),
+    "all_in_tokens",
     (
         "turn_usage",
         "list",
         "Per request of the main conversation input, cache_read, cache_create and output, where "
         "the program gives them right.",
     ),
-    (
-        "requests",
-        "requests",
-        "Requests of the main conversation. The budget of turns is about them; Claude Code's "
-        "num_turns also counts every tool result.",
-    ),
+    "requests",
     (
         "turns_counted",
         "true or false",
         "true: the program keeps no turn budget, so swarm-bench counted its turns.",
     ),
-    ("mcp_calls", "calls", "Calls of MCP tools among them."),
+    "mcp_calls",
     ("mcp_servers", "status by name", "MCP servers that the agent saw when it started."),
     (
         "retrieval",
@@ -136,16 +136,16 @@ _TRIAL = (
     ("price_table", "name", "That price table."),
     ("token_counter", "name", "What counted the tokens, when it was not the provider."),
     ("rehearsal", "true or false", "true: the rehearsal server answered; no model was asked."),
-    ("rehearsal_requests", "requests", "Answers that the agent asked the server for."),
-    ("rehearsal_faults", "requests", "Those of them that were answered with a fault."),
-    ("rehearsal_request_tokens", "tokens", "The first request that offered tools."),
-    ("rehearsal_tool_tokens", "tokens", "The descriptions of all tools that were offered."),
-    ("rehearsal_mcp_tokens", "tokens", "Of them, those of the mode's MCP servers."),
+    "rehearsal_requests",
+    "rehearsal_faults",
+    "rehearsal_request_tokens",
+    "rehearsal_tool_tokens",
+    "rehearsal_mcp_tokens",
     ("rehearsal_tools", "names", "The tools that were offered, as the model sees their names."),
     ("replayed", "id", "The session whose recording was played again."),
-    ("references", "count", "Mentions of files as canopy's script counts them: see below."),
+    "references",
     ("references_distinct", "count", "Different mentions of files, existing or not."),
-    ("references_existing", "count", "Those of them that name a file of the workspace."),
+    "references_existing",
     (
         "answer_digest",
         "digest",
@@ -154,8 +154,8 @@ _TRIAL = (
     ("headings", "count", "Lines that are headings, outside of code fences."),
     ("bullets", "count", "Lines that begin a bullet (- or *), outside of code fences."),
     ("fences", "count", "Code fences."),
-    ("grounded", "true or false", "references is 3 or more."),
-    ("structured", "true or false", "3 headings or more, and 5 bullets or 1 code fence or more."),
+    "grounded",
+    "structured",
     (
         "unscored_characters",
         "characters",
@@ -269,8 +269,17 @@ _OVERHEAD = (
 )
 
 
-def _keys(rows: tuple[tuple[str, str, str], ...]) -> tuple[Key, ...]:
-    return tuple(Key(key=key, unit=unit, definition=definition) for key, unit, definition in rows)
+def _keys(entries: Iterable[str | tuple[str, str, str]]) -> tuple[Key, ...]:
+    return tuple(_key(*([entry] if isinstance(entry, str) else entry)) for entry in entries)
+
+
+def _key(key: str, unit: str = "", definition: str = "") -> Key:
+    metric = None if definition else METRICS[key]
+    return Key(
+        key=key,
+        unit=metric.unit if metric else unit,
+        definition=metric.definition if metric else definition,
+    )
 
 
 TRIAL_KEYS = _keys(_TRIAL)
@@ -279,3 +288,8 @@ SWARM_KEYS = _keys(SWARM)
 OVERHEAD_KEYS = _keys(_OVERHEAD)
 FEEDBACK_KEYS = _keys(FEEDBACK)
 SERVICE_KEYS = _keys(SERVICE)
+RATIOS: tuple[Metric, ...] = tuple(
+    replace(metric, unit="ratio", definition=f"{metric.key} of a trial.")
+    for metric in METRICS.named(COMPARED)
+)
+"""The rows of the headline."""

@@ -1,64 +1,84 @@
 """The metrics of what the programs asked of the rehearsal server."""
 
-from dataclasses import replace
+from swarm_bench.analysis.metrics.reading import field
+from swarm_bench.core.metric import How, Metric, Row, Style
 
-from swarm_bench.analysis.metrics.aggregates import mean, total, whole_mean
-from swarm_bench.analysis.metrics.measure import Measure, metric
-from swarm_bench.core.report.report import Style
+_TABLE = "Rehearsal"
 
-_MEASURES = (
-    Measure(
-        metric=metric(
-            "rehearsal_requests",
-            "Model requests/agent",
-            "requests",
-            Style.AVERAGE,
-            "Mean number of answers that an agent asked the server for, those of sub-agents and "
-            "titles included (rehearsal_requests).",
+REHEARSAL = (
+    Metric(
+        key="rehearsal_requests",
+        title="Model requests/agent",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Answers that the agent asked the server for.",
+        read=field("rehearsal_requests"),
+        row=Row(
+            table=_TABLE,
+            how=How.MEAN,
+            definition="Mean number of answers that an agent asked the server for, those of "
+            "sub-agents and titles included (rehearsal_requests).",
         ),
-        of=mean("rehearsal_requests"),
+        rehearsal_only=True,
     ),
-    Measure(
-        metric=metric(
-            "rehearsal_request_tokens",
-            "First request",
-            "tokens",
-            Style.WHOLE,
-            "Mean size of an agent's first request that offered tools: system prompt, tools and "
-            "task (rehearsal_request_tokens).",
+    Metric(
+        key="rehearsal_request_tokens",
+        title="First request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The first request that offered tools.",
+        read=field("rehearsal_request_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Mean size of an agent's first request that offered tools: system prompt, "
+            "tools and task (rehearsal_request_tokens).",
         ),
-        of=whole_mean("rehearsal_request_tokens"),
+        rehearsal_only=True,
     ),
-    Measure(
-        metric=metric(
-            "rehearsal_tool_tokens",
-            "Tools, in every request",
-            "tokens",
-            Style.WHOLE,
-            "Mean size of the descriptions of all tools that were offered (rehearsal_tool_tokens).",
+    Metric(
+        key="rehearsal_tool_tokens",
+        title="Tools, in every request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The descriptions of all tools that were offered.",
+        read=field("rehearsal_tool_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Mean size of the descriptions of all tools that were offered "
+            "(rehearsal_tool_tokens).",
         ),
-        of=whole_mean("rehearsal_tool_tokens"),
+        rehearsal_only=True,
     ),
-    Measure(
-        metric=metric(
-            "rehearsal_mcp_tokens",
-            "The mode's MCP tools, in every request",
-            "tokens",
-            Style.WHOLE,
-            "Of them, those of the mode's MCP servers (rehearsal_mcp_tokens).",
+    Metric(
+        key="rehearsal_mcp_tokens",
+        title="The mode's MCP tools, in every request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The descriptions of the tools of the mode's MCP servers.",
+        read=field("rehearsal_mcp_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Of them, those of the mode's MCP servers (rehearsal_mcp_tokens).",
         ),
-        of=whole_mean("rehearsal_mcp_tokens"),
+        rehearsal_only=True,
         tool_only=True,
     ),
-    Measure(
-        metric=metric(
-            "rehearsal_faults",
-            "Faults played",
-            "requests",
-            Style.WHOLE,
-            "Requests that were answered with a fault, summed over the agents (rehearsal_faults).",
+    Metric(
+        key="rehearsal_faults",
+        title="Faults played",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Requests to the server that were answered with a fault.",
+        read=field("rehearsal_faults"),
+        row=Row(
+            table=_TABLE,
+            how=How.TOTAL,
+            definition="Requests that were answered with a fault, summed over the agents "
+            "(rehearsal_faults).",
         ),
-        of=total("rehearsal_faults"),
+        rehearsal_only=True,
     ),
 )
-REHEARSAL = tuple(replace(measure, rehearsal_only=True) for measure in _MEASURES)

@@ -1,20 +1,10 @@
-"""The metrics of time, tokens and cost."""
+"""The metrics of tokens and cost, and of what interrupts their spending."""
 
-from swarm_bench.analysis.metrics.aggregates import (
-    largest,
-    number,
-    total,
-    total_of_calls,
-    whole_mean,
-)
-from swarm_bench.analysis.metrics.measure import Measure, metric
-from swarm_bench.core.report.report import Style
+from swarm_bench.analysis.metrics.reading import by_name, field
+from swarm_bench.analysis.metrics.times import SPENDING
+from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-
-
-def _compacted(trial: TrialRecord) -> bool | None:
-    return None if trial.compacted is None else bool(trial.compacted)
 
 
 def _out_of_turns(trial: TrialRecord) -> bool | None:
@@ -22,149 +12,198 @@ def _out_of_turns(trial: TrialRecord) -> bool | None:
 
 
 SPENT = (
-    Measure(
-        metric=metric(
-            "max_agent_time",
-            "Max agent time",
-            "seconds",
-            Style.SECONDS,
-            "The slowest agent, by the agents' own clocks (duration_s).",
+    Metric(
+        key="total_tokens",
+        title="Reported tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Reported tokens: input_tokens + cache_create + output_tokens.",
+        better=Better.LOWER,
+        read=field("total_tokens"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total reported tokens",
+            definition="Input + cache creation + output, summed over the agents (total_tokens).",
         ),
-        of=largest("duration_s"),
+        column=Column(title="Reported Tokens"),
+        page="Reported tokens (input + cache_create + output)",
     ),
-    Measure(
-        metric=metric(
-            "max_wall_time",
-            "Max wall time",
-            "seconds",
-            Style.SECONDS,
-            "The slowest agent by our clock, from the start of its process to the end of the last "
-            "process it left (wall_seconds).",
+    Metric(
+        key="effective_tokens",
+        title="Effective tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="total_tokens + cache_read.",
+        better=Better.LOWER,
+        read=field("effective_tokens"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total effective tokens (includes cache read)",
+            definition="Reported tokens + cache read, summed over the agents (effective_tokens).",
         ),
-        of=largest("wall_seconds"),
+        column=Column(title="Effective Tokens"),
+        page="Effective tokens (reported + cache_read)",
     ),
-    Measure(
-        metric=metric(
-            "reported_tokens",
-            "Total reported tokens",
-            "tokens",
-            Style.WHOLE,
-            "Input + cache creation + output, summed over the agents (total_tokens).",
+    Metric(
+        key="all_in_tokens",
+        title="All-in tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="effective_tokens with sub-agents and compactions.",
+        better=Better.LOWER,
+        read=field("all_in_tokens"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total all-in tokens (with sub-agents and compactions)",
+            definition="Effective tokens with the requests of sub-agents and of context "
+            "compactions, summed over the agents (all_in_tokens).",
         ),
-        of=total("total_tokens"),
     ),
-    Measure(
-        metric=metric(
-            "effective_tokens",
-            "Total effective tokens (includes cache read)",
-            "tokens",
-            Style.WHOLE,
-            "Reported tokens + cache read, summed over the agents (effective_tokens).",
+    Metric(
+        key="cache_read",
+        title="Cache read",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Sent and read from the prompt cache.",
+        read=field("cache_read"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total cache-read tokens",
+            definition="Tokens read from the provider's prompt cache, summed over the agents "
+            "(cache_read).",
         ),
-        of=total("effective_tokens"),
+        page="Cache read",
     ),
-    Measure(
-        metric=metric(
-            "all_in_tokens",
-            "Total all-in tokens (with sub-agents and compactions)",
-            "tokens",
-            Style.WHOLE,
-            "Effective tokens with the requests of sub-agents and of context compactions, summed "
-            "over the agents (all_in_tokens).",
-        ),
-        of=total("all_in_tokens"),
+    Metric(
+        key="output_tokens",
+        title="Output tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Produced by the model.",
+        better=Better.LOWER,
+        read=field("output_tokens"),
+        spent=True,
+        page="Output tokens",
     ),
-    Measure(
-        metric=metric(
-            "cache_read_tokens",
-            "Total cache-read tokens",
-            "tokens",
-            Style.WHOLE,
-            "Tokens read from the provider's prompt cache, summed over the agents (cache_read).",
+    Metric(
+        key="cost",
+        title="Cost",
+        unit="US dollars",
+        style=Style.DOLLARS,
+        definition="As the agent reports it; see cost_estimated.",
+        better=Better.LOWER,
+        read=field("cost"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total cost",
+            definition="As the agents report it, summed over them (cost).",
         ),
-        of=total("cache_read"),
+        column=Column(title="Cost", style=Style.CENTS),
+        page="Cost",
     ),
-    Measure(
-        metric=metric(
-            "cost",
-            "Total cost",
-            "US dollars",
-            Style.DOLLARS,
-            "As the agents report it, summed over them (cost).",
-        ),
-        of=total("cost"),
-        dollars=True,
+    Metric(
+        key="tokens_per_agent",
+        title="Avg effective tokens/agent",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Mean effective tokens of the agents that report them, without decimals.",
+        better=Better.LOWER,
+        read=field("effective_tokens"),
+        spent=True,
+        row=Row(table=SPENDING, how=How.WHOLE_MEAN),
     ),
-    Measure(
-        metric=metric(
-            "tokens_per_agent",
-            "Avg effective tokens/agent",
-            "tokens",
-            Style.WHOLE,
-            "Mean effective tokens of the agents that report them, without decimals.",
+    Metric(
+        key="result_lines",
+        title="Output lines",
+        unit="lines",
+        style=Style.WHOLE,
+        definition="Lines of the answer, without line breaks at its end.",
+        read=field("result_lines"),
+        spent=True,
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            title="Total output lines",
+            definition="Lines of the answers, summed over the agents (result_lines).",
         ),
-        of=whole_mean("effective_tokens"),
+        column=Column(title="Lines"),
+        page="Result lines",
     ),
-    Measure(
-        metric=metric(
-            "output_lines",
-            "Total output lines",
-            "lines",
-            Style.WHOLE,
-            "Lines of the answers, summed over the agents (result_lines).",
+    Metric(
+        key="compacted",
+        title="Compactions",
+        unit="0 or 1",
+        style=Style.WHOLE,
+        definition="1 when requests reached the budget. No compaction of a context.",
+        better=Better.LOWER,
+        read=field("compacted"),
+        row=Row(
+            table=SPENDING,
+            how=How.NUMBER,
+            definition="Trials whose requests reached the budget, with or without an answer "
+            "(compacted). The name is the one canopy's script uses; it is no compaction of a "
+            "context.",
         ),
-        of=total("result_lines"),
+        page="Compacted",
     ),
-    Measure(
-        metric=metric(
-            "compactions",
-            "Compactions",
-            "trials",
-            Style.WHOLE,
-            "Trials whose requests reached the budget, with or without an answer (compacted). The "
-            "name is the one canopy's script uses; it is no compaction of a context.",
+    Metric(
+        key="compactions",
+        title="Context compactions",
+        unit="compactions",
+        style=Style.WHOLE,
+        definition="Times that the agent summarised its context: true compactions.",
+        better=Better.LOWER,
+        read=field("compactions"),
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            definition="Times that the agents summarised their context to go on, as they report "
+            "it (compactions in the record).",
         ),
-        of=number(_compacted),
     ),
-    Measure(
-        metric=metric(
-            "context_compactions",
-            "Context compactions",
-            "compactions",
-            Style.WHOLE,
-            "Times that the agents summarised their context to go on, as they report it "
-            "(compactions in the record).",
+    Metric(
+        key="retries",
+        title="Provider retries",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Requests that the program made again after a provider's error.",
+        better=Better.LOWER,
+        read=field("retries"),
+        row=Row(
+            table=SPENDING,
+            how=How.TOTAL,
+            definition="Requests that the agents made again after an error of the provider "
+            "(retries).",
         ),
-        of=total("compactions"),
     ),
-    Measure(
-        metric=metric(
-            "retries",
-            "Provider retries",
-            "requests",
-            Style.WHOLE,
-            "Requests that the agents made again after an error of the provider (retries).",
-        ),
-        of=total("retries"),
+    Metric(
+        key="permission_denials",
+        title="Permission denials",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Tool calls that the agents' programs refused to make (permission_denials).",
+        better=Better.LOWER,
+        read=by_name("permission_denials"),
+        row=Row(table=SPENDING, how=How.TOTAL),
     ),
-    Measure(
-        metric=metric(
-            "denials",
-            "Permission denials",
-            "calls",
-            Style.WHOLE,
-            "Tool calls that the agents' programs refused to make (permission_denials).",
-        ),
-        of=total_of_calls("permission_denials"),
-    ),
-    Measure(
-        metric=metric(
-            "out_of_turns",
-            "Turn limit errors",
-            "trials",
-            Style.WHOLE,
-            "Trials that the turn limit ended before they had an answer (error_max_turns).",
-        ),
-        of=number(_out_of_turns),
+    Metric(
+        key="out_of_turns",
+        title="Turn limit errors",
+        unit="true or false",
+        style=Style.WHOLE,
+        definition="Trials that the turn limit ended before they had an answer (error_max_turns).",
+        better=Better.LOWER,
+        read=_out_of_turns,
+        row=Row(table=SPENDING, how=How.NUMBER),
     ),
 )

@@ -12,13 +12,7 @@ SWARM = (
     ("ended_at", "time, UTC", "When everything of it had ended."),
     ("workspace_seconds", "seconds", "To make the workspace."),
     ("service_seconds", "seconds", "From starting the services until they answered."),
-    (
-        "index_seconds",
-        "seconds",
-        "Service: from the request to index until ready. Standalone: from the first to the last "
-        "change of the index while the agents ran, whose time includes it; of a preparation how "
-        "long it took before they started.",
-    ),
+    "index_seconds",
     (
         "index_bytes",
         "bytes",

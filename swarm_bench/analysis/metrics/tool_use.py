@@ -1,15 +1,10 @@
 """The metrics of what the retrieval tool was asked."""
 
-from swarm_bench.analysis.metrics.aggregates import (
-    counter,
-    index_seconds,
-    share,
-    total,
-    total_of_calls,
-)
-from swarm_bench.analysis.metrics.measure import Measure, metric
-from swarm_bench.core.report.report import Style
+from swarm_bench.analysis.metrics.reading import by_name, counter, field
+from swarm_bench.core.metric import Better, How, Metric, Row, Style
 from swarm_bench.core.session.records import Treatment, TrialRecord
+
+RETRIEVAL = "Retrieval"
 
 
 def _used(trial: TrialRecord) -> bool | None:
@@ -18,108 +13,114 @@ def _used(trial: TrialRecord) -> bool | None:
     return trial.retrieval is Treatment.USED
 
 
-RETRIEVAL = (
-    Measure(
-        metric=metric(
-            "tool_used",
-            "Trials that used the tool",
-            "% of trials",
-            Style.PERCENT,
-            "Trials in which a call of a tool of the mode that retrieves was answered without an "
-            "error (retrieval: used).",
-        ),
-        of=share(_used),
+TOOL_USE = (
+    Metric(
+        key="tool_used",
+        title="Trials that used the tool",
+        unit="true or false",
+        style=Style.AVERAGE,
+        definition="Trials in which a call of a tool of the mode that retrieves was answered "
+        "without an error (retrieval: used).",
+        read=_used,
+        relative=False,
+        row=Row(table=RETRIEVAL, how=How.SHARE),
         tool_only=True,
     ),
-    Measure(
-        metric=metric(
-            "mcp_calls",
-            "Tool calls over MCP",
-            "calls",
-            Style.WHOLE,
-            "Calls of MCP tools in the transcripts, summed over the agents (mcp_calls).",
+    Metric(
+        key="mcp_calls",
+        title="Tool calls over MCP",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Calls of MCP tools in the transcript.",
+        read=field("mcp_calls"),
+        row=Row(
+            table=RETRIEVAL,
+            how=How.TOTAL,
+            definition="Calls of MCP tools in the transcripts, summed over the agents (mcp_calls).",
         ),
-        of=total("mcp_calls"),
         tool_only=True,
     ),
-    Measure(
-        metric=metric(
-            "tool_failures",
-            "Failed tool calls",
-            "calls",
-            Style.WHOLE,
-            "Calls of any tool, built-in ones too, that came back with an error, summed over the "
-            "agents (tool_failures).",
-        ),
-        of=total_of_calls("tool_failures"),
+    Metric(
+        key="tool_failures",
+        title="Failed tool calls",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Calls of any tool, built-in ones too, that came back with an error, summed "
+        "over the agents (tool_failures).",
+        better=Better.LOWER,
+        read=by_name("tool_failures"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
     ),
-    Measure(
-        metric=metric(
-            "local_queries",
-            "Local query events",
-            "events",
-            Style.WHOLE,
-            "Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
-        ),
-        of=counter("feedback", "query_events"),
+    Metric(
+        key="local_queries",
+        title="Local query events",
+        unit="events",
+        style=Style.WHOLE,
+        definition="Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
+        read_swarm=counter("feedback", "query_events"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe="feedback",
     ),
-    Measure(
-        metric=metric(
-            "local_expands",
-            "Local expand events",
-            "events",
-            Style.WHOLE,
-            "Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
-        ),
-        of=counter("feedback", "expand_events"),
+    Metric(
+        key="local_expands",
+        title="Local expand events",
+        unit="events",
+        style=Style.WHOLE,
+        definition="Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
+        read_swarm=counter("feedback", "expand_events"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe="feedback",
     ),
-    Measure(
-        metric=metric(
-            "service_queries",
-            "Service /query calls",
-            "requests",
-            Style.WHOLE,
-            "The service's counter of queries, which includes its evidence packs (queries).",
-        ),
-        of=counter("service", "queries"),
+    Metric(
+        key="service_queries",
+        title="Service /query calls",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="The service's counter of queries, which includes its evidence packs (queries).",
+        read_swarm=counter("service", "queries"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe="service",
     ),
-    Measure(
-        metric=metric(
-            "service_packs",
-            "Service /evidence_pack calls",
-            "requests",
-            Style.WHOLE,
-            "Evidence packs among them; only the embedded canopy counts them (evidence_packs).",
-        ),
-        of=counter("service", "evidence_packs"),
+    Metric(
+        key="service_packs",
+        title="Service /evidence_pack calls",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Evidence packs among them; only the embedded canopy counts them "
+        "(evidence_packs).",
+        read_swarm=counter("service", "evidence_packs"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe="service",
     ),
-    Measure(
-        metric=metric(
-            "service_expands",
-            "Service /expand calls",
-            "requests",
-            Style.WHOLE,
-            "Requests to expand, each for one or more handles (expands).",
-        ),
-        of=counter("service", "expands"),
+    Metric(
+        key="service_expands",
+        title="Service /expand calls",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Requests to expand, each for one or more handles (expands).",
+        read_swarm=counter("service", "expands"),
+        row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe="service",
     ),
-    Measure(
-        metric=metric(
-            "index_time",
-            "Indexing time",
-            "seconds",
-            Style.SECONDS,
-            "What a service, a mode's prepare or a warm index takes before the agents start, "
-            "without its warm_up; of a copied one what the first took. Canopy's cold standalone "
-            "index: from its first to its last change while the agents run, so it is part of their "
-            "time (index_seconds).",
+    Metric(
+        key="index_seconds",
+        title="Indexing per swarm",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Service: from the request to index until ready. Standalone: from the first to "
+        "the last change of the index while the agents ran, whose time includes it; of a "
+        "preparation how long it took before they started.",
+        better=Better.LOWER,
+        read_swarm=lambda swarm: swarm.index_seconds,
+        row=Row(
+            table=RETRIEVAL,
+            how=How.MEDIAN,
+            title="Indexing time",
+            definition="What a service, a mode's prepare or a warm index takes before the agents "
+            "start, without its warm_up; of a copied one what the first took. Canopy's cold "
+            "standalone index: from its first to its last change while the agents run, so it is "
+            "part of their time (index_seconds).",
         ),
-        of=index_seconds(),
         tool_only=True,
     ),
 )

@@ -4,12 +4,11 @@ take."""
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from swarm_bench.analysis.metrics.tables import RATIOS, REQUESTS, TURNS
+from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
 from swarm_bench.analysis.noise.formulas import tasks_for
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.report.calibration import Noise
 
-_TELLING = {metric.key for metric in RATIOS}
 _WANTED = 1.1
 """The ratio that is asked about: 10 %."""
 _MOST_TASKS = 1000
@@ -29,9 +28,9 @@ _LARGEST = 10.0
 def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     """What to say of the metrics that a headline compares: which varied and which did not; and of
     all in which the arms are apart."""
-    counts_requests = any(row.metric.key == REQUESTS.key for row in rows)
-    hidden = TURNS.key if counts_requests else REQUESTS.key
-    telling = [row for row in rows if row.metric.key in _TELLING - {hidden}]
+    counts_requests = any(row.metric.key == REQUESTS for row in rows)
+    hidden = TURNS if counts_requests else REQUESTS
+    telling = [row for row in rows if row.metric.key in {*RATIOS} - {hidden}]
     moving = [*_moving(telling, tasks, runs)]
     said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:

@@ -1,18 +1,27 @@
 """Tables with metrics as columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from swarm_bench.core.report.report import Line, Metric, Sheet
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.report.report import Figure, Line, Sheet
 
 _T = TypeVar("_T")
+Figures = Mapping[str, Figure | None]
+"""By the key of the metric; `None` where it does not apply."""
 
 
 def sheet(
-    title: str, labels: tuple[str, ...], metrics: Iterable[Metric], lines: Iterable[Line]
+    title: str,
+    labels: tuple[str, ...],
+    metrics: Metrics,
+    rows: Iterable[tuple[tuple[str, ...], Figures]],
 ) -> Sheet:
-    """Without the columns that no line has a value in; they are named instead."""
-    metrics, lines = tuple(metrics), tuple(lines)
+    """Leave out the columns that no line has a value in; they are named instead."""
+    lines = [
+        Line(labels=names, figures=tuple(figures[one.key] for one in metrics))
+        for names, figures in rows
+    ]
     known = [
         any(one is not None and one.value is not None for one in column)
         for column in zip(*(line.figures for line in lines), strict=True)
@@ -20,9 +29,9 @@ def sheet(
     return Sheet(
         title=title,
         labels=labels,
-        metrics=_kept(metrics, known),
+        metrics=_kept(metrics.all, known),
         lines=tuple(Line(labels=line.labels, figures=_kept(line.figures, known)) for line in lines),
-        unknown=_kept(metrics, [not one for one in known]),
+        unknown=_kept(metrics.all, [not one for one in known]),
     )
 
 

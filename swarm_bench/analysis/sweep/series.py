@@ -1,19 +1,20 @@
 """Growing swarms: each size against the smallest one, task by task."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 from swarm_bench.analysis.comparison.legend import NO_KEYS
+from swarm_bench.analysis.comparison.ratios import quotients
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
-from swarm_bench.analysis.metrics.aggregates import finite
-from swarm_bench.analysis.metrics.measure import metric
+from swarm_bench.analysis.frame import Frame, by_case, frame
+from swarm_bench.analysis.metrics.catalogue import METRICS
+from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, left_out
-from swarm_bench.core.report.report import Metric, Style
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
@@ -51,17 +52,6 @@ class _Part:
     servers: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Measure:
-    metric: Metric
-    cells: Callable[[Sequence[_Part]], tuple[Cell, ...]]
-    tool_only: bool = False
-    probe: str | None = None
-    """The counter that it is read from; it applies to modes that have it."""
-    spent: bool = False
-    """Whoever thinks decides it: a model, or fixed rules in the place of one."""
-
-
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
     parts = [
         _Part(trials=one.of(mode), swarms=one.swarms_of(mode), servers=one.servers(mode))
@@ -69,14 +59,14 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     ]
     sizes, barred = tuple(selections), verdicts.barred(mode)
     rows = [
-        SeriesRow(metric=one.metric, cells=_judged(one.cells(parts), sizes, barred))
+        SeriesRow(metric=_about(one), cells=_judged(_MEASURES[one.key](one, parts), sizes, barred))
         for one in _measures(parts)
     ]
     known = tuple(
         row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
     )
-    by_rules = _BY_RULES if any(one.fixed_rules for one in selections.values()) else set()
-    shown = tuple(row for row in known if row.metric.key not in by_rules)
+    by_rules = any(one.fixed_rules for one in selections.values())
+    shown = tuple(row for row in known if not (row.metric.spent and by_rules))
     qualifications = verdicts.qualifications(mode)
     ends = (sizes[0], sizes[-1])
     return ModeSeries(
@@ -96,13 +86,13 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     )
 
 
-def _measures(parts: Sequence[_Part]) -> list[_Measure]:
-    """Those that apply to the mode."""
+def _measures(parts: Sequence[_Part]) -> list[Metric]:
+    """List those that apply to the mode."""
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
         one
-        for one in _MEASURES
+        for one in METRICS.named(_MEASURES)
         if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
     ]
 
@@ -115,43 +105,39 @@ def _judged(cells: Sequence[Cell], sizes: Sizes, barred: Sizes) -> tuple[Cell, .
     )
 
 
-_Read = Callable[[TrialRecord, tuple[str, ...]], float | None]
-"""A figure of a trial whose mode has these servers."""
+def _about(metric: Metric) -> Metric:
+    """Say what the cells of a metric are that a trial or a swarm has."""
+    if metric.read:
+        definition = f"{metric.key} of an agent; the median over trials."
+    elif metric.read_swarm:
+        definition = f"{metric.key} of a swarm; the median over swarms."
+    else:
+        return metric
+    return replace(metric, definition=definition)
 
 
-def _per_trial(read: _Read) -> Callable[[Sequence[_Part]], tuple[Cell, ...]]:
-    """The median over trials; against the smallest size, the median over tasks of the ratios of
-    the tasks' medians: every size has the same tasks."""
-
-    def cells(parts: Sequence[_Part]) -> tuple[Cell, ...]:
-        by_task = [_by_task(part, read) for part in parts]
-        return tuple(
-            Cell(
-                value=median(value for values in found.values() for value in values)
-                if found
-                else None,
-                ratio=_ratio(found, by_task[0]) if number else None,
-                left_out=bool(part.trials) and not any(map(compares, part.trials)),
-            )
-            for number, (part, found) in enumerate(zip(parts, by_task, strict=True))
+def _per_trial(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    """Compute the median over trials; against the smallest size, the median over tasks of the
+    ratios of the tasks' medians: every size has the same tasks."""
+    cases = [by_case(_compared(metric, part)) for part in parts]
+    medians = [{task: median(values) for task, values in one.items()} for one in cases]
+    return tuple(
+        Cell(
+            value=median(value for values in one.values() for value in values) if one else None,
+            ratio=_middle(quotients(medians[number], medians[0])) if number else None,
+            left_out=bool(part.trials) and not any(map(compares, part.trials)),
         )
-
-    return cells
-
-
-def _by_task(part: _Part, read: _Read) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for trial in part.trials:
-        value = read(trial, part.servers) if compares(trial) else None
-        if value is not None:
-            found[trial.task_key].append(value)
-    return found
+        for number, (part, one) in enumerate(zip(parts, cases, strict=True))
+    )
 
 
-def _ratio(found: Mapping[str, list[float]], smallest: Mapping[str, list[float]]) -> float | None:
-    pairs = [(median(found[task]), median(smallest[task])) for task in found if task in smallest]
-    ratios = [one / other for one, other in pairs if other]
-    return median(ratios) if ratios else None
+def _compared(metric: Metric, part: _Part) -> Frame:
+    read = metric.read or (lambda trial: _seconds_per_call(trial, part.servers))
+    return frame(filter(compares, part.trials), metric, read)
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
 
 
 def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | None:
@@ -163,7 +149,7 @@ def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | N
     return sum(timed.values()) / calls if calls else None
 
 
-def _failed_calls(parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     return tuple(_failed_in(part) for part in parts)
 
 
@@ -178,7 +164,7 @@ def _failed_in(part: _Part) -> Cell:
     )
 
 
-def _unanswered(parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
             value=sum(one.status is not Status.COMPLETED for one in part.trials),
@@ -188,11 +174,13 @@ def _unanswered(parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
-def _index_seconds(parts: Sequence[_Part]) -> tuple[Cell, ...]:
-    known = [
-        [s.index_seconds for s in part.swarms if s.index_seconds is not None] for part in parts
+def _per_swarm(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    """Compute the median over swarms; against the smallest size, the ratio of the medians."""
+    read = metric.read_swarm
+    values = [
+        _middle([value for swarm in part.swarms if read and (value := read(swarm)) is not None])
+        for part in parts
     ]
-    values = [median(seconds) if seconds else None for seconds in known]
     smallest = values[0]
     return tuple(
         Cell(value=value, ratio=value / smallest if number and value and smallest else None)
@@ -200,7 +188,7 @@ def _index_seconds(parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
-def _hit_rate(parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _hit_rate(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     return tuple(Cell(value=_hits_in(part.swarms)) for part in parts)
 
 
@@ -214,85 +202,14 @@ def _hits_in(swarms: Iterable[SwarmRecord]) -> float | None:
     return hits / asked if asked else None
 
 
-_MEASURES = (
-    _Measure(
-        metric=metric(
-            "call_seconds",
-            "Time per call",
-            "seconds",
-            Style.SECONDS,
-            "Of the mode's tools, from a call to its result; the median over trials.",
-        ),
-        cells=_per_trial(_seconds_per_call),
-        tool_only=True,
-    ),
-    _Measure(
-        metric=metric(
-            "failed_calls",
-            "Failed calls",
-            "calls",
-            Style.WHOLE,
-            "Of the mode's tools, in all trials but contaminated ones.",
-        ),
-        cells=_failed_calls,
-        tool_only=True,
-    ),
-    _Measure(
-        metric=metric(
-            "wall_seconds",
-            "Wall time",
-            "seconds",
-            Style.SECONDS,
-            "wall_seconds of an agent; the median over trials.",
-        ),
-        cells=_per_trial(lambda trial, _: trial.wall_seconds),
-    ),
-    _Measure(
-        metric=metric(
-            "index_seconds",
-            "Indexing",
-            "seconds",
-            Style.SECONDS,
-            "index_seconds of a swarm; the median over swarms.",
-        ),
-        cells=_index_seconds,
-        tool_only=True,
-    ),
-    _Measure(
-        metric=metric(
-            "unanswered",
-            "Trials without an answer",
-            "trials",
-            Style.WHOLE,
-            "Trials that did not complete, for whatever reason.",
-        ),
-        cells=_unanswered,
-    ),
-    _Measure(
-        metric=metric(
-            "effective_tokens",
-            "Effective tokens",
-            "tokens",
-            Style.WHOLE,
-            "effective_tokens of an agent; the median over trials.",
-        ),
-        spent=True,
-        cells=_per_trial(
-            lambda trial, _: (
-                None if trial.effective_tokens is None else float(trial.effective_tokens)
-            )
-        ),
-    ),
-    _Measure(
-        metric=metric(
-            "hit_rate",
-            "Query cache hits",
-            "percent",
-            Style.PERCENT,
-            "Of the queries that the service counted, those it answered from its cache.",
-        ),
-        cells=_hit_rate,
-        probe="service",
-    ),
-)
-_BY_RULES = {one.metric.key for one in _MEASURES if one.spent}
+_Cells = Callable[[Metric, Sequence[_Part]], tuple[Cell, ...]]
+_MEASURES: Mapping[str, _Cells] = {
+    "call_seconds": _per_trial,
+    "failed_calls": _failed_calls,
+    "wall_seconds": _per_trial,
+    "index_seconds": _per_swarm,
+    "unanswered": _unanswered,
+    "effective_tokens": _per_trial,
+    "hit_rate": _hit_rate,
+}
+"""How each metric of a sweep becomes a cell for each size, by key."""

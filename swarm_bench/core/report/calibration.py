@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from swarm_bench.core.report.report import Metric
+from swarm_bench.core.metric import Metric
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,32 +4,10 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
-
-
-class Style(StrEnum):
-    """How a figure is written."""
-
-    SECONDS = "seconds"
-    WHOLE = "whole"
-    AVERAGE = "average"
-    PERCENT = "percent"
-    """The value is a share between 0 and 1."""
-    DOLLARS = "dollars"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """What a row of the summary says, in one place for computing, printing and documenting."""
-
-    key: str
-    title: str
-    unit: str
-    definition: str
-    style: Style
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +236,17 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrialColumn:
+    """A column of the table of trials."""
+
+    title: str
+    style: Style
+    read: ReadTrial
+    beside: ReadTrial | None = None
+    """What stands behind it in brackets."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     title: str
     banner: str | None
@@ -282,6 +271,8 @@ class Report:
     """What it costs to have each tool at all; `None` when it was not measured."""
     trials: tuple[TrialRecord, ...]
     """By run, mode and agent; of a trial that was run again, the last attempt."""
+    columns: tuple[TrialColumn, ...]
+    """Their figures."""
     titles: dict[str, str]
     """Titles of the tasks by id; a task without one is known by its prompt."""
     measured: int

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from swarm_bench.analysis.comparison.legend import variation
-from swarm_bench.analysis.metrics.tables import RATIOS
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Indexing, Ratios
 from swarm_bench.core.session.experiment import Mode, Preparation
@@ -14,7 +14,7 @@ from swarm_bench.reports.markdown import render
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]
 Session = Callable[..., SessionData]
-TOKENS = [metric for metric in RATIOS if metric.key in ("total_tokens", "wall_seconds")]
+TOKENS = METRICS.named(["wall_seconds", "total_tokens"])
 
 
 def repeated(trial: Trial, **changes: Any) -> list[TrialRecord]:

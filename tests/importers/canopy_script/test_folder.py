@@ -47,26 +47,26 @@ def figures(report: Report, mode: str) -> dict[str, tuple[Any, int]]:
 def test_the_figures_are_those_worked_out_by_hand(folder: Path) -> None:
     report = summarise(read_script_folder(folder))
     assert figures(report, "baseline") == {
-        "max_agent_time": (2.5, 1),
-        "reported_tokens": (300 + 500, 1),
+        "duration_s": (2.5, 1),
+        "total_tokens": (300 + 500, 1),
         "effective_tokens": (1300 + 3500, 1),
-        "cache_read_tokens": (1000 + 3000, 1),
+        "cache_read": (1000 + 3000, 1),
         "cost": (pytest.approx(0.03), 1),
         "tokens_per_agent": (2400, 1),
-        "output_lines": (7 + 5, 1),
-        "compactions": (1, 1),
+        "result_lines": (7 + 5, 1),
+        "compacted": (1, 1),
         "out_of_turns": (0, 0),
         "success_rate": (pytest.approx(1 / 3), 0),
         "avg_output_lines": (6, 1),
-        "avg_turns": (3.5, 1),
+        "num_turns": (3.5, 1),
         "null_results": (1, 0),
         "grounded": (pytest.approx(1 / 3), 0),
-        "avg_references": (1.5, 1),
+        "references": (1.5, 1),
         "structured": (pytest.approx(1 / 3), 0),
     }
     service = figures(report, "canopy-service")
     assert service["success_rate"] == (pytest.approx(2 / 3), 0)
-    assert service["reported_tokens"] == (150 + 80, 1)
+    assert service["total_tokens"] == (150 + 80, 1)
     assert [service[key][0] for key in ("local_queries", "local_expands")] == [4, 6]
     assert [service[key][0] for key in ("service_queries", "service_expands")] == [5, 3]
     assert report.retrieval_exercised is True

@@ -1,0 +1,33 @@
+"""The metrics that a headline compares, by their keys."""
+
+from swarm_bench.analysis.selection import Selection, compares, once
+from swarm_bench.core.metric import Metric
+
+TIMES = ("wall_seconds", "duration_s")
+REQUESTS, TURNS = "requests", "num_turns"
+SPENDING = (REQUESTS, TURNS, "total_tokens", "effective_tokens", "cost", "result_lines")
+"""What whoever thinks decides: a model, or fixed rules in the place of one."""
+RATIOS = (*TIMES, *SPENDING)
+
+
+def of_headline(selection: Selection) -> tuple[Metric, ...]:
+    """List the metrics to compare: what fixed rules spent says nothing of a tool."""
+    return times(selection) if selection.fixed_rules else (*times(selection), *spending(selection))
+
+
+def times(selection: Selection) -> tuple[Metric, ...]:
+    """List the metrics of time."""
+    return selection.metrics.named(TIMES)
+
+
+@once
+def spending(selection: Selection) -> tuple[Metric, ...]:
+    """List what is spent, with requests or turns, whichever can be compared."""
+    counted = [
+        trial
+        for trial in selection.trials
+        if compares(trial) and (trial.requests, trial.num_turns) != (None, None)
+    ]
+    known = bool(counted) and all(trial.requests is not None for trial in counted)
+    hidden = TURNS if known else REQUESTS
+    return selection.metrics.named(key for key in SPENDING if key != hidden)

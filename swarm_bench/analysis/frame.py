@@ -1,0 +1,46 @@
+"""Figures in long form: what comparisons, noise and sweeps compute with.
+
+A list of rows is what `pandas.DataFrame` takes as it is, with the names of the fields as columns.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from swarm_bench.core.metric import Metric, ReadTrial
+from swarm_bench.core.session.records import TrialRecord
+
+
+class Observation(NamedTuple):
+    """A figure of a trial."""
+
+    arm: str
+    case: str
+    run: int
+    metric: str
+    value: float | None
+    """`None` when the trial does not tell."""
+    agent: int
+    """Several agents of a swarm can have the same task: what tells them apart."""
+
+
+Frame = list[Observation]
+
+
+def frame(trials: Iterable[TrialRecord], metric: Metric, read: ReadTrial | None = None) -> Frame:
+    """Make a row for each trial; `read` where the figure depends on more than the trial."""
+    read, key = read or metric.read, metric.key
+    if read is None:
+        raise ValueError(f"{key} is not read from trials")
+    return [
+        Observation(one.mode, one.task_key, one.run, key, read(one), one.agent) for one in trials
+    ]
+
+
+def by_case(rows: Frame) -> dict[str, list[float]]:
+    """Group the values by case; a row without a value is in none."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.value is not None:
+            cases[row.case].append(row.value)
+    return dict(cases)

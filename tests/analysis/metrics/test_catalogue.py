@@ -1,0 +1,82 @@
+"""A metric is declared in one place, and whatever shows it names its key."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.analysis.metrics.catalogue import METRICS
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
+from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.reports.markdown import render
+from swarm_bench.reports.reference import metric_table
+
+Trial = Callable[..., TrialRecord]
+Session = Callable[..., SessionData]
+SOURCE = Path(__file__).parents[3] / "swarm_bench"
+SUBAGENTS = Metric(
+    key="subagents",
+    title="Sub-agents",
+    unit="sub-agents",
+    style=Style.WHOLE,
+    definition="Sub-agents that the agent started.",
+    read=lambda trial: trial.subagents,
+    row=Row(table="Answers", how=How.TOTAL, title="Total sub-agents"),
+    column=Column(title="Subs"),
+)
+
+
+@pytest.fixture
+def page(trial: Trial, session: Session) -> str:
+    data = session(trial(subagents=3), trial(agent=2, subagents=4), trial("canopy"))
+    return render(summarise(data, Metrics((*METRICS, SUBAGENTS))))
+
+
+def cells(page: str, beginning: str) -> list[str]:
+    lines = [line for line in page.splitlines() if line.startswith(beginning)]
+    return [cell.strip() for cell in lines[0].strip("|").split("|")]
+
+
+def test_a_metric_that_is_added_has_a_row_and_its_definition(page: str) -> None:
+    answers = page.partition("## Answers")[2].partition("## Retrieval")[0]
+    assert cells(answers, "| Total sub-agents") == ["Total sub-agents", "7", "not reported"]
+    assert "- **Total sub-agents**, sub-agents: Sub-agents that the agent started." in answers
+
+
+def test_and_a_column_of_the_trials_if_it_says_so(page: str) -> None:
+    trials = page.partition("## Per-Agent Results")[2]
+    assert cells(trials, "| Mode")[-1] == "Subs"
+    assert [cells(line, "| ")[-1] for line in trials.splitlines() if "| baseline" in line] == [
+        "3",
+        "4",
+    ]
+
+
+def test_and_a_line_of_the_dictionary() -> None:
+    rows = metric_table(Metrics((*METRICS, SUBAGENTS)).tables["Answers"]).splitlines()
+    assert cells(rows[-1], "|")[:2] == ["Total sub-agents", "sub-agents"]
+
+
+def test_a_key_is_declared_once() -> None:
+    with pytest.raises(ValueError, match="the metric cost is declared 2 times"):
+        Metrics((*METRICS, METRICS["cost"]))
+
+
+def test_metrics_are_declared_in_their_folder_only() -> None:
+    elsewhere = [
+        path.relative_to(SOURCE)
+        for path in SOURCE.rglob("*.py")
+        if path.parent != SOURCE / "analysis" / "metrics"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if node.func.id == "Metric"
+    ]
+    assert elsewhere == []
+
+
+def test_what_is_read_from_a_trial_or_a_swarm_states_how_it_aggregates() -> None:
+    """A row that nothing computes would stand in every table as not reported."""
+    rows = [one for one in METRICS if one.row]
+    assert [one.key for one in rows if not (one.read or one.read_swarm)] == []
