@@ -144,12 +144,12 @@ async def _run_in(kit: Kit) -> bool:
     folder.write_experiment(storable(kit.experiment))
     if kit.recorder is not None:
         kit.recorder.begin(kit.experiment, kit.snapshot.files)
-    done, attempts = folder.set_aside_reruns(), folder.attempts()
+    done, attempts = folder.records.set_aside_reruns(), folder.records.attempts()
     try:
         try:
             interrupted = await run_swarms(kit, done, attempts)
         finally:
-            folder.fold()
+            folder.records.fold()
         folder.make_room()
         folder.write_experiment(storable(kit.experiment))
         return interrupted
@@ -258,4 +258,4 @@ def _unfinished(folder: SessionFolder) -> int:
 
 
 def _finished(folder: SessionFolder) -> set[str | None]:
-    return {head.trial for head in folder.heads() if head.conclusive}
+    return {head.trial for head in folder.records.heads() if head.conclusive}

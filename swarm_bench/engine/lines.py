@@ -5,16 +5,23 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.stored import Stored
-from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
+
+
+class OfMode(Protocol):
+    """A line on something beside the trials of a mode."""
+
+    @property
+    def mode(self) -> str: ...
+
 
 MOST_BYTES = 1024 * 1024 * 1024
 """Of the lines of a session; a trial's has a few thousand."""
@@ -84,7 +91,7 @@ def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
 
 def audit_of(
     trials: Sequence[Checked[TrialRecord]],
-    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead]]],
+    beside: Mapping[str, Sequence[tuple[int, bool | None, OfMode | None]]],
 ) -> Audit:
     """What the checksums say of the lines that can be read: those of trials, and others by the name
     of their file."""

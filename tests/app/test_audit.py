@@ -46,7 +46,7 @@ def make(tmp_path: Path) -> Make:
             exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
             figures = {**vars(spent(Claude().outcome(exit), 15)), "result_lines": 1}
             record = make_trial("canopy", agent=agent, trial=str(agent), **(figures | changes))
-            folder.append_trial(record)
+            folder.records.append(record)
         return folder
 
     return session
@@ -127,8 +127,8 @@ def test_only_the_last_attempt_is_held_against_the_stream(make: Make) -> None:
     folder = make()
     (last,) = folder.read().trials
     earlier = last.model_copy(update={"attempt": 1, "total_tokens": 1})
-    folder.append_trial(last.model_copy(update={"attempt": 2}))
-    folder.amend([earlier])
+    folder.records.append(last.model_copy(update={"attempt": 2}))
+    folder.records.amend([earlier])
     found = audit(folder, most_bytes=SAMPLE.stat().st_size)
     assert (found.streams, found.unread, found.differing) == (1, 0, {})
     (folder.path / "canopy" / "agent-1.stream.jsonl").unlink()

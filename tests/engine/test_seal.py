@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.benchmarks.swarm.folder import METRICS, OVERHEAD, RETRIEVAL, SessionFolder
+from swarm_bench.benchmarks.swarm.folder import OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.seal import is_whole, sealed
+from swarm_bench.engine.store import METRICS
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
 
@@ -53,11 +54,11 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
     folder.write_experiment(storable(make_experiment(("canopy",))))
     mine = TrialRecord(mode="canopy", agent=1, task="t", trial="x", cause=Cause.FINISHED)
     again = TrialRecord(mode="canopy", agent=2, task="t", trial="y", cause=Cause.RATE_LIMITED)
-    folder.append_trial(mine)
-    folder.append_trial(again)
-    folder.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
-    folder.fold()
-    folder.set_aside_reruns()
+    folder.records.append(mine)
+    folder.records.append(again)
+    folder.records.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+    folder.records.fold()
+    folder.records.set_aside_reruns()
     audit = folder.read().audit
     assert audit is not None
     assert (audit.sealed, audit.edited, audit.bare) == (1, frozenset(), frozenset())
@@ -72,12 +73,12 @@ def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> No
         for agent in (1, 2, 3)
     )
     for record in (one, other):
-        folder.append_trial(record)
+        folder.records.append(record)
     metrics.write_bytes(metrics.read_bytes().replace(b"5600", b"56", 1))
-    folder.append_trial(third)
+    folder.records.append(third)
     with metrics.open("ab") as file:
         file.write(b'{"mode":"canopy","age')
-    folder.amend([other.model_copy(update={"retrieval": Treatment.USED})])
+    folder.records.amend([other.model_copy(update={"retrieval": Treatment.USED})])
     data = folder.read()
     assert data.audit is not None
     assert (data.audit.sealed, set(data.audit.edited)) == (3, {one.key})

@@ -89,7 +89,7 @@ def session(data: bytes, folder: Path) -> None:
             left_out = torn + (amended if name == "metrics.jsonl" else 0)
             assert len(records) + left_out == sum(bool(line.strip()) for line in lines)
         render(summarise(found)).encode()
-        heads = SessionFolder(folder).heads()
+        heads = SessionFolder(folder).records.heads()
         assert {head.key for head in heads} == {record.key for record in found.trials}
 
 

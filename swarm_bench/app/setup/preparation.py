@@ -86,7 +86,7 @@ async def prepared(
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
-        heads = continued.heads() if continued else []
+        heads = continued.records.heads() if continued else []
         new = await _experiment(resolved, benchmark, chosen, session, snapshot.repository)
         tell(new, emit)
         check_alike(new, resolved)

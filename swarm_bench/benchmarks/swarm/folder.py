@@ -1,6 +1,5 @@
 """A session's folder. The one module that knows where things lie in it."""
 
-import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,23 +11,21 @@ from swarm_bench.benchmarks.swarm.plan.swarms import Trial, planned_by_mode
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.session.records import SessionData, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.folding import Entry, doubled, folded
-from swarm_bench.engine.heads import Head, read_heads, read_trials
+from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
 from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.store import METRICS, SUPERSEDED, Records
 from swarm_bench.runtime.files import (
     PLANTED,
-    State,
     append_line,
     is_part,
     make_folder,
     make_room,
     move_files,
     set_aside,
-    state_of,
     store_errors,
     writable,
     write_whole,
@@ -37,10 +34,8 @@ from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.content import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
-METRICS = "metrics.jsonl"
 RETRIEVAL = "retrieval.jsonl"
 OVERHEAD = "overhead.jsonl"
-SUPERSEDED = "superseded.jsonl"
 LOCK = SESSION_MARK.decode()
 
 _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
@@ -54,10 +49,9 @@ class SessionFolder:
         self.lock = self.path / LOCK
         self.summary = self.path / "summary.md"
         self._experiment = self.path / EXPERIMENT
-        self._metrics = self.path / METRICS
+        self.records = Records(self.path)
         self._retrieval = self.path / RETRIEVAL
         self._overhead = self.path / OVERHEAD
-        self._read: tuple[State | None, list[Entry[Head]]] | None = None
 
     def check_free(self) -> None:
         """Raises `UsageError` when the folder holds something."""
@@ -141,23 +135,6 @@ class SessionFolder:
         folder = self.mode_folder(experiment, trial.run, trial.mode)
         return folder / f"agent-{trial.agent}.{suffix}"
 
-    def append_trial(self, record: TrialRecord) -> None:
-        append_line(self._metrics, sealed(record.model_dump_json()))
-
-    def amend(self, records: Sequence[TrialRecord]) -> None:
-        """Append records again whose labels changed; readers fold them, and so does `fold`."""
-        if records:
-            lines = [sealed(record.model_dump_json()) for record in records]
-            append_line(self._metrics, b"\n".join(lines))
-
-    def fold(self) -> None:
-        """Leave one line of each trial, in the place of its first. Nothing is written when nothing
-        was amended."""
-        make_room(self._metrics)
-        lines = read_heads(self._metrics)
-        if len(kept := folded(lines)) < len(lines):
-            write_whole(self._metrics, b"".join(line + b"\n" for _, line, _ in kept))
-
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, sealed(record.model_dump_json()))
 
@@ -170,39 +147,6 @@ class SessionFolder:
         texts = [line.model_dump_json() for line in lines]
         stored = [there.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
-
-    def set_aside_reruns(self) -> list[Head]:
-        """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
-
-        Returns what stays, of each trial one. So `metrics.jsonl` has one line per trial, and
-        nothing that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a
-        line was written by a newer version: it may have cost money, and is not for this one to
-        judge.
-        """
-        stay: dict[str | None, tuple[Head, bytes]] = {}
-        gone = list[bytes]()
-        lines, self._read = self._lines(), None
-        for number, line, head in folded(lines):
-            if head is None:
-                self._refuse_newer(number, line)
-                gone.append(line)
-            elif head.conclusive and head.trial is not None and head.trial not in stay:
-                stay[head.trial] = (head, line)
-            else:
-                gone.append(line)
-        if gone:
-            append_line(self.path / SUPERSEDED, b"\n".join(gone))
-        if len(stay) < len(lines):
-            write_whole(self._metrics, b"".join(line + b"\n" for _, line in stay.values()))
-        return [head for head, _ in stay.values()]
-
-    def _refuse_newer(self, number: int, line: bytes) -> None:
-        with suppress(ValueError, RecursionError, TypeError, AttributeError):
-            if json.loads(line).get("schema_version", 0) > SCHEMA_VERSION:
-                raise UsageError(
-                    f"{self._metrics}: line {number} was written by a newer swarm-bench; "
-                    "update this one"
-                )
 
     def set_aside_artefacts(self, experiment: Experiment, trial: Trial) -> None:
         """Put the files of an earlier attempt out of the way of the next one."""
@@ -229,22 +173,6 @@ class SessionFolder:
             make_room(self.path / name)
         writable(self.lock, "ab").close()
 
-    def attempts(self) -> dict[str, int]:
-        """How often each trial was tried and set aside, by its id."""
-        superseded = [head for _, _, head in read_heads(self.path / SUPERSEDED)]
-        return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
-
-    def heads(self) -> list[Head]:
-        """What the lines of trials say that can be read, the amended ones once."""
-        return [head for _, _, head in folded(self._lines()) if head is not None]
-
-    def _lines(self) -> list[Entry[Head]]:
-        """Those of trials, read again only if something was written meanwhile."""
-        state = state_of(self._metrics)
-        if self._read is None or self._read[0] != state:
-            self._read = state, read_heads(self._metrics)
-        return self._read[1]
-
     def read_overhead(self) -> list[Overhead]:
         """The overhead of the modes, as far as it can be read."""
         return [line for _, _, line in read_lines(self._overhead, Overhead) if line is not None]
@@ -252,7 +180,7 @@ class SessionFolder:
     def read(self) -> SessionData:
         """The session as it stands."""
         experiment = self.read_experiment()
-        trials = read_trials(self._metrics)
+        trials = self.records.read()
         seconds = frozenset(doubled(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)
@@ -269,8 +197,8 @@ class SessionFolder:
             audit=audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead}),
             planted=_planted(self.path),
             warnings=(
-                *torn_lines(self._metrics, trials),
-                *second_lines(self._metrics, seconds),
+                *torn_lines(self.records.path, trials),
+                *second_lines(self.records.path, seconds),
                 *torn_lines(self._retrieval, swarms),
                 *torn_lines(self._overhead, overhead),
             ),

@@ -85,7 +85,7 @@ class SwarmRun:
         finally:
             written = self._written()
             record, trials = prove(self._kit.experiment, self._record(), written)
-            self._kit.folder.amend(amended(written, trials))
+            self._kit.folder.records.amend(amended(written, trials))
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
             self._kit.folder.append_swarm(record)

@@ -108,7 +108,7 @@ class TrialRun:
             )
         for trouble in troubles:
             kit.emit(Trouble(message=trouble))
-        kit.folder.append_trial(record)
+        kit.folder.records.append(record)
         self.written = record
         kit.emit(TrialEnded(record=record))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.folder import SUPERSEDED, SessionFolder
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.records import Treatment, TrialRecord
@@ -14,6 +14,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.folding import Entry
 from swarm_bench.engine.heads import Head, read_heads
 from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.store import SUPERSEDED
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import write_whole
 from tests.builders.experiments import experiment
@@ -41,7 +42,7 @@ def lines_of(path: Path) -> list[str]:
 
 def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
     good, cut, torn = line("a", later="key"), line("b", "interrupted", other=1), '{"mode": "can'
-    stay = folder_with(tmp_path, good, cut, torn).set_aside_reruns()
+    stay = folder_with(tmp_path, good, cut, torn).records.set_aside_reruns()
     assert [record.trial for record in stay] == ["a"]
     assert lines_of(tmp_path / "metrics.jsonl") == [good]
     assert lines_of(tmp_path / SUPERSEDED) == [cut, torn]
@@ -66,7 +67,7 @@ def test_an_experiment_that_cannot_be_says_why(
 
 def test_of_a_trial_with_two_lines_the_first_stays(tmp_path: Path) -> None:
     one, two = line("a", agent=1), line("a", agent=2)
-    folder_with(tmp_path, one, two).set_aside_reruns()
+    folder_with(tmp_path, one, two).records.set_aside_reruns()
     assert lines_of(tmp_path / "metrics.jsonl") == [one]
     assert lines_of(tmp_path / SUPERSEDED) == [two]
 
@@ -74,27 +75,27 @@ def test_of_a_trial_with_two_lines_the_first_stays(tmp_path: Path) -> None:
 def test_lines_of_a_newer_version_are_not_thrown_away(tmp_path: Path) -> None:
     newer = line("a", "swapped-by-aliens", schema_version=99)
     with pytest.raises(UsageError, match="line 1 was written by a newer swarm-bench"):
-        folder_with(tmp_path, newer).set_aside_reruns()
+        folder_with(tmp_path, newer).records.set_aside_reruns()
     assert lines_of(tmp_path / "metrics.jsonl") == [newer]
 
 
 def test_nothing_is_written_when_nothing_must_run_again(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a"), line("b", "max-turns"))
     before = (tmp_path / "metrics.jsonl").stat().st_mtime_ns
-    assert len(folder.set_aside_reruns()) == 2
+    assert len(folder.records.set_aside_reruns()) == 2
     assert (tmp_path / "metrics.jsonl").stat().st_mtime_ns == before
 
 
 def test_attempts_are_counted(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a", "interrupted", attempt=2))
-    folder.set_aside_reruns()
-    assert folder.attempts() == {"a": 2}
+    folder.records.set_aside_reruns()
+    assert folder.records.attempts() == {"a": 2}
 
 
 def test_a_record_follows_a_torn_line_on_a_line_of_its_own(tmp_path: Path) -> None:
     folder = folder_with(tmp_path)
     (tmp_path / "metrics.jsonl").write_text('{"mode": "can')
-    folder.append_trial(TrialRecord(mode="canopy", agent=1, task="t", cause=Cause.FINISHED))
+    folder.records.append(TrialRecord(mode="canopy", agent=1, task="t", cause=Cause.FINISHED))
     data = folder.read()
     assert len(data.trials) == 1
     assert data.warnings == ("metrics.jsonl: lines 1 cannot be read and are left out",)
@@ -175,12 +176,12 @@ def test_amended_lines_take_their_places_and_no_other_byte_changes(tmp_path: Pat
     folder = folder_with(tmp_path, line("a", later="key"))
     with (tmp_path / "metrics.jsonl").open("ab") as file:
         file.write(b'{"mode": "can\xff\n')
-    folder.append_trial(MINE)
-    folder.append_trial(MINE.model_copy(update={"attempt": 2}))
+    folder.records.append(MINE)
+    folder.records.append(MINE.model_copy(update={"attempt": 2}))
     before = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
 
-    folder.amend([LABELLED])
-    folder.fold()
+    folder.records.amend([LABELLED])
+    folder.records.fold()
 
     after = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
     assert [number for number, one in enumerate(after) if one != before[number]] == [2]
@@ -193,7 +194,7 @@ def test_what_is_written_for_a_swarm_does_not_grow_with_the_session(tmp_path: Pa
     grown = list[int]()
     for number in range(20):
         before, file = metrics.read_bytes(), metrics.stat().st_ino
-        folder.amend([LABELLED.model_copy(update={"trial": f"{number:02}"})])
+        folder.records.amend([LABELLED.model_copy(update={"trial": f"{number:02}"})])
         assert metrics.stat().st_ino == file, "it was written anew"
         assert metrics.read_bytes().startswith(before)
         grown.append(metrics.stat().st_size - len(before))
@@ -205,8 +206,8 @@ def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(tmp_pa
     cut = MINE.model_copy(update={"trial": "c", "cause": Cause.INTERRUPTED})
     relabelled = cut.model_copy(update={"retrieval": Treatment.USED})
     for record in (MINE, cut):
-        folder.append_trial(record)
-    folder.amend([LABELLED, relabelled])
+        folder.records.append(record)
+    folder.records.amend([LABELLED, relabelled])
     with (tmp_path / "metrics.jsonl").open("ab") as file:
         file.write(b'{"mode":"canopy","age')
 
@@ -216,7 +217,7 @@ def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(tmp_pa
     assert (data.audit.sealed, data.audit.edited, data.audit.bare) == (2, frozenset(), frozenset())
     assert data.warnings == ("metrics.jsonl: lines 5 cannot be read and are left out",)
 
-    assert [head.trial for head in folder.set_aside_reruns()] == ["b"]
+    assert [head.trial for head in folder.records.set_aside_reruns()] == ["b"]
     assert folder.read().trials == (LABELLED,)
     assert len(lines_of(tmp_path / "metrics.jsonl")) == 1
     gone = lines_of(tmp_path / SUPERSEDED)
@@ -233,11 +234,11 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(tmp_path: Path) -> No
     )
     for number, second in enumerate((sealed(cheaper), cheaper.encode(), unsealed, edited)):
         folder, metrics = folder_with(tmp_path / str(number)), tmp_path / f"{number}/metrics.jsonl"
-        folder.append_trial(MINE)
+        folder.records.append(MINE)
         first = metrics.read_bytes()
         with metrics.open("ab") as file:
             file.write(second + b"\n")
-        folder.fold()
+        folder.records.fold()
         data = folder.read()
         assert data.trials == (MINE,)
         assert data.warnings == (
@@ -245,24 +246,24 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(tmp_path: Path) -> No
         )
         assert data.audit is not None
         assert (MINE.key in data.audit.edited | data.audit.bare) == (second != sealed(cheaper))
-        assert len(folder.set_aside_reruns()) == 1
+        assert len(folder.records.set_aside_reruns()) == 1
         assert metrics.read_bytes() == first
         assert (folder.path / SUPERSEDED).read_bytes() == second + b"\n"
 
 
 def test_what_was_measured_comes_back_when_the_first_line_was_changed(tmp_path: Path) -> None:
     folder, metrics = folder_with(tmp_path), tmp_path / "metrics.jsonl"
-    folder.append_trial(MINE)
+    folder.records.append(MINE)
     metrics.write_bytes(metrics.read_bytes().replace(b'"cost":0.5', b'"cost":0.1'))
-    folder.amend([LABELLED])
+    folder.records.amend([LABELLED])
     assert folder.read().trials == (LABELLED,)
 
 
 def test_nothing_is_written_when_nothing_is_amended(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a"), line("a"), line("b"))
     before = (tmp_path / "metrics.jsonl").stat()
-    folder.amend([])
-    folder.fold()
+    folder.records.amend([])
+    folder.records.fold()
     after = (tmp_path / "metrics.jsonl").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -282,7 +283,7 @@ def test_nothing_planted_in_a_session_is_followed_or_waited_for(tmp_path: Path) 
     metrics.unlink()
     os.mkfifo(metrics)
     with pytest.raises(Refused, match="no regular file"):
-        folder.set_aside_reruns()
+        folder.records.set_aside_reruns()
     (tmp_path / "session" / "experiment.json").unlink()
     (tmp_path / "session" / "experiment.json").symlink_to("/dev/zero")
     with pytest.raises(UsageError):
@@ -295,7 +296,7 @@ def test_a_session_that_runs_makes_room_for_its_lines(tmp_path: Path) -> None:
     metrics = folder.path / "metrics.jsonl"
     metrics.rename(folder.path / "elsewhere")
     (metrics / "x").mkdir(parents=True)
-    folder.append_trial(TrialRecord.from_json(line("b")))
+    folder.records.append(TrialRecord.from_json(line("b")))
     assert [record.trial for record in folder.read().trials] == ["b"]
     assert (folder.path / "planted-1-metrics.jsonl" / "x").is_dir()
 
@@ -308,8 +309,8 @@ def test_a_session_that_goes_on_makes_room_for_all_its_files(tmp_path: Path) -> 
         file.unlink(missing_ok=True)
         os.mkfifo(file)
     folder.make_room()
-    assert folder.set_aside_reruns() == []
-    assert folder.attempts() == {}
+    assert folder.records.set_aside_reruns() == []
+    assert folder.records.attempts() == {}
     assert folder.is_ours()
     assert set(folder.read().planted) == {f"planted-1-{file.name}" for file in files}
 
@@ -351,10 +352,10 @@ def test_lines_are_read_once_before_a_session_goes_on(
         calls.append(path)
         return read_heads(path)
 
-    monkeypatch.setattr("swarm_bench.benchmarks.swarm.folder.read_heads", counted)
+    monkeypatch.setattr("swarm_bench.engine.store.read_heads", counted)
     folder = folder_with(tmp_path, line("a"), line("b"))
-    assert len(folder.heads()) == len(folder.set_aside_reruns()) == 2
+    assert len(folder.records.heads()) == len(folder.records.set_aside_reruns()) == 2
     assert len(calls) == 1
-    assert len(folder.heads()) == 2
-    folder.append_trial(MINE.model_copy(update={"trial": "c"}))
-    assert len(folder.set_aside_reruns()) == 3, "what was written meanwhile is read"
+    assert len(folder.records.heads()) == 2
+    folder.records.append(MINE.model_copy(update={"trial": "c"}))
+    assert len(folder.records.set_aside_reruns()) == 3, "what was written meanwhile is read"

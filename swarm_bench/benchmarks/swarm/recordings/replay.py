@@ -85,7 +85,7 @@ def _prove(kit: Kit, swarm: SwarmRecord, trials: Sequence["ReplayedTrial"]) -> N
     ]
     played = swarm.model_copy(update={"session": kit.experiment.session})
     proved, labelled = prove(kit.experiment, played, of_it)
-    kit.folder.amend(amended(of_it, labelled))
+    kit.folder.records.amend(amended(of_it, labelled))
     kit.folder.append_swarm(proved)
 
 

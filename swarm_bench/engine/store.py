@@ -1,0 +1,99 @@
+"""The records of a session: a line for each trial, appended when it ends. Nothing that was recorded
+is lost, whenever the session dies."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import SCHEMA_VERSION
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.engine.folding import Entry, folded
+from swarm_bench.engine.heads import Head, read_heads, read_trials
+from swarm_bench.engine.lines import Checked
+from swarm_bench.engine.seal import sealed
+from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
+
+METRICS = "metrics.jsonl"
+SUPERSEDED = "superseded.jsonl"
+"""Lines of attempts that say nothing about their arm, and what could not be read."""
+
+
+class Records:
+    """The lines of the trials of one session."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / METRICS
+        self._superseded = folder / SUPERSEDED
+        self._read: tuple[State | None, list[Entry[Head]]] | None = None
+
+    def append(self, record: TrialRecord) -> None:
+        append_line(self.path, sealed(record.model_dump_json()))
+
+    def amend(self, records: Sequence[TrialRecord]) -> None:
+        """Append records again whose labels changed; readers fold them, and so does `fold`."""
+        if records:
+            lines = [sealed(record.model_dump_json()) for record in records]
+            append_line(self.path, b"\n".join(lines))
+
+    def fold(self) -> None:
+        """Leave one line of each trial, in the place of its first. Nothing is written when nothing
+        was amended."""
+        make_room(self.path)
+        lines = read_heads(self.path)
+        if len(kept := folded(lines)) < len(lines):
+            write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
+
+    def read(self) -> list[Checked[TrialRecord]]:
+        """Read the records, the amended ones once."""
+        return read_trials(self.path)
+
+    def heads(self) -> list[Head]:
+        """What the lines say that can be read, the amended ones once."""
+        return [head for _, _, head in folded(self._lines()) if head is not None]
+
+    def attempts(self) -> dict[str, int]:
+        """How often each trial was tried and set aside, by its id."""
+        superseded = [head for _, _, head in read_heads(self._superseded)]
+        return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
+
+    def set_aside_reruns(self) -> list[Head]:
+        """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
+
+        Returns what stays, of each trial one. So `metrics.jsonl` has one line per trial, and
+        nothing that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a
+        line was written by a newer version: it may have cost money, and is not for this one to
+        judge.
+        """
+        stay: dict[str | None, tuple[Head, bytes]] = {}
+        gone = list[bytes]()
+        lines, self._read = self._lines(), None
+        for number, line, head in folded(lines):
+            if head is None:
+                self._refuse_newer(number, line)
+                gone.append(line)
+            elif head.conclusive and head.trial is not None and head.trial not in stay:
+                stay[head.trial] = (head, line)
+            else:
+                gone.append(line)
+        if gone:
+            append_line(self._superseded, b"\n".join(gone))
+        if len(stay) < len(lines):
+            write_whole(self.path, b"".join(line + b"\n" for _, line in stay.values()))
+        return [head for head, _ in stay.values()]
+
+    def _refuse_newer(self, number: int, line: bytes) -> None:
+        with suppress(ValueError, RecursionError, TypeError, AttributeError):
+            if json.loads(line).get("schema_version", 0) > SCHEMA_VERSION:
+                raise UsageError(
+                    f"{self.path}: line {number} was written by a newer swarm-bench; "
+                    "update this one"
+                )
+
+    def _lines(self) -> list[Entry[Head]]:
+        """Read the heads again only if something was written meanwhile."""
+        state = state_of(self.path)
+        if self._read is None or self._read[0] != state:
+            self._read = state, read_heads(self.path)
+        return self._read[1]
