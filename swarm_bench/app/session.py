@@ -4,11 +4,13 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
@@ -242,7 +244,7 @@ def _kit(
         user_environment=resolved.environment,
         scorers=scorers,
         prompt=swarm_benchmark.prompt,
-        page=render_page,
+        page=partial(render_page, METRICS),
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),

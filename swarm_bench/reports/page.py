@@ -1,17 +1,21 @@
 """The readable page of one trial, `agent-N.md`: task, answer and figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from swarm_bench.core.metric import Style
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.figures import NOT_REPORTED, written
 from swarm_bench.reports.text import block, escaped
 
+_FIRST = ("duration_s", "num_turns", "input_tokens", "cache_read", "output_tokens")
+"""As canopy's script orders them; the others follow as they are declared."""
 
-def render_page(record: TrialRecord, answer: str | None) -> str:
-    """The page, ending with a line break. The answer stands in it as the agent gave it, and does
-    nothing there."""
-    figures = "\n".join(f"- **{label}:** {value}" for label, value in _figures(record))
+
+def render_page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> str:
+    """Write the page, ending with a line break. The answer stands in it as the agent gave it, and
+    does nothing there."""
+    lines = (*_figures(metrics, record), *_facts(record))
+    figures = "\n".join(f"- **{label}:** {value}" for label, value in lines)
     return (
         f"# {escaped(f'[{record.mode}]')} Agent {record.agent}\n\n"
         f"## Task\n{block(record.task)}\n\n"
@@ -20,21 +24,23 @@ def render_page(record: TrialRecord, answer: str | None) -> str:
     )
 
 
-def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
-    """The labels of canopy's script first, then ours."""
-    yield "Duration", _formatted(record.duration_s, "s")
-    yield "Turns", _formatted(record.num_turns)
-    yield (
-        "Input tokens",
-        f"{_formatted(record.input_tokens)} (+ {_formatted(record.cache_create)} cache creation)",
-    )
-    yield "Cache read", _formatted(record.cache_read)
-    yield "Output tokens", _formatted(record.output_tokens)
-    yield "Reported tokens (input + cache_create + output)", _formatted(record.total_tokens)
-    yield "Effective tokens (reported + cache_read)", _formatted(record.effective_tokens)
-    yield "Cost", _cost(record)
-    yield "Result lines", _formatted(record.result_lines)
-    yield "Compacted", _formatted(record.compacted)
+def _figures(metrics: Iterable[Metric], record: TrialRecord) -> Iterator[tuple[str, str]]:
+    shown = {one.key: one for one in metrics if one.page}
+    for key in dict.fromkeys([*(key for key in _FIRST if key in shown), *shown]):
+        yield shown[key].page, _figure(shown[key], record)
+
+
+def _figure(metric: Metric, record: TrialRecord) -> str:
+    """Write the figure as the record has it."""
+    value = metric.read(record) if metric.read else None
+    if metric.style is Style.DOLLARS and value is not None:
+        return written(Style.DOLLARS, value) + (" (estimate)" if record.cost_estimated else "")
+    if metric.key == "input_tokens":
+        return f"{_formatted(value)} (+ {_formatted(record.cache_create)} cache creation)"
+    return _formatted(value, "s" if metric.style is Style.SECONDS else "")
+
+
+def _facts(record: TrialRecord) -> Iterator[tuple[str, str]]:
     yield "Status", escaped(_formatted(record.status))
     yield "Cause", escaped(_formatted(record.cause))
     if record.detail:
@@ -43,12 +49,6 @@ def _figures(record: TrialRecord) -> Iterator[tuple[str, str]]:
     yield "Tool calls", _tool_calls(record.tool_calls)
     yield "Model", escaped(_formatted(record.model))
     yield "Agent program", escaped(f"{_formatted(record.program)} {record.program_version or ''}")
-
-
-def _cost(record: TrialRecord) -> str:
-    if record.cost is None:
-        return NOT_REPORTED
-    return written(Style.DOLLARS, record.cost) + (" (estimate)" if record.cost_estimated else "")
 
 
 def _tool_calls(calls: dict[str, int] | None) -> str:

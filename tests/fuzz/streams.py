@@ -10,6 +10,7 @@ from swarm_bench.agents.command.adapter import Command
 from swarm_bench.agents.gemini.adapter import Gemini
 from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.prompt import scorers
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
@@ -89,7 +90,7 @@ def check(outcome: Outcome) -> None:
     line = sealed(record.model_dump_json())
     assert is_whole(line)
     assert TrialRecord.from_json(line) == record
-    render_page(record, outcome.text).encode()
+    render_page(METRICS, record, outcome.text).encode()
     _check_names(outcome, record)
 
 

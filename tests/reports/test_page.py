@@ -1,5 +1,6 @@
 from markdown_it import MarkdownIt
 
+from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.page import render_page
 
@@ -34,7 +35,7 @@ def record(**changes: object) -> TrialRecord:
 
 
 def test_the_page_has_task_answer_and_figures() -> None:
-    page = render_page(record(), ANSWER)
+    page = render_page(METRICS, record(), ANSWER)
     begin = (
         "# \\[canopy\\] Agent 2\n\n## Task\n```text\nFind | it\nand say where\n```\n\n## Result\n"
     )
@@ -63,7 +64,7 @@ def test_the_page_has_task_answer_and_figures() -> None:
 
 def test_a_trial_that_gave_nothing_has_no_figures() -> None:
     bare = TrialRecord(mode="baseline", agent=1, task="t", detail="It | died\nat once")
-    page = render_page(bare, None)
+    page = render_page(METRICS, bare, None)
     assert "## Result\nThe agent gave no answer.\n" in page
     assert "- **Input tokens:** not reported (+ not reported cache creation)\n" in page
     assert "- **Cost:** not reported\n" in page
@@ -72,12 +73,12 @@ def test_a_trial_that_gave_nothing_has_no_figures() -> None:
 
 
 def test_an_estimated_cost_is_marked() -> None:
-    page = render_page(record(cost=0.021545099999999998, cost_estimated=True), "x")
+    page = render_page(METRICS, record(cost=0.021545099999999998, cost_estimated=True), "x")
     assert "- **Cost:** $0.0215451 (estimate)\n" in page
 
 
 def test_the_page_can_be_encoded_whatever_the_answer_is() -> None:
-    page = render_page(record(task="half \ud83d"), "half \udc00 of a pair")
+    page = render_page(METRICS, record(task="half \ud83d"), "half \udc00 of a pair")
     assert b"half \xef\xbf\xbd of a pair" in page.encode("utf-8")
 
 
@@ -88,7 +89,7 @@ HOSTILE = (
 
 
 def test_nothing_of_an_answer_does_anything() -> None:
-    page = render_page(record(task=HOSTILE), HOSTILE)
+    page = render_page(METRICS, record(task=HOSTILE), HOSTILE)
     kinds = [token.type for token in MarkdownIt("commonmark", {"html": True}).parse(page)]
     assert kinds.count("fence") == 2
     assert not {"html_block", "html_inline", "image", "link_open"} & set(kinds)

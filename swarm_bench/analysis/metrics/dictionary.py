@@ -20,7 +20,7 @@ _TRIAL = (
     ("duration_ms", "milliseconds", "Time as the agent itself measures it."),
     "duration_s",
     "num_turns",
-    ("input_tokens", "tokens", "Sent; neither read from nor written to the prompt cache."),
+    "input_tokens",
     "cache_read",
     ("cache_create", "tokens", "Sent and written to the prompt cache."),
     "output_tokens",

@@ -83,6 +83,17 @@ SPENT = (
         page="Cache read",
     ),
     Metric(
+        key="input_tokens",
+        title="Input tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Sent; neither read from nor written to the prompt cache.",
+        better=Better.LOWER,
+        read=field("input_tokens"),
+        spent=True,
+        page="Input tokens",
+    ),
+    Metric(
         key="output_tokens",
         title="Output tokens",
         unit="tokens",

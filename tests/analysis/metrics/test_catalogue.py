@@ -11,6 +11,7 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import render
+from swarm_bench.reports.page import render_page
 from swarm_bench.reports.reference import metric_table
 
 Trial = Callable[..., TrialRecord]
@@ -25,6 +26,7 @@ SUBAGENTS = Metric(
     read=lambda trial: trial.subagents,
     row=Row(table="Answers", how=How.TOTAL, title="Total sub-agents"),
     column=Column(title="Subs"),
+    page="Sub-agents",
 )
 
 
@@ -52,6 +54,11 @@ def test_and_a_column_of_the_trials_if_it_says_so(page: str) -> None:
         "3",
         "4",
     ]
+
+
+def test_and_a_line_on_the_page_of_each_trial(trial: Trial) -> None:
+    shown = render_page(Metrics((*METRICS, SUBAGENTS)), trial(subagents=3), "x")
+    assert "- **Sub-agents:** 3\n" in shown
 
 
 def test_and_a_line_of_the_dictionary() -> None:
