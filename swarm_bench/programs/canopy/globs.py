@@ -9,6 +9,7 @@ import fnmatch
 import re
 from functools import lru_cache
 
+from swarm_bench.programs.braces import alternatives
 from swarm_bench.programs.canopy.errors import ToolError
 
 LONGEST = 1_000
@@ -26,40 +27,22 @@ def compile_glob(glob: str) -> re.Pattern[str]:
     """
     if len(glob) > LONGEST:
         raise ToolError(f"The glob is longer than {LONGEST} characters; give a shorter one")
-    plain = [glob.removeprefix("./")]
-    while any(_is_compound(each) for each in plain):
-        plain = [simpler for each in plain for simpler in _expand(each)]
-        if len(plain) > MOST_ALTERNATIVES:
-            raise ToolError(f"The glob {glob!r} stands for too many others; give a simpler one")
-    for each in plain:
+    try:
+        plain = _plain(glob.removeprefix("./"))
+    except ValueError as error:
+        raise ToolError(f"The glob {glob!r} {error}") from None
+    return re.compile("|".join(map(fnmatch.translate, plain)))
+
+
+def _plain(glob: str) -> list[str]:
+    """Write out braces, and then `**/` as nothing and as `*/`. Raises `ValueError` with a clause
+    for a glob that cannot be read."""
+    plain: list[str] = []
+    for each in alternatives(glob, MOST_ALTERNATIVES):
+        if "{" in each:
+            raise ValueError("has an open brace; close it")
         if "[" in _CLASS.sub("", each):
-            raise ToolError(f"The glob {glob!r} has an open bracket; close it")
-    return re.compile("|".join(fnmatch.translate(each) for each in plain))
-
-
-def _is_compound(glob: str) -> bool:
-    return "{" in glob or "**/" in glob
-
-
-def _expand(glob: str) -> list[str]:
-    """One step: the first brace, or else the first `**/`, written out."""
-    if "{" in glob:
-        return _expand_brace(glob)
-    head, found, tail = glob.partition("**/")
-    return [head + tail, f"{head}*/{tail}"] if found else [glob]
-
-
-def _expand_brace(glob: str) -> list[str]:
-    start = glob.index("{")
-    depth = 0
-    cuts = [start]
-    for place in range(start, len(glob)):
-        character = glob[place]
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        if depth == 0 or (depth == 1 and character == ","):
-            cuts.append(place)
-        if depth == 0:
-            head, tail = glob[:start], glob[place + 1 :]
-            pairs = zip(cuts, cuts[1:], strict=False)
-            return [head + glob[left + 1 : right] + tail for left, right in pairs]
-    raise ToolError(f"The glob {glob!r} has an open brace; close it")
+            raise ValueError("has an open bracket; close it")
+        most = MOST_ALTERNATIVES - len(plain)
+        plain += alternatives(each.replace("**/", "{,*/}"), most)
+    return plain

@@ -1,39 +1,47 @@
 """Glob patterns as editors and shells know them: `*`, `?`, `**`, `[a-z]`, `{a,b}`."""
 
 import re
+from collections.abc import Iterator
+
+from swarm_bench.programs.braces import alternatives
 
 _PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", re.DOTALL)
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_ENDS = ("*", "**", "**/", "/")
 MAX_ALTERNATIVES = 64
 
 
 def matcher(pattern: str) -> re.Pattern[str]:
-    """An expression that matches whole relative paths.
+    """Compile an expression that matches whole relative paths.
 
-    A pattern without `/` is looked for at any depth, as ripgrep does it.
+    A pattern without `/` is looked for at any depth, as ripgrep does it. One that stands for more
+    than 64 others is taken literally.
     """
-    alternatives = [_translate(part) for part in _expand(pattern.removeprefix("./"))]
-    return re.compile("|".join(alternatives), re.DOTALL)
-
-
-def _expand(pattern: str) -> list[str]:
-    """`*.{ts,tsx}` as `*.ts` and `*.tsx`; more than 64 alternatives are taken literally."""
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting:
-        current = waiting.pop(0)
-        braces = _BRACES.search(current)
-        if braces is None or len(waiting) + len(done) > MAX_ALTERNATIVES:
-            done.append(current)
-            continue
-        before, after = current[: braces.start()], current[braces.end() :]
-        waiting += [before + choice + after for choice in braces[1].split(",")]
-    return done
+    plain = pattern.removeprefix("./")
+    try:
+        globs = alternatives(plain, MAX_ALTERNATIVES)
+    except ValueError:
+        globs = [plain]
+    return re.compile("|".join(map(_translate, globs)), re.DOTALL)
 
 
 def _translate(pattern: str) -> str:
     anchored = pattern if "/" in pattern else "**/" + pattern
-    return "(?:" + "".join(_part(part) for part in _PARTS.findall(anchored.lstrip("/"))) + r")\Z"
+    return "(?:" + "".join(_pieces(_PARTS.findall(anchored.lstrip("/")))) + r")\Z"
+
+
+def _pieces(parts: list[str]) -> Iterator[str]:
+    """Yield the expression in pieces. A `*` with another one after it in the same name takes as
+    little as it can and is not tried again, or many of them would try all combinations."""
+    is_open = False
+    for index, part in enumerate(parts):
+        if part == "*" and is_open:
+            yield ")"
+        if part == "*":
+            after = next((other for other in parts[index + 1 :] if other in _ENDS), "/")
+            is_open = after == "*"
+            yield "(?>[^/]*?" if is_open else "[^/]*"
+        else:
+            yield _part(part)
 
 
 def _part(part: str) -> str:
@@ -42,11 +50,9 @@ def _part(part: str) -> str:
             return "(?:.*/)?"
         case "**":
             return ".*"
-        case "*":
-            return "[^/]*"
         case "?":
             return "[^/]"
     if len(part) > 2 and part[0] == "[":
         inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-        return f"[^{inner[1:]}]" if inner[0] in "!^" and len(inner) > 1 else f"[{inner}]"
+        return f"[^/{inner[1:]}]" if inner[0] in "!^" and len(inner) > 1 else f"[{inner}]"
     return re.escape(part)
