@@ -179,15 +179,20 @@ def _left_out(treated: Treated) -> Iterator[str]:
         yield f"{out} left out of the ratios ({', '.join(said)})"
 
 
-def _reasons(treated: Treated) -> dict[str, int]:
-    """How many trials are left out of the ratios, by why."""
-    reasons = {
+def reasons(treated: Treated) -> dict[str, int]:
+    """Count the trials with a record that are left out of the ratios, by why."""
+    counts = {
         "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
         "failed": len(treated.counted) - len(treated.compared),
         "not measured": len(treated.all) - len(treated.measured),
-        "not run": _planned(treated) - len(treated.all),
     }
-    return {reason: count for reason, count in reasons.items() if count}
+    return {reason: count for reason, count in counts.items() if count}
+
+
+def _reasons(treated: Treated) -> dict[str, int]:
+    """Add those without a record."""
+    absent = _planned(treated) - len(treated.all)
+    return {**reasons(treated), **({"not run": absent} if absent else {})}
 
 
 def _planned(treated: Treated) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import spending, times
 from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.session.records import TrialRecord
 
@@ -17,7 +18,7 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
     for metric in (*times(selection), *spending(selection)):
         if metric.key == "result_lines":  # of an answer, and that there is none is said elsewhere
             continue
-        without = [n for n, trial in enumerate(trials) if getattr(trial, metric.key) is None]
+        without = [n for n, row in enumerate(frame(trials, metric)) if row.value is None]
         if 0 < len(without) < len(trials):
             titles[tuple(without)].append(metric.title)
     for numbers, metrics in titles.items():

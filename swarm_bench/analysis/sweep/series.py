@@ -14,20 +14,20 @@ from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, left_out
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
 
 
-def series(sessions: Mapping[int, SessionData]) -> Series:
-    """What the sessions of a series say, by size. At least one is there, and each has an
+def series(sessions: Mapping[int, SessionData], metrics: Metrics = METRICS) -> Series:
+    """Compute what the sessions of a series say, by size. At least one is there, and each has an
     experiment."""
     sizes = tuple(sorted(sessions))
-    selections = {size: Selection(sessions[size]) for size in sizes}
+    selections = {size: Selection(sessions[size], metrics) for size in sizes}
     verdicts = Verdicts(selections)
-    reports = [summarise(sessions[size]) for size in sizes]
+    reports = [summarise(sessions[size], metrics) for size in sizes]
     return Series(
         title="Growing Swarms",
         banner=reports[0].banner,
@@ -60,7 +60,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     sizes, barred = tuple(selections), verdicts.barred(mode)
     rows = [
         SeriesRow(metric=_about(one), cells=_judged(_MEASURES[one.key](one, parts), sizes, barred))
-        for one in _measures(parts)
+        for one in _measures(parts, selections[sizes[0]].metrics)
     ]
     known = tuple(
         row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
@@ -86,13 +86,13 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     )
 
 
-def _measures(parts: Sequence[_Part]) -> list[Metric]:
+def _measures(parts: Sequence[_Part], metrics: Metrics) -> list[Metric]:
     """List those that apply to the mode."""
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
         one
-        for one in METRICS.named(_MEASURES)
+        for one in metrics.named(_MEASURES)
         if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
     ]
 

@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.comparison.headline import headline
+from swarm_bench.analysis.comparison.headline import headline, reasons
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Headline, Standing
 from swarm_bench.core.report.series import Sizes
-from swarm_bench.core.session.records import Treatment
 
 Said = TypeVar("Said")
 
@@ -61,14 +60,10 @@ def left_out(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
     found = []
     for size, selection in selections.items():
         treated = Treated(selection, mode)
-        reasons = {
-            "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
-            "failed": len(treated.counted) - len(treated.compared),
-            "not measured": len(treated.all) - len(treated.measured),
-        }
-        said = [f"{count} {reason}" for reason, count in reasons.items() if count]
+        counts = reasons(treated)
+        said = [f"{count} {reason}" for reason, count in counts.items()]
         if said:
-            out = f"{sum(reasons.values())} of {amount(len(treated.all), 'trial')}"
+            out = f"{sum(counts.values())} of {amount(len(treated.all), 'trial')}"
             found.append(f"{size} at a time: {out} ({', '.join(said)})")
     return tuple(found)
 
