@@ -13,7 +13,7 @@ from typing import Any
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord, Verdict
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.witnesses.counting import Calls, Count, expected, numbered
+from swarm_bench.retrieval.probes.canopy_counting import Calls, Count, expected, numbered
 
 CUT_OFF = frozenset(
     {
