@@ -252,6 +252,7 @@ def _kit(
         recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
         recorded=ready.recorded,
         greetings=ready.greetings,
+        probes=ready.probes,
     )
 
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.treatment.counting import Expected, Transcripts
 
 if TYPE_CHECKING:
     # Scout's process imports this page, and would pay a quarter of a second for pydantic.
     from swarm_bench.core.session.experiment import Program
+    from swarm_bench.core.treatment.counters import Counters
 
 Score = bool | int | float | str | None
 SCORED_CHARACTERS = 1 << 20
@@ -137,13 +140,59 @@ class Scorer(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProbePlace:
+    """Where a swarm's counters are."""
+
+    workspace: Path
+    service_url: str | None
+    """Of the service that runs beside the agents, or of `--service-url`."""
+    key: str | None = None
+    """What the service asks for."""
+
+
+Reading = Mapping[str, Any]
+"""What a probe read at one moment, or what changed between two; it can be written as JSON."""
+
+
+@runtime_checkable
 class Probe(Protocol):
-    """Reads counters of the retrieval tool. Taken before and after a swarm."""
+    """Reads counters of the retrieval tool, before and after a swarm. Other packages register
+    theirs as `swarm_bench.probes`; a mode file names one as `module:Class`. It is made without
+    arguments."""
 
     name: str
+    """By which mode files ask for it, and under which its readings are stored."""
+    file: str
+    """Its file beside those of the agents, without `.json`; it ends with `-metrics`."""
 
-    async def snapshot(self) -> dict[str, Any] | None:
+    @property
+    def counters(self) -> "Counters":
+        """What its figures mean."""
+        ...
+
+    def reads(self, place: ProbePlace) -> bool:
+        """Whether there is something that it could read."""
+        ...
+
+    async def snapshot(self, place: ProbePlace) -> Reading | None:
         """The counters now, or `None` when the tool has not made any."""
+        ...
+
+    def difference(self, before: Reading | None, after: Reading | None) -> Reading | None:
+        """What happened in between, in numbers; a figure that cannot be told is `None`, and so is
+        all of it without a reading."""
+        ...
+
+    def content(
+        self, before: Reading | None, after: Reading | None, change: Reading
+    ) -> dict[str, Any]:
+        """What is written to its file, after the name of the mode."""
+        ...
+
+    def expected(self, transcripts: Transcripts) -> Mapping[str, Expected]:
+        """What each of its counters may show for the calls in the transcripts. Those that it leaves
+        out are not compared."""
         ...
 
 

@@ -5,7 +5,8 @@ from collections import Counter
 from swarm_bench.analysis.adherence.exercise import counted
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.core.session.records import SwarmRecord
-from swarm_bench.retrieval.witnesses.counters import unread
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.retrieval.witnesses.counted import unread
 
 
 def contradictions(treated: Treated) -> dict[str, str]:
@@ -49,9 +50,9 @@ def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
     return tuple(s for s in treated.swarms if s.counters is None and not s.failure)
 
 
-def lost(swarm: SwarmRecord, probe: str) -> bool:
+def lost(swarm: SwarmRecord, probe: str, about: Counters) -> bool:
     """Whether the probe's counters are not there, or went down. A tool that nobody asked has no
     database."""
     if swarm.counters is None:
-        return counted((swarm,), probe) is None
-    return unread(swarm, probe) is not None
+        return counted((swarm,), probe, about) is None
+    return unread(swarm, probe, about) is not None

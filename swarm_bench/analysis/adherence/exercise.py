@@ -1,23 +1,35 @@
 """Whether the retrieval tool was used at all, by its own counters where it has any."""
 
-from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Selection, Slice
-from swarm_bench.core.session.records import SwarmRecord, Treatment
+from collections.abc import Mapping
 
-COUNTERS = {
-    "service": ("queries", "expands"),
-    "feedback": ("query_events", "expand_events"),
-}
-"""What a probe counts when somebody uses the tool, the most telling probe first."""
-TOOLS = {"service": "the service", "feedback": "the feedback database"}
-"""Who counts what a probe reads."""
+from swarm_bench.analysis.metrics.reading import finite
+from swarm_bench.analysis.selection import Selection, Slice, once
+from swarm_bench.core.session.records import SwarmRecord, Treatment
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.retrieval.probes.registered import SHIPPED, counters_of
+
+
+@once
+def counters(selection: Selection) -> dict[str, Counters]:
+    """What each probe of the session counts, the most telling one first: a file that is not there
+    may be that of a tool that nobody asked."""
+    experiment = selection.data.experiment
+    modes = experiment.modes if experiment else ()
+    names = {
+        *SHIPPED,
+        *(name for mode in modes for name in mode.probes),
+        *(experiment.counters if experiment else ()),
+    }
+    known = {name: counters_of(experiment, name) for name in sorted(names)}
+    about = [(name, of) for name, of in known.items() if of is not None]
+    return dict(sorted(about, key=lambda item: item[1].file is not None))
 
 
 def exercised(selection: Selection) -> bool | None:
     """True when each mode with a tool used it in each of its runs; `None` when no mode has a tool,
     or for one of them nothing can tell."""
     verdicts = [
-        exercised_in(part, selection.probes(mode) - _of_others(selection))
+        exercised_in(part, _probes(selection, mode))
         for mode in selection.modes
         if selection.has_tool(mode) and not selection.is_placebo(mode)
         for part in selection.slices(mode)
@@ -28,15 +40,21 @@ def exercised(selection: Selection) -> bool | None:
     return None if not verdicts or None in verdicts else True
 
 
-def _of_others(selection: Selection) -> frozenset[str]:
-    """Probes whose counts may be those of others."""
+def _probes(selection: Selection, mode: str) -> dict[str, Counters]:
+    """Those of the mode whose counts are of its own agents."""
     experiment = selection.data.experiment
-    return frozenset({"service"} if experiment and experiment.service_url else ())
+    external = bool(experiment and experiment.service_url)
+    asked = selection.probes(mode)
+    return {
+        name: about
+        for name, about in counters(selection).items()
+        if name in asked and not (external and about.shared)
+    }
 
 
-def exercised_in(part: Slice, probes: frozenset[str]) -> bool | None:
-    for probe in COUNTERS:
-        uses = counted(part.swarms, probe) if probe in probes else None
+def exercised_in(part: Slice, probes: Mapping[str, Counters]) -> bool | None:
+    for probe, about in probes.items():
+        uses = counted(part.swarms, probe, about)
         if uses is not None:
             return uses > 0
     labels = {trial.retrieval for trial in part.trials}
@@ -45,13 +63,13 @@ def exercised_in(part: Slice, probes: frozenset[str]) -> bool | None:
     return None if labels & {None, Treatment.UNKNOWN} else False
 
 
-def counted(swarms: tuple[SwarmRecord, ...], probe: str) -> float | None:
+def counted(swarms: tuple[SwarmRecord, ...], probe: str, about: Counters) -> float | None:
     """Uses that the probe counted in these swarms; `None` when none of them has the counter.
     Counters that went down began anew in between, and tell nothing."""
     each = [
         [
             value
-            for key in COUNTERS[probe]
+            for key in about.telling
             if (value := finite((swarm.difference.get(probe) or {}).get(key))) is not None
         ]
         for swarm in swarms

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.exercise import COUNTERS, counted
+from swarm_bench.analysis.adherence.exercise import counted, counters
 from swarm_bench.analysis.adherence.treated import Treated, is_connected
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
@@ -124,7 +124,7 @@ def barred_by(selection: Selection, mode: str) -> str | None:
 def _counts_without_tool(selection: Selection, mode: str) -> bool:
     """Of a session whose counters were not compared; where they were, the label says it."""
     swarms = tuple(swarm for swarm in selection.swarms_of(mode) if swarm.counters is None)
-    return any(counted(swarms, probe) for probe in COUNTERS)
+    return any(counted(swarms, probe, about) for probe, about in counters(selection).items())
 
 
 def _too_few_connected(selection: Selection, treated: Treated) -> str | None:

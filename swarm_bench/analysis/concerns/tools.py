@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
-from swarm_bench.analysis.adherence.exercise import COUNTERS, TOOLS, counted
+from swarm_bench.analysis.adherence.exercise import counted, counters
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.concerns.clones import (
     brought,
@@ -27,6 +27,7 @@ from swarm_bench.analysis.concerns.usage import LABELS, labels, unclear
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.treatment.counters import Counters
 
 _TELLING_CALLS = 3
 
@@ -55,13 +56,13 @@ def _foreign(trials: Iterable[TrialRecord]) -> str:
 def _counted_without_tool(treated: Treated) -> Iterator[Concern]:
     """In a session whose counters were not compared with the transcripts."""
     swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
-    for probe in COUNTERS:
-        uses = counted(swarms, probe)
+    for probe, about in counters(treated.selection).items():
+        uses = counted(swarms, probe, about)
         if uses:
             yield Concern(
-                qualification=f"{TOOLS[probe]} counted calls, and the mode gives no tool",
+                qualification=f"{about.tool} counted calls, and the mode gives no tool",
                 warning=f"{treated.mode} is contaminated: it gives no retrieval tool, yet "
-                f"{TOOLS[probe]} counted {uses:g} queries and expands while its agents ran.",
+                f"{about.tool} counted {uses:g} queries and expands while its agents ran.",
             )
 
 
@@ -79,19 +80,25 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
     if not selection.has_tool(mode):
         return
     parts = [part for part in selection.slices(mode) if part.trials]
-    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
-        idle = [part for part in parts if counted(part.swarms, probe) == 0]
+    for probe, about in _asked(treated):
+        idle = [part for part in parts if counted(part.swarms, probe, about) == 0]
         idle = [part for part in idle if not _has_other_evidence(part)]
         if idle:
             shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
             where = _runs(len(idle), len(parts))
             yield Concern(
-                qualification=f"{TOOLS[probe]} counted no query and no expand in {where}",
-                warning=f"{mode}: retrieval was not exercised. {TOOLS[probe].capitalize()} counted "
+                qualification=f"{about.tool} counted no query and no expand in {where}",
+                warning=f"{mode}: retrieval was not exercised. {about.tool.capitalize()} counted "
                 f"no query and no expand in {where}"
                 + (f", although {shows} transcripts show calls of the tool" if shows else "")
                 + "; the figures are not those of agents that used it.",
             )
+
+
+def _asked(treated: Treated) -> list[tuple[str, Counters]]:
+    """The probes of the mode, and what they count."""
+    asked = treated.selection.probes(treated.mode)
+    return [(name, of) for name, of in counters(treated.selection).items() if name in asked]
 
 
 def _has_other_evidence(part: Slice) -> bool:
@@ -151,7 +158,8 @@ def shared(treated: Treated) -> Iterator[Concern]:
     experiment = treated.selection.data.experiment
     if experiment is None or experiment.service_url is None:
         return
-    if "service" in treated.selection.probes(treated.mode) and counted(treated.swarms, "service"):
+    shared = [(probe, about) for probe, about in _asked(treated) if about.shared]
+    if any(counted(treated.swarms, probe, about) for probe, about in shared):
         what = "others may have asked its service (--service-url)"
         yield Concern(
             qualification=f"{what}, so its counters do not say whose calls they are",
@@ -178,15 +186,15 @@ def unheard(treated: Treated) -> Iterator[Concern]:
         return
     swarms = [swarm for swarm in treated.swarms if not swarm.failure]
     silent = {swarm.swarm for swarm in uncompared(treated)}
-    for probe in filter(selection.probes(mode).__contains__, COUNTERS):
-        missing = [swarm for swarm in swarms if lost(swarm, probe)]
+    for probe, about in _asked(treated):
+        missing = [swarm for swarm in swarms if lost(swarm, probe, about)]
         silent -= {swarm.swarm for swarm in missing}
         if missing:
             yield _unheard(
                 treated,
                 len(missing),
-                f"the counters of {TOOLS[probe]} were not compared with the transcripts",
-                f"there are no usable counters of {TOOLS[probe]}",
+                f"the counters of {about.tool} were not compared with the transcripts",
+                f"there are no usable counters of {about.tool}",
             )
     if silent:
         what = "the tool's counters were not compared with the transcripts"

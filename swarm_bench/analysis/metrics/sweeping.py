@@ -1,6 +1,7 @@
 """The metrics that only a sweep over sizes of swarms shows; `analysis/sweep` computes them."""
 
 from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 
 SWEEPING = (
     Metric(
@@ -36,6 +37,6 @@ SWEEPING = (
         style=Style.PERCENT,
         definition="Of the queries that the service counted, those it answered from its cache.",
         better=Better.HIGHER,
-        probe="service",
+        probe=ServiceMetricsProbe.name,
     ),
 )

@@ -3,6 +3,8 @@
 from swarm_bench.analysis.metrics.reading import by_name, counter, field
 from swarm_bench.core.metric import Better, How, Metric, Row, Style
 from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.retrieval.probes.feedback import FeedbackProbe
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 
 RETRIEVAL = "Retrieval"
 
@@ -57,9 +59,9 @@ TOOL_USE = (
         unit="events",
         style=Style.WHOLE,
         definition="Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
-        read_swarm=counter("feedback", "query_events"),
+        read_swarm=counter(FeedbackProbe.name, "query_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
-        probe="feedback",
+        probe=FeedbackProbe.name,
     ),
     Metric(
         key="local_expands",
@@ -67,9 +69,9 @@ TOOL_USE = (
         unit="events",
         style=Style.WHOLE,
         definition="Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
-        read_swarm=counter("feedback", "expand_events"),
+        read_swarm=counter(FeedbackProbe.name, "expand_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
-        probe="feedback",
+        probe=FeedbackProbe.name,
     ),
     Metric(
         key="service_queries",
@@ -77,9 +79,9 @@ TOOL_USE = (
         unit="requests",
         style=Style.WHOLE,
         definition="The service's counter of queries, which includes its evidence packs (queries).",
-        read_swarm=counter("service", "queries"),
+        read_swarm=counter(ServiceMetricsProbe.name, "queries"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
-        probe="service",
+        probe=ServiceMetricsProbe.name,
     ),
     Metric(
         key="service_packs",
@@ -88,9 +90,9 @@ TOOL_USE = (
         style=Style.WHOLE,
         definition="Evidence packs among them; only the embedded canopy counts them "
         "(evidence_packs).",
-        read_swarm=counter("service", "evidence_packs"),
+        read_swarm=counter(ServiceMetricsProbe.name, "evidence_packs"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
-        probe="service",
+        probe=ServiceMetricsProbe.name,
     ),
     Metric(
         key="service_expands",
@@ -98,9 +100,9 @@ TOOL_USE = (
         unit="requests",
         style=Style.WHOLE,
         definition="Requests to expand, each for one or more handles (expands).",
-        read_swarm=counter("service", "expands"),
+        read_swarm=counter(ServiceMetricsProbe.name, "expands"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
-        probe="service",
+        probe=ServiceMetricsProbe.name,
     ),
     Metric(
         key="index_seconds",

@@ -18,6 +18,7 @@ from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
 
 
@@ -195,7 +196,7 @@ def _hit_rate(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
 def _hits_in(swarms: Iterable[SwarmRecord]) -> float | None:
     hits = asked = 0.0
     for swarm in swarms:
-        counted = swarm.difference.get("service") or {}
+        counted = swarm.difference.get(ServiceMetricsProbe.name) or {}
         hit, miss = (finite(counted.get(f"query_cache_{key}")) for key in ("hits", "misses"))
         if hit is not None and miss is not None:
             hits, asked = hits + hit, asked + hit + miss

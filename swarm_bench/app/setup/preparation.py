@@ -32,7 +32,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
@@ -40,6 +40,7 @@ from swarm_bench.engine.plan import draw_order
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.service import running_service
 from swarm_bench.retrieval.modes.controls import with_controls
+from swarm_bench.retrieval.probes.registered import SHIPPED, counters_stored, probes_of
 from swarm_bench.retrieval.witnesses.purposes import purposes
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.homes import Homes
@@ -55,6 +56,7 @@ class _Chosen:
     agent: Agent
     program: Program
     programs: Mapping[str, Path]
+    probes: Mapping[str, Probe]
 
 
 @asynccontextmanager
@@ -64,11 +66,9 @@ async def prepared(
     continued: SessionFolder | None,
     emit: Emit | None,
 ) -> AsyncIterator[Prepared]:
-    """Everything resolved, the repository copied. The copy goes away with the block.
-
-    Without `emit` it is only to be looked at: nothing is started but the agent's program, for its
-    version, if that is approved. Raises `UsageError` for what is not, before anything is started.
-    """
+    """Everything resolved, the repository copied. The copy goes away with the block. Without `emit`
+    it is only to be looked at: nothing is started but the agent's program, for its version, if that
+    is approved. Raises `UsageError` for what is not, before anything is started."""
     old = continued.read_experiment() if continued else None
     settings = resolved.settings
     agent = _agent(resolved, old, starts=emit is not None)
@@ -94,6 +94,7 @@ async def prepared(
             experiment=extend(old, new, {head.trial for head in heads}) if old else new,
             agent=chosen.agent,
             programs=chosen.programs,
+            probes=chosen.probes,
             snapshot=snapshot,
             work=work,
         )
@@ -191,6 +192,7 @@ def _choose(
     problems.check()
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
+    every = [*modes, *(old.modes if old else ())]
     if benchmark == "calibrate":
         modes = twice(modes)
     elif settings.controls:
@@ -204,6 +206,7 @@ def _choose(
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
             "canopy-service": find_program("canopy-service", settings.canopy_service),
         },
+        probes=probes_of(every) if starts else SHIPPED,
     )
 
 
@@ -234,6 +237,7 @@ async def _experiment(
         limits=_limits(settings),
         seed=settings.seed,
         service_url=settings.service_url,
+        counters=counters_stored(chosen.probes),
         order=draw_order(names, settings.runs, settings.seed),
         machine=machine.describe(),
         versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},

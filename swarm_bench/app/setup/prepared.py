@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 Benchmark = Literal["swarm", "ab", "calibrate"]
@@ -32,5 +33,6 @@ class Prepared:
     """Our own folder for clones and homes."""
     greetings: Greetings = field(default_factory=dict)
     """What the servers of the modes said when they were asked; of modes that are still to run."""
+    probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     recorded: Recorded | None = None
     """The recording that is played instead of running agents."""

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import Launch
-from swarm_bench.core.ports import Agent, Scorer
+from swarm_bench.core.ports import Agent, Probe, Scorer
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.session.records import TrialRecord
@@ -20,6 +20,7 @@ from swarm_bench.models.rehearsal.process import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.retrieval.modes.secrets import secrets_of
+from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -43,6 +44,8 @@ class Kit:
     page: Callable[[TrialRecord, str | None], str]
     """Renders the readable page of a trial from its record and answer."""
     emit: Emit
+    probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
+    """Those of all modes, by the name that mode files have for them."""
     keep_workspaces: bool = False
     agent_env: Mapping[str, str] = field(default_factory=dict)
     """Variables that the user gives the agents."""

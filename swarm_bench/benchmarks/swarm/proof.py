@@ -1,7 +1,8 @@
 """The third witness: what the counters of a swarm say of its trials, once its agents have ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.witnesses.counters import Finding, compare, gives_no_tool
@@ -12,13 +13,16 @@ _ONE_OF = "It cannot be told which of the swarm's agents it was: all of them cou
 
 
 def prove(
-    experiment: Experiment, swarm: SwarmRecord, trials: Sequence[TrialRecord]
+    experiment: Experiment,
+    swarm: SwarmRecord,
+    trials: Sequence[TrialRecord],
+    probes: Mapping[str, Probe],
 ) -> tuple[SwarmRecord, list[TrialRecord]]:
     """The record of a swarm and those of its trials, as far as they are there, with what the
     counters say; the trials with their final label."""
     mode = experiment.mode(swarm.mode)
     external = experiment.service_url is not None
-    found = compare(mode, swarm, trials, external=external)
+    found = compare(mode, swarm, trials, probes, external=external)
     untouched = gives_no_tool(mode)
     proved = swarm.model_copy(update={"counters": found.verdict, "counters_why": found.why})
     alone = len(swarm.agents) == 1

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from swarm_bench.benchmarks.swarm import counters
 from swarm_bench.benchmarks.swarm.clone.groundwork import Ground
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.core.session.records import SwarmRecord
@@ -23,6 +22,7 @@ class Story:
     backend: str | None = None
     before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    change: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     lost: str | None = None
     failure: str | None = None
 
@@ -53,7 +53,7 @@ class Story:
             backend=self.backend,
             before=dict(self.before),
             after=dict(self.after),
-            difference=counters.differences(self.before, self.after),
+            difference=dict(self.change),
             service_healthy=(self.lost is None) if served else None,
             failure=self.failure,
         )

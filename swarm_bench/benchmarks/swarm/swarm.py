@@ -24,6 +24,7 @@ from swarm_bench.benchmarks.swarm.trial import TrialRun
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import StepStarted, Trouble
 from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.ports import ProbePlace
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
@@ -84,7 +85,7 @@ class SwarmRun:
             raise
         finally:
             written = self._written()
-            record, trials = prove(self._kit.experiment, self._record(), written)
+            record, trials = prove(self._kit.experiment, self._record(), written, self._kit.probes)
             self._kit.folder.records.amend(amended(written, trials))
             if self._kit.recorder is not None:
                 self._kit.recorder.keep_swarm(record)
@@ -221,17 +222,15 @@ class SwarmRun:
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
                 self._story.after = await self._counters()
-                change = counters.differences(self._story.before, self._story.after)
-                counters.write(
-                    self._kit, self._swarm, self._story.before, self._story.after, change
-                )
+                before, after = self._story.before, self._story.after
+                self._story.change = counters.differences(self._kit, before, after)
+                counters.write(self._kit, self._swarm, before, after, self._story.change)
 
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
-        names = counters.probes_of(self._mode)
         key = self._service.key if self._service else None
-        probes = counters.probes(names, self._kit.workspace, url, key)
-        return {probe.name: await probe.snapshot() for probe in probes}
+        place = ProbePlace(workspace=self._kit.workspace, service_url=url, key=key)
+        return await counters.read(self._kit, self._mode, place)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

@@ -13,6 +13,7 @@ from pydantic import AliasChoices, Field
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.stored import Stored as Stored
+from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
 from swarm_bench.core.treatment.mode_parts import Purpose as Purpose
 from swarm_bench.core.treatment.mode_parts import SearchTool as SearchTool
@@ -27,6 +28,8 @@ REHEARSAL = "rehearsal"
 answers."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
+PROBE_NAME = re.compile(r"[\w.-]{1,100}(:[\w.]{1,100})?")
+"""A registered one, or `module:Class`."""
 
 
 class Task(Stored):
@@ -193,6 +196,8 @@ class Experiment(Stored):
     service_url: str | None = None
     order: tuple[tuple[str, ...], ...]
     """Per run the modes, in the order they take their turn."""
+    counters: dict[str, Counters] = {}
+    """By probe: what it counts, for those that do not come with swarm-bench."""
     retrieval: dict[str, Program] = {}
     """Retrieval back end by mode; a mode without one is not in it."""
     tool_purposes: dict[str, dict[str, Purpose | None]] = {}

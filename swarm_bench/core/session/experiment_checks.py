@@ -4,11 +4,10 @@ names become names of folders."""
 import re
 from collections.abc import Sequence
 
-from swarm_bench.core.session.experiment import MODE_NAME, Experiment, Limits, Mode
+from swarm_bench.core.session.experiment import MODE_NAME, PROBE_NAME, Experiment, Limits, Mode
 
 MAX_TRIALS = 100_000
 """Of a session: each is a process, a folder, and a line that the summary reads."""
-PROBES = frozenset({"feedback", "service"})
 SESSION = re.compile(r"[\w.-]{1,64}")
 
 
@@ -26,8 +25,8 @@ def _check_modes(modes: Sequence[Mode]) -> None:
         raise ValueError("needs modes, with different names")
     if not all(MODE_NAME.fullmatch(name) for name in names):
         raise ValueError("has a mode whose name cannot name a folder")
-    if not all(set(mode.probes) <= PROBES for mode in modes):
-        raise ValueError("has a mode with counters that are not known")
+    if not all(PROBE_NAME.fullmatch(probe) for mode in modes for probe in mode.probes):
+        raise ValueError("has a mode with counters that cannot be any")
 
 
 def _check_plan(experiment: Experiment) -> None:

@@ -14,11 +14,14 @@ from swarm_bench.importers.canopy_script.differences import numbered, warn_of_di
 from swarm_bench.importers.canopy_script.lines import Lines, read_lines
 from swarm_bench.importers.canopy_script.payload import read_payload
 from swarm_bench.importers.canopy_script.trial import Place, differing, script_trial, whole_number
+from swarm_bench.retrieval.probes.feedback import FeedbackProbe
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.runtime.untrusted import read
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
-_TOOL_MODES = {"canopy": ("feedback",), "canopy-service": ("feedback", "service")}
+_LOCAL, _SHARED = FeedbackProbe.name, ServiceMetricsProbe.name
+_TOOL_MODES = {"canopy": (_LOCAL,), "canopy-service": (_LOCAL, _SHARED)}
 _MODES = ("baseline", *_TOOL_MODES)
 _FEEDBACK = "local-feedback-metrics.json"
 _SERVICE = "service-metrics.json"
@@ -183,8 +186,8 @@ def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> Swarm
     service = reading.json(f"{mode}/{_SERVICE}") or {}
     performance = service.get("performance", service)
     found = {
-        "feedback": reading.json(f"{mode}/{_FEEDBACK}"),
-        "service": performance if isinstance(performance, dict) and performance else None,
+        _LOCAL: reading.json(f"{mode}/{_FEEDBACK}"),
+        _SHARED: performance if isinstance(performance, dict) and performance else None,
     }
     probes = dict.fromkeys([*_TOOL_MODES.get(mode, ()), *(name for name in found if found[name])])
     return SwarmRecord(

@@ -7,7 +7,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.reports.text import plain
 from swarm_bench.retrieval.modes.mode import without_secrets
-from swarm_bench.retrieval.modes.started import server_lines
+from swarm_bench.retrieval.modes.started import own_probes, server_lines
 
 
 def mode_lines(experiment: Experiment) -> Iterator[str]:
@@ -34,6 +34,7 @@ def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
         yield "version", shlex.join(mode.version)
     if mode.search is not None:
         yield "search", mode.search.tool
+    yield from (("counters", probe) for probe in own_probes(mode))
     if mode.may_create:
         yield "may create", ", ".join(mode.may_create)
     if mode.keep:

@@ -8,7 +8,7 @@ import anyio
 
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.retrieval.canopy.service import Service
-from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe, service_difference
+from swarm_bench.retrieval.probes.service_metrics import read_metrics, service_difference
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.git import git
 
@@ -32,18 +32,17 @@ async def exercise(service: Service, work: Path) -> Exercise:
 
     Raises `IndexFailed` and `ServiceFailed` with what the service could not do.
     """
-    probe = ServiceMetricsProbe(service.url, service.key)
     with temporary(work) as folder:
         (place := folder / "repository").mkdir()
         await make_repository(place)
-        before = await probe.snapshot()
+        before = await read_metrics(service.url, service.key)
         index = await service.index(place, _TIMEOUT)
         started = anyio.current_time()
         handles = await _handles(service, place)
         queried = anyio.current_time()
         await _expand(service, place, handles)
         expanded = anyio.current_time()
-        after = await probe.snapshot()
+        after = await read_metrics(service.url, service.key)
     _check_moved(service_difference(before, after))
     return Exercise(index=index, query=queried - started, expand=expanded - queried)
 

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from swarm_bench.config.located import located_json
 from swarm_bench.config.text_file import read_text
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import START_SECONDS
-from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
 from swarm_bench.retrieval.modes.variables import QUERY, placeholders_in
@@ -167,6 +167,17 @@ def _is_below(path: str) -> str:
     return path
 
 
+def _is_probe(word: str) -> str:
+    from swarm_bench.retrieval.probes.registered import check_name  # only for a mode that has one
+
+    if not PROBE_NAME.fullmatch(word):
+        raise ValueError("must be the name of a probe, or module:Class")
+    try:
+        return check_name(word)
+    except UnknownName as error:
+        raise ValueError(f"{error}") from error
+
+
 class Own(BaseModel):
     """The key of ours."""
 
@@ -185,7 +196,7 @@ class Own(BaseModel):
     may_create: list[Annotated[str, AfterValidator(_is_glob)]] = []
     keep: list[Annotated[str, AfterValidator(_is_below)]] = []
     services: list[Literal["canopy-service"]] = []
-    probes: list[Literal["feedback", "service"]] = []
+    probes: list[Annotated[str, AfterValidator(_is_probe)]] = []
 
     @model_validator(mode="after")
     def _is_prepared_in_one_way(self) -> "Own":

@@ -23,7 +23,12 @@ def command_lines(mode: Mode) -> list[str]:
     servers = (f"{_line(shown.servers[name])}{_values(one)}" for name, one in mode.servers.items())
     prepare = shown.prepare.command if shown.prepare else ()
     commands = map(shlex.join, (prepare, shown.teardown, shown.version))
-    return [line for line in (*servers, *commands, *mode.services) if line]
+    return [line for line in (*servers, *commands, *mode.services, *own_probes(mode)) if line]
+
+
+def own_probes(mode: Mode) -> list[str]:
+    """The probes whose code the mode names itself."""
+    return [f"the probe {word}" for word in mode.probes if ":" in word]
 
 
 def _line(server: Mapping[str, Any]) -> str:

@@ -11,13 +11,15 @@
 - A call that nobody answered may have been counted as one that was answered, or not at all.
 """
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import Self
 
-from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX
+from swarm_bench.core.treatment.counting import Expected, ToolCalls, numbered
 
+SERVICE = "canopy-service"
+"""The name of its service, in mode files."""
 _KINDS = {"canopy_query": "queries", "canopy_evidence_pack": "packs", "canopy_expand": "expands"}
 _UNCOUNTED = ("canopy_status", "canopy_index", "canopy_invalidate", "canopy_agent_readme")
 
@@ -39,78 +41,77 @@ class Calls:
     others: int = 0
     """Of MCP tools that are none of canopy's."""
 
-    def __add__(self, other: Self) -> "Calls":
-        names = [field.name for field in fields(self)]
-        return Calls(**{name: getattr(self, name) + getattr(other, name) for name in names})
-
     @classmethod
-    def of(cls, trial: TrialRecord) -> "Calls":
-        """The calls of one trial; none when its transcript shows none."""
-        found = dict[str, int]()
-        failures, unanswered = trial.tool_failures or {}, trial.tool_unanswered or {}
-        for tool, number in (trial.tool_calls or {}).items():
-            if not tool.startswith(MCP_PREFIX) or tool.endswith(_UNCOUNTED):
+    def of(cls, calls: Mapping[str, ToolCalls]) -> "Calls":
+        """Those of canopy's tools among the calls of MCP tools."""
+        counted = Counter[str]()
+        for tool, made in calls.items():
+            if tool.endswith(_UNCOUNTED):
                 continue
             kind = next((kind for end, kind in _KINDS.items() if tool.endswith(end)), None)
-            failed, left = min(number, failures.get(tool, 0)), unanswered.get(tool, 0)
             if kind is None:
-                found["others"] = found.get("others", 0) + number
+                counted["others"] += made.number
             else:
-                found[kind] = found.get(kind, 0) + number - failed - left
-                found[f"failed_{kind}"] = found.get(f"failed_{kind}", 0) + failed
-                found[f"open_{kind}"] = found.get(f"open_{kind}", 0) + left
-        return cls(**found)
+                counted[kind] += made.answered
+                counted[f"failed_{kind}"] += made.failed
+                counted[f"open_{kind}"] += made.unanswered
+        return cls(**counted)
+
+    @property
+    def no_ceiling(self) -> str:
+        """Why there may be more counts than these."""
+        return "tools were called that are not canopy's" if self.others else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Count:
-    """What one counter may show for some calls."""
-
-    plain: int
-    """One for each answered call."""
-    low: float
-    high: float
-    below: str = ""
-    """The rule that makes it fewer than `plain`."""
-    above: str = ""
-    calls: str
-    """The calls in words."""
-
-
-def expected(calls: Calls, *, service: bool, recorded: int | None) -> dict[tuple[str, str], Count]:
-    """By probe and counter. `recorded` are the query events of `feedback.db`, where it was read."""
+def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
+    """By counter of a service. `recorded` are the query events of `feedback.db`, where it was
+    read."""
     asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
     left = calls.open_queries + calls.open_packs
-    said = f"{numbered(asked, 'answered call')} of canopy_query and canopy_evidence_pack"
-    said += _others(failed, left)
     failing = _maybe(failed, left, "counted")
     # What the service was not asked stands in the database all the same.
     local = recorded is not None and recorded >= asked
     dsl = "a query in canopy's own language is not the service's, and the database has it"
     return {
-        ("feedback", "query_events"): _query_events(calls, said, service=service),
-        ("feedback", "expand_events"): _expand_events(calls, service=service),
-        ("service", "queries"): Count(
+        "queries": Expected(
             plain=asked,
             low=0 if local else asked,
             high=asked + failed + left,
             below=dsl,
             above=failing,
-            calls=said,
+            calls=_questions(calls),
+            no_ceiling=calls.no_ceiling,
         ),
-        ("service", "evidence_packs"): Count(
+        "evidence_packs": Expected(
             plain=calls.packs,
             low=0 if local else calls.packs,
             high=calls.packs + calls.failed_packs + calls.open_packs,
             below=dsl,
             above=failing,
             calls=f"{numbered(calls.packs, 'answered call')} of canopy_evidence_pack",
+            no_ceiling=calls.no_ceiling,
         ),
-        ("service", "expands"): _expand_requests(calls),
+        "expands": _expand_requests(calls),
     }
 
 
-def _query_events(calls: Calls, said: str, *, service: bool) -> Count:
+def database_counts(calls: Calls, *, service: bool, no_floor: str) -> dict[str, Expected]:
+    """By counter of `feedback.db`, with a service or without. `no_floor` says why it may lack
+    events."""
+    return {
+        "query_events": _query_events(calls, service=service, no_floor=no_floor),
+        "expand_events": _expand_events(calls, service=service, no_floor=no_floor),
+    }
+
+
+def _questions(calls: Calls) -> str:
+    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+    return f"{numbered(asked, 'answered call')} of canopy_query and canopy_evidence_pack" + _others(
+        failed, calls.open_queries + calls.open_packs
+    )
+
+
+def _query_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
     asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
     left = calls.open_queries + calls.open_packs
     if service:
@@ -121,12 +122,20 @@ def _query_events(calls: Calls, said: str, *, service: bool) -> Count:
         rule = "an evidence pack that finds nothing asks a second time"
     if failed or left:
         rule += f", and {_maybe(failed, left, 'written')}"
-    return Count(plain=asked, low=asked, high=asked + more + failed + left, above=rule, calls=said)
+    return Expected(
+        plain=asked,
+        low=asked,
+        high=asked + more + failed + left,
+        above=rule,
+        calls=_questions(calls),
+        no_floor=no_floor,
+        no_ceiling=calls.no_ceiling,
+    )
 
 
-def _expand_events(calls: Calls, *, service: bool) -> Count:
+def _expand_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
     any_call = calls.expands + calls.open_expands + (calls.failed_expands if service else 0)
-    return Count(
+    return Expected(
         plain=calls.expands,
         low=0 if service else calls.expands,
         high=inf if any_call else 0,
@@ -134,11 +143,13 @@ def _expand_events(calls: Calls, *, service: bool) -> Count:
         above="an expand is written once for each handle"
         + (", and one that nobody answered may have been written" if calls.open_expands else ""),
         calls=_expands(calls),
+        no_floor=no_floor,
+        no_ceiling=calls.no_ceiling,
     )
 
 
-def _expand_requests(calls: Calls) -> Count:
-    return Count(
+def _expand_requests(calls: Calls) -> Expected:
+    return Expected(
         plain=calls.expands,
         low=0,
         high=inf if calls.expands + calls.failed_expands + calls.open_expands else 0,
@@ -146,6 +157,7 @@ def _expand_requests(calls: Calls) -> Count:
         above="handles that the service refuses together are asked for one by one"
         + (", and a call that nobody answered may have been counted" if calls.open_expands else ""),
         calls=_expands(calls),
+        no_ceiling=calls.no_ceiling,
     )
 
 
@@ -166,8 +178,3 @@ def _maybe(failed: int, left: int, done: str) -> str:
         return f"a call that fails may have been {done} before"
     kinds = "fails or that nobody answered" if failed else "nobody answered"
     return f"a call that {kinds} may have been {done}"
-
-
-def numbered(number: int, noun: str) -> str:
-    """`2 calls`."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -11,6 +11,10 @@ from typing import Any
 
 import anyio
 
+from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.core.treatment.counting import Expected, Transcripts
+from swarm_bench.retrieval.probes.canopy_counting import SERVICE, Calls, database_counts
 from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.untrusted import read_inside
@@ -52,20 +56,53 @@ GLOBS_COUNTED = 5
 """Predicted globs of one query that take part in the hit rate."""
 
 
+COUNTERS = Counters(
+    tool="the feedback database",
+    counted=f"{FEEDBACK_DB.as_posix()} has",
+    rules="canopy's counters",
+    nouns={"query_events": "query event", "expand_events": "expand event"},
+    file=FEEDBACK_DB.as_posix(),
+)
+_KEPT_OPEN = "the service of --service-url may write into a database that it opened before"
+"""A service that went on from an earlier workspace keeps that one's database open."""
+
+
 class FeedbackProbe:
     """Reads the database without changing it: canopy itself would prune and create."""
 
     name = "feedback"
+    file = "local-feedback-metrics"
+    counters = COUNTERS
 
-    def __init__(self, workspace: Path) -> None:
-        self._workspace = workspace
+    def reads(self, place: ProbePlace) -> bool:
+        return True
 
-    async def snapshot(self) -> dict[str, Any] | None:
+    async def snapshot(self, place: ProbePlace) -> dict[str, Any] | None:
         """Counts so far, or `None` when there is no database.
 
         A count whose table is missing, broken or not to be trusted is `None`.
         """
-        return await anyio.to_thread.run_sync(read_feedback, self._workspace)
+        return await anyio.to_thread.run_sync(read_feedback, place.workspace)
+
+    def difference(
+        self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ) -> dict[str, Any] | None:
+        return feedback_difference(before, after)
+
+    def content(
+        self,
+        before: Mapping[str, Any] | None,
+        after: Mapping[str, Any] | None,
+        change: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        return {"db_path": FEEDBACK_DB.as_posix(), **change}
+
+    def expected(self, transcripts: Transcripts) -> dict[str, Expected]:
+        return database_counts(
+            Calls.of(transcripts.calls),
+            service=SERVICE in transcripts.services,
+            no_floor=_KEPT_OPEN if transcripts.external else "",
+        )
 
 
 def read_feedback(workspace: Path) -> dict[str, Any] | None:

@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.core.treatment.counting import Expected, Transcripts
+from swarm_bench.retrieval.probes.canopy_counting import Calls, service_counts
+from swarm_bench.retrieval.probes.feedback import FeedbackProbe
+
 _TOTALS = (
     "queries",
     "evidence_packs",
@@ -18,26 +24,68 @@ _AVERAGES = {"avg_query_ms": "queries", "avg_expand_ms": "expands"}
 """Averages since the service began, and the total that each was taken over."""
 
 
+COUNTERS = Counters(
+    tool="the service",
+    counted="the service counted",
+    rules="canopy's counters",
+    nouns={
+        "queries": "query request",
+        "evidence_packs": "evidence pack request",
+        "expands": "expand request",
+    },
+    uses=("queries", "expands"),
+    may_lack=("evidence_packs",),
+    shared=True,
+)
+
+
 class ServiceMetricsProbe:
     """Asks the service. Its counters are shared by all agents, and by whoever else asks it."""
 
     name = "service"
+    file = "service-metrics"
+    counters = COUNTERS
 
-    def __init__(self, url: str, key: str | None = None) -> None:
-        self._url = f"{url}/metrics"
-        self._headers = {"X-Api-Key": key} if key else {}
+    def reads(self, place: ProbePlace) -> bool:
+        return place.service_url is not None
 
-    async def snapshot(self) -> dict[str, Any] | None:
+    async def snapshot(self, place: ProbePlace) -> dict[str, Any] | None:
         """The body of `/metrics`, or `None` when the service gives none."""
-        import httpx2  # 35 ms, and most sessions ask no service
-
-        try:
-            async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
-                answer = await client.get(self._url, headers=self._headers)
-                body = answer.raise_for_status().json()
-        except (httpx2.HTTPError, ValueError, RecursionError):
+        if place.service_url is None:
             return None
-        return body if isinstance(body, dict) else None
+        return await read_metrics(place.service_url, place.key)
+
+    def difference(
+        self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ) -> dict[str, Any] | None:
+        return service_difference(before, after)
+
+    def content(
+        self,
+        before: Mapping[str, Any] | None,
+        after: Mapping[str, Any] | None,
+        change: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        analytics = (after or {}).get("analytics")
+        return {"performance": change, "analytics": analytics, "before": before, "after": after}
+
+    def expected(self, transcripts: Transcripts) -> dict[str, Expected]:
+        recorded = transcripts.counts.get((FeedbackProbe.name, "query_events"))
+        return service_counts(Calls.of(transcripts.calls), recorded)
+
+
+async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | None:
+    """The body of a service's `/metrics`, or `None` when it gives none."""
+    import httpx2  # 35 ms, and most sessions ask no service
+
+    headers = {"X-Api-Key": key} if key else {}
+    try:
+        async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
+            answer = await client.get(f"{url}/metrics", headers=headers)
+            body = answer.raise_for_status().json()
+    except (httpx2.HTTPError, ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def service_difference(

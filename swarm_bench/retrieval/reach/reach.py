@@ -3,20 +3,20 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.retrieval.canopy.backends import FAMILY
 from swarm_bench.retrieval.modes.mode import render_servers, uses
-from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB
+from swarm_bench.retrieval.probes.registered import counters_of
 from swarm_bench.retrieval.reach.command_lines import command_of
 from swarm_bench.retrieval.reach.commands import Address, address_of
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.program_names import names_of
 from swarm_bench.retrieval.witnesses.purposes import agents_name
 
-FEEDBACK = "feedback"
 """The probe whose counters lie in a clone."""
 _EVERYBODYS = frozenset(
     {
@@ -103,7 +103,7 @@ def _provided(
     return _Provided(
         programs=frozenset(_programs(mode, servers, values.get("workspace"))),
         addresses=frozenset(found),
-        folders=frozenset(_folders(mode)) - _EVERYBODYS - set(tops),
+        folders=frozenset(_folders(experiment, mode)) - _EVERYBODYS - set(tops),
         tools=frozenset(_tools(experiment, mode)) - _ORDINARY,
     )
 
@@ -125,14 +125,16 @@ def _programs(mode: Mode, servers: Servers, workspace: str | None) -> Iterator[s
         yield from FAMILY
 
 
-def _folders(mode: Mode) -> Iterator[str]:
+def _folders(experiment: Experiment, mode: Mode) -> Iterator[str]:
     """Where its tool keeps what it makes in a clone, by name alone: an index lies anywhere."""
     for pattern in mode.may_create:
         name = pattern.strip("/")
         if pattern.endswith("/") and not set(name) & set("/*?[!"):
             yield name
-    if FEEDBACK in mode.probes:
-        yield FEEDBACK_DB.parent.name
+    for probe in mode.probes:
+        about = counters_of(experiment, probe)
+        if about is not None and about.file is not None:
+            yield from PurePosixPath(about.file).parts[:-1][:1]
 
 
 def _tools(experiment: Experiment, mode: Mode) -> Iterator[str]:

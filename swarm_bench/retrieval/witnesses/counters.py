@@ -8,12 +8,16 @@ and everything else is a contradiction.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord, Verdict
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.probes.canopy_counting import Calls, Count, expected, numbered
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.core.treatment.counting import Expected, ToolCalls, Transcripts, numbered
+from swarm_bench.retrieval.probes import asking
+from swarm_bench.retrieval.witnesses.counted import Counted, counts_of, unread
+from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX
 
 CUT_OFF = frozenset(
     {
@@ -28,17 +32,7 @@ CUT_OFF = frozenset(
     }
 )
 """Ends after which a transcript may lack calls, or have calls that nobody answered."""
-_NAMES = {
-    ("feedback", "query_events"): (".canopy/feedback.db has", "query event"),
-    ("feedback", "expand_events"): (".canopy/feedback.db has", "expand event"),
-    ("service", "queries"): ("the service counted", "query request"),
-    ("service", "evidence_packs"): ("the service counted", "evidence pack request"),
-    ("service", "expands"): ("the service counted", "expand request"),
-}
-"""The counters that say how often the tool was asked, by probe and name."""
 _ANYBODYS = "others may ask the service of --service-url, so nobody knows whose calls it counts"
-_MAY_LACK = ("evidence_packs",)
-"""Counters that not every service has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,39 +52,32 @@ class _Trust:
 
     no_ceiling: tuple[str, ...]
     """Reasons why there may be more counts than calls."""
-    no_floor: Mapping[str, str]
-    """By probe: why it may have fewer."""
-    shared: bool
+    external: bool
     """Others may ask the service, so that its counts need not be of the agents' calls."""
 
 
 def compare(
-    mode: Mode, swarm: SwarmRecord, trials: Sequence[TrialRecord], *, external: bool
+    mode: Mode,
+    swarm: SwarmRecord,
+    trials: Sequence[TrialRecord],
+    probes: Mapping[str, Probe],
+    *,
+    external: bool,
 ) -> Finding:
     """The finding on a swarm. `trials` are the records of its agents, as far as they are there;
-    `external` says that its service is one that others may ask too (`--service-url`)."""
-    counts = _counts(swarm)
-    lost = tuple(why for probe in swarm.after if (why := unread(swarm, probe)))
+    `external` says that its service is one that others may ask too (`--service-url`). What others
+    than `probes` read is not compared."""
+    about = {name: probe.counters for name, probe in probes.items() if name in swarm.after}
+    counts = counts_of(swarm, about)
+    lost = tuple(why for probe, of in about.items() if (why := unread(swarm, probe, of)))
+    counted = Counted(counts=counts, about=about, external=external)
     if gives_no_tool(mode):
         clean = len(trials) == len(swarm.agents) and all(map(_shows_no_tool, trials))
-        return _without_tool(swarm, counts, lost, external=external, clean=clean)
-    if not counts:
+        return _without_tool(swarm, counted, lost, clean=clean)
+    read = {name: probes[name] for name in about}
+    verdict, sentences = _with_tool(mode, swarm, trials, read, counted)
+    if verdict is None:
         return Finding(why=lost)
-    ran = [trial for trial in trials if trial.started_at is not None]
-    whole = [trial for trial in ran if not _cut_off(trial)]
-    trust = _trust(swarm, trials, ran, external=external)
-    service = "canopy-service" in mode.services
-    asked = counts.get(("feedback", "query_events"))
-    most = expected(_calls(ran), service=service, recorded=asked)
-    least = expected(_calls(whole), service=service, recorded=asked)
-    cut = len(whole) < len(ran)
-    found = [
-        _judged(key, count, most[key], least[key].low if cut else most[key].low, trust)
-        for key, count in counts.items()
-    ]
-    verdict = _worst([verdict for verdict, _ in found])
-    # Beside a contradiction, what is explained or was not read would read as another one.
-    sentences = tuple(sentence for one, sentence in found if sentence and one == verdict)
     return Finding(
         verdict=verdict,
         why=sentences if verdict == "contradict" else (*sentences, *lost),
@@ -98,75 +85,78 @@ def compare(
     )
 
 
+def _with_tool(
+    mode: Mode,
+    swarm: SwarmRecord,
+    trials: Sequence[TrialRecord],
+    probes: Mapping[str, Probe],
+    counted: Counted,
+) -> tuple[Verdict | None, tuple[str, ...]]:
+    """The gravest verdict on a counter, and the sentences of that one."""
+    counts, about, external = counted.counts, counted.about, counted.external
+    ran = [trial for trial in trials if trial.started_at is not None]
+    whole = [trial for trial in ran if not _cut_off(trial)]
+    trust = _trust(swarm, trials, ran, external=external)
+    most, least = (
+        _expected(
+            probes,
+            Transcripts(
+                calls=_calls(some), services=mode.services, external=external, counts=counts
+            ),
+        )
+        for some in (ran, whole)
+    )
+    cut = len(whole) < len(ran)
+    judged = [
+        _judged(key, count, most[key], least[key].low if cut else most[key].low, trust, about)
+        for key, count in counts.items()
+        if key in most and key in least
+    ]
+    if not judged:
+        return None, ()
+    verdict = _worst([verdict for verdict, _ in judged])
+    # Beside a contradiction, what is explained or was not read would read as another one.
+    return verdict, tuple(sentence for of, sentence in judged if sentence and of == verdict)
+
+
+def _expected(
+    probes: Mapping[str, Probe], transcripts: Transcripts
+) -> dict[tuple[str, str], Expected]:
+    """By probe and counter."""
+    return {
+        (name, key): expected
+        for name, probe in probes.items()
+        for key, expected in asking.expected(probe, transcripts).items()
+    }
+
+
 def gives_no_tool(mode: Mode) -> bool:
     """Whether nothing of the mode may touch a retrieval tool."""
     return not mode.servers and not mode.services
 
 
-def unread(swarm: SwarmRecord, probe: str) -> str | None:
-    """Why the transcripts were not compared with all that the probe counts."""
-    if _no_database(swarm, probe):
-        return None
-    change = swarm.difference.get(probe) or {}
-    if _began_anew(change, probe):
-        return (
-            f"The {probe} counters are lower than before the agents began, so they began anew in "
-            "between and cannot be compared."
-        )
-    needed = [name for of, name in _NAMES if of == probe and name not in _MAY_LACK]
-    if not all(isinstance(change.get(name), int) for name in needed):
-        return f"The {probe} counters could not be read, before the agents or after them."
-    return None
-
-
-def _began_anew(change: Mapping[str, Any], probe: str) -> bool:
-    """Whether a counter went down, as those of a service do that was started again."""
-    counted = [change.get(name) for of, name in _NAMES if of == probe]
-    return any(isinstance(value, int) and value < 0 for value in counted)
-
-
-def _no_database(swarm: SwarmRecord, probe: str) -> bool:
-    """The tool had nothing to write into one."""
-    return (
-        probe == "feedback" and swarm.before.get(probe) is None and swarm.after.get(probe) is None
-    )
-
-
-def _counts(swarm: SwarmRecord) -> dict[tuple[str, str], int]:
-    """The counters that can be compared, by probe and name."""
-    found = {}
-    for probe, name in _NAMES:
-        if probe not in swarm.after:
-            continue
-        change = swarm.difference.get(probe) or {}
-        value = 0 if _no_database(swarm, probe) else change.get(name)
-        if isinstance(value, int) and not _began_anew(change, probe):
-            found[probe, name] = value
-    return found
-
-
 def _without_tool(
-    swarm: SwarmRecord,
-    counts: Mapping[tuple[str, str], int],
-    lost: tuple[str, ...],
-    *,
-    external: bool,
-    clean: bool,
+    swarm: SwarmRecord, counted: Counted, lost: tuple[str, ...], *, clean: bool
 ) -> Finding:
-    """In a mode that gives no tool nothing may be counted, and no database appear. One without a
-    count proves no use where all agents are `clean`: any of them can make such a file."""
-    moved = [key for key, count in counts.items() if count]
-    appears = swarm.after.get("feedback")
-    appeared = swarm.before.get("feedback") is None and appears is not None
-    local = appeared or any(probe == "feedback" or not external for probe, _ in moved)
+    """In a mode that gives no tool nothing may be counted, and no file appear. One without a count
+    proves no use where all agents are `clean`: any of them can make such a file."""
+    moved, about = counted.moved, counted.about
+    appeared = [
+        probe
+        for probe, of in about.items()
+        if of.file and swarm.before.get(probe) is None and swarm.after.get(probe) is not None
+    ]
+    local = bool(appeared) or not all(counted.is_anybodys(probe) for probe, _ in moved)
     if not moved and not appeared:
-        verdict: Verdict | None = "agree" if counts else None
-        return Finding(verdict=verdict, why=lost, moved=False if counts else None)
-    counted = [_counted_text(key, counts[key]) for key in moved]
-    what = " and ".join(counted) or ".canopy/feedback.db appeared in the workspace"
+        verdict: Verdict | None = "agree" if counted.counts else None
+        return Finding(verdict=verdict, why=lost, moved=False if counted.counts else None)
+    texts = [_counted_text(key, counted.counts[key], about[key[0]]) for key in moved]
+    files = " and ".join(f"{about[probe].file}" for probe in appeared)
+    what = " and ".join(texts) or f"{files} appeared in the workspace"
     made = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
-    if not moved and appears and set(appears.values()) == {None}:
+    blank = [probe for probe in appeared if set((swarm.after[probe] or {}).values()) == {None}]
+    if not moved and blank:
         what += ", and is no regular file or no database that can be read"
         who = "whether a tool ran that the mode does not give cannot be told from it"
     if made:
@@ -197,14 +187,10 @@ def _trust(
         "agents of the swarm were run again since": len(trials) < len(swarm.agents),
         "sub-agents called tools too": any(trial.subagents for trial in ran),
         _ANYBODYS: external,
-        "tools were called that are not canopy's": _calls(ran).others > 0,
     }
-    # A service that went on from an earlier workspace keeps that one's database open.
-    kept = "the service of --service-url may write into a database that it opened before"
     return _Trust(
         no_ceiling=tuple(reason for reason, holds in reasons.items() if holds),
-        no_floor={"feedback": kept} if external else {},
-        shared=external,
+        external=external,
     )
 
 
@@ -214,36 +200,52 @@ def _cut_off(trial: TrialRecord) -> bool:
     return trial.cause in CUT_OFF or at_the_limit
 
 
-def _counted_text(key: tuple[str, str], count: int) -> str:
-    counted, noun = _NAMES[key]
-    return f"{counted} {numbered(count, noun)}"
+def _counted_text(key: tuple[str, str], count: int, about: Counters) -> str:
+    return f"{about.counted} {numbered(count, about.nouns[key[1]])}"
 
 
-def _calls(trials: Sequence[TrialRecord]) -> Calls:
-    return sum((Calls.of(trial) for trial in trials), start=Calls())
+def _calls(trials: Sequence[TrialRecord]) -> dict[str, ToolCalls]:
+    """Those of MCP tools, over all trials."""
+    calls = dict[str, ToolCalls]()
+    for trial in trials:
+        failures, unanswered = trial.tool_failures or {}, trial.tool_unanswered or {}
+        for tool, number in (trial.tool_calls or {}).items():
+            if tool.startswith(MCP_PREFIX):
+                failed, silent = min(number, failures.get(tool, 0)), unanswered.get(tool, 0)
+                more = ToolCalls(
+                    answered=number - failed - silent, failed=failed, unanswered=silent
+                )
+                calls[tool] = calls[tool] + more if tool in calls else more
+    return calls
 
 
 def _judged(
-    key: tuple[str, str], count: int, fits: Count, low: float, trust: _Trust
+    key: tuple[str, str],
+    count: int,
+    fits: Expected,
+    low: float,
+    trust: _Trust,
+    probes: Mapping[str, Counters],
 ) -> tuple[Verdict, str]:
     """`low` is the fewest counts that the calls of agents that were not cut off allow."""
+    about = probes[key[0]]
     reason: str | None
     if count == fits.plain:
-        if not count or not trust.shared or key[0] != "service":
+        if not count or not trust.external or not about.shared:
             return "agree", ""
         reason = _ANYBODYS
     elif fits.low <= count <= fits.high:
         reason = fits.below if count < fits.plain else fits.above
     elif count > fits.high:
-        reason = "; ".join(trust.no_ceiling) or None
+        reason = "; ".join(filter(None, (*trust.no_ceiling, fits.no_ceiling))) or None
     elif count >= low:
         reason = "agents were cut off in the middle of their work"
     else:
-        reason = trust.no_floor.get(key[0])
-    sentence = f"{_counted_text(key, count)}, and the transcripts have {fits.calls}"
+        reason = fits.no_floor or None
+    sentence = f"{_counted_text(key, count, about)}, and the transcripts have {fits.calls}"
     sentence = sentence[0].upper() + sentence[1:]
     if reason is None:
-        return "contradict", f"{sentence}: no rule of canopy's counters explains that."
+        return "contradict", f"{sentence}: no rule of {about.rules} explains that."
     return "explained", f"{sentence}: {reason}."
 
 

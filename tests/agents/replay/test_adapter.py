@@ -157,7 +157,7 @@ def test_an_agent_that_the_user_gives_is_loaded(recording: Path) -> None:
         lambda e: e.update(agents=-1),
         lambda e: e.update(session="\x1b[2J"),
         lambda e: e["limits"].update(output_bytes=10**15),
-        lambda e: e["modes"][0].update(probes=["other"]),
+        lambda e: e["modes"][0].update(probes=["../other"]),
         lambda e: e.update(tasks=e["tasks"] * 2),
         lambda e: e.update(replayed="another"),
     ],

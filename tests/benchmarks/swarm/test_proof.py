@@ -7,6 +7,7 @@ from swarm_bench.benchmarks.swarm.proof import prove
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.retrieval.probes.registered import SHIPPED
 from tests.builders.experiments import experiment
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -44,7 +45,7 @@ def why(trial: TrialRecord) -> str:
 
 def test_what_the_counters_say_stands_in_the_records_of_swarm_and_trials() -> None:
     given = trial(Treatment.USED, {PACK: 2})
-    proved, (amended,) = prove(with_mode("canopy", **TOOL), swarm("canopy", 3), [given])
+    proved, (amended,) = prove(with_mode("canopy", **TOOL), swarm("canopy", 3), [given], SHIPPED)
     assert (proved.counters, amended.retrieval) == ("explained", Treatment.USED)
     assert amended.evidence is not None
     assert amended.evidence.counters == "explained"
@@ -54,45 +55,49 @@ def test_what_the_counters_say_stands_in_the_records_of_swarm_and_trials() -> No
 
 def test_a_blind_agent_that_was_alone_used_the_tool_if_it_was_asked() -> None:
     one = with_mode("canopy", **TOOL)
-    _, (amended,) = prove(one, swarm("canopy", 3), [trial(Treatment.UNKNOWN)])
+    _, (amended,) = prove(one, swarm("canopy", 3), [trial(Treatment.UNKNOWN)], SHIPPED)
     assert amended.retrieval is Treatment.USED
     assert "was alone while the tool was asked" in why(amended)
-    _, (quiet,) = prove(one, swarm("canopy", 0), [trial(Treatment.UNKNOWN)])
+    _, (quiet,) = prove(one, swarm("canopy", 0), [trial(Treatment.UNKNOWN)], SHIPPED)
     assert quiet.retrieval is Treatment.UNKNOWN
-    _, several = prove(one, swarm("canopy", 3, agents=2), [trial(Treatment.UNKNOWN)] * 2)
+    _, several = prove(one, swarm("canopy", 3, agents=2), [trial(Treatment.UNKNOWN)] * 2, SHIPPED)
     assert labels(several) == [Treatment.UNKNOWN] * 2
     shared = one.model_copy(update={"service_url": "http://127.0.0.1:3000"})
-    _, (asked,) = prove(shared, swarm("canopy", 3), [trial(Treatment.UNKNOWN)])
+    _, (asked,) = prove(shared, swarm("canopy", 3), [trial(Treatment.UNKNOWN)], SHIPPED)
     assert asked.retrieval is Treatment.UNKNOWN
 
 
 def test_a_use_that_the_tool_never_saw_is_not_proved() -> None:
     one = with_mode("canopy", **TOOL)
-    proved, (amended,) = prove(one, swarm("canopy", None), [trial(Treatment.USED, {PACK: 2})])
+    proved, (amended,) = prove(
+        one, swarm("canopy", None), [trial(Treatment.USED, {PACK: 2})], SHIPPED
+    )
     assert (proved.counters, amended.retrieval) == ("contradict", Treatment.UNKNOWN)
     assert "saw none of the calls" in why(amended)
-    proved, (less,) = prove(one, swarm("canopy", 1), [trial(Treatment.USED, {PACK: 2})])
+    proved, (less,) = prove(one, swarm("canopy", 1), [trial(Treatment.USED, {PACK: 2})], SHIPPED)
     assert (proved.counters, less.retrieval) == ("contradict", Treatment.USED)
 
 
 @pytest.mark.parametrize("label", [Treatment.NOT_GIVEN, Treatment.UNKNOWN])
 def test_counters_that_move_where_nothing_is_given_contaminate(label: Treatment) -> None:
     baseline = with_mode("baseline")
-    proved, (alone,) = prove(baseline, swarm("baseline", 2), [trial(label, {})])
+    proved, (alone,) = prove(baseline, swarm("baseline", 2), [trial(label, {})], SHIPPED)
     assert (proved.counters, alone.retrieval) == ("contradict", Treatment.CONTAMINATED)
     assert "2 query events" in why(alone)
     assert "cannot be told" not in why(alone)
     both = [trial(label, {}), trial(label, None, cause=Cause.NOT_STARTED, started_at=None)]
-    _, amended = prove(baseline, swarm("baseline", 2, agents=2), both)
+    _, amended = prove(baseline, swarm("baseline", 2, agents=2), both, SHIPPED)
     assert labels(amended) == [Treatment.CONTAMINATED]  # the other one never began
     assert "cannot be told which" in why(amended[0])
-    quiet, (still,) = prove(baseline, swarm("baseline", None), [trial(label, {})])
+    quiet, (still,) = prove(baseline, swarm("baseline", None), [trial(label, {})], SHIPPED)
     assert (quiet.counters, still.retrieval) == ("agree", label)
 
 
 def test_a_mode_without_counters_keeps_its_labels() -> None:
     other = with_mode("other", servers={"files": {}})
     record = swarm("other", None).model_copy(update={"before": {}, "after": {}, "difference": {}})
-    proved, (amended,) = prove(other, record, [trial(Treatment.USED, {"mcp__files__read": 1})])
+    proved, (amended,) = prove(
+        other, record, [trial(Treatment.USED, {"mcp__files__read": 1})], SHIPPED
+    )
     assert (proved.counters, proved.counters_why) == (None, ())
     assert amended == trial(Treatment.USED, {"mcp__files__read": 1})

@@ -15,7 +15,7 @@ from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key, service_command
 from swarm_bench.retrieval.canopy.service import started_service
 from swarm_bench.retrieval.modes.mode import find_modes
-from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
+from swarm_bench.retrieval.probes.service_metrics import read_metrics
 from swarm_bench.runtime.homes import Homes
 
 EMBEDDED = {"canopy-mcp": Path("/venv/bin/swarm-bench-canopy-mcp")}
@@ -81,8 +81,8 @@ async def test_our_own_serves_its_folder_to_those_who_know_its_key(tmp_path: Pat
         assert await service.index(repo, 15) > 0
         with pytest.raises(ServiceFailed, match="outside of the folders that this service was"):
             await service.repository(other)
-        assert await ServiceMetricsProbe(service.url, key).snapshot() is not None
-        assert await ServiceMetricsProbe(service.url).snapshot() is None
+        assert await read_metrics(service.url, key) is not None
+        assert await read_metrics(service.url) is None
         for route in ("/repos", "/status", "/metrics"):
             assert httpx2.get(service.url + route, trust_env=False).status_code == 401
         assert service.process is not None

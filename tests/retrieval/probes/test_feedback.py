@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.ports import ProbePlace
 from swarm_bench.retrieval.probes.feedback import (
     FEEDBACK_DB,
     READ_SECONDS,
     FeedbackProbe,
     feedback_difference,
+    read_feedback,
 )
 
 SCHEMA = """
@@ -54,10 +56,10 @@ def database(workspace: Path, script: str) -> sqlite3.Connection:
 async def test_events_are_counted_while_another_process_has_them_open(tmp_path: Path) -> None:
     workspace = tmp_path / "a 'b' ü"
     with closing(database(workspace, SCHEMA)) as writer:
-        probe = FeedbackProbe(workspace)
-        before = await probe.snapshot()
+        probe, place = FeedbackProbe(), ProbePlace(workspace=workspace, service_url=None)
+        before = await probe.snapshot(place)
         writer.executescript(EVENTS)  # stays in the write-ahead log
-        after = await probe.snapshot()
+        after = await probe.snapshot(place)
     assert feedback_difference(before, after) == {
         "query_events": 2,
         "expand_events": 2,
@@ -71,34 +73,34 @@ async def test_events_are_counted_while_another_process_has_them_open(tmp_path: 
 
 
 async def test_a_database_that_was_not_there_before_counts_from_nothing(tmp_path: Path) -> None:
-    before = await FeedbackProbe(tmp_path).snapshot()
+    before = read_feedback(tmp_path)
     database(tmp_path, SCHEMA + EVENTS).close()
-    after = await FeedbackProbe(tmp_path).snapshot()
+    after = read_feedback(tmp_path)
     assert before is None
     assert (feedback_difference(before, after) or {})["query_events"] == 2
 
 
 async def test_no_database_is_missing_and_not_zero(tmp_path: Path) -> None:
-    assert feedback_difference(None, await FeedbackProbe(tmp_path).snapshot()) is None
+    assert feedback_difference(None, read_feedback(tmp_path)) is None
 
 
 async def test_a_rate_over_nothing_is_missing(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA).close()
-    found = feedback_difference(None, await FeedbackProbe(tmp_path).snapshot()) or {}
+    found = feedback_difference(None, read_feedback(tmp_path)) or {}
     assert found["query_events"] == 0
     assert found["handle_expand_accept_rate"] is None
 
 
 async def test_a_missing_table_leaves_the_others(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA + EVENTS + "DROP TABLE expand_events;").close()
-    found = feedback_difference(None, await FeedbackProbe(tmp_path).snapshot()) or {}
+    found = feedback_difference(None, read_feedback(tmp_path)) or {}
     assert (found["query_events"], found["expand_events"]) == (2, None)
 
 
 async def test_a_broken_file_gives_nothing(tmp_path: Path) -> None:
     (tmp_path / FEEDBACK_DB).parent.mkdir()
     (tmp_path / FEEDBACK_DB).write_bytes(b"this is no database" * 100)
-    found = feedback_difference(None, await FeedbackProbe(tmp_path).snapshot()) or {}
+    found = feedback_difference(None, read_feedback(tmp_path)) or {}
     assert set(found.values()) == {None}
 
 
@@ -109,7 +111,7 @@ async def test_a_schema_that_is_no_text_gives_nothing(tmp_path: Path) -> None:
     file.write_bytes(
         file.read_bytes().replace(b"CREATE TABLE query_handles", b"CREATE TABL\xd2 query_handles")
     )
-    found = await FeedbackProbe(tmp_path).snapshot()
+    found = read_feedback(tmp_path)
     assert found is not None
     assert set(found.values()) == {None}
 
@@ -117,7 +119,7 @@ async def test_a_schema_that_is_no_text_gives_nothing(tmp_path: Path) -> None:
 async def test_reading_changes_nothing(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA + EVENTS).close()
     before = (tmp_path / FEEDBACK_DB).read_bytes()
-    await FeedbackProbe(tmp_path).snapshot()
+    read_feedback(tmp_path)
     assert (tmp_path / FEEDBACK_DB).read_bytes() == before
     assert [file.name for file in (tmp_path / FEEDBACK_DB).parent.iterdir()] == ["feedback.db"]
 
@@ -140,7 +142,7 @@ ENDLESS = "WITH RECURSIVE t(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM t)"
 async def test_what_is_computed_is_not_read(tmp_path: Path, script: str) -> None:
     database(tmp_path, script).close()
     began = time.monotonic()
-    found = await FeedbackProbe(tmp_path).snapshot()
+    found = read_feedback(tmp_path)
     assert set((found or {}).values()) == {None}
     assert time.monotonic() - began < READ_SECONDS / 2
 
@@ -156,7 +158,7 @@ async def test_a_count_that_takes_too_long_is_missing(
         + many.format("expand_events", "id, 1, 'g', 'f', 1, 1, 0, 0")
     )
     database(tmp_path, script).close()
-    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    found = read_feedback(tmp_path) or {}
     assert (found["handles_expanded"], found["globs_hit"]) == (None, None)
 
 
@@ -167,7 +169,7 @@ async def test_more_rows_than_are_read_are_missing_and_not_cut(
     more = "SELECT id + 9, 0, 'q', '[\"a\"]', 0, 0, 0 FROM t LIMIT 11"
     script = SCHEMA + EVENTS + f"INSERT INTO query_events {ENDLESS} {more}"
     database(tmp_path, script).close()
-    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    found = read_feedback(tmp_path) or {}
     assert (found["query_events"], found["globs_predicted"]) == (13, None)
 
 
@@ -195,7 +197,7 @@ async def test_what_is_no_database_of_the_workspace_is_not_opened(
         case "journal":
             file.write_bytes(other.read_bytes())
             os.mkfifo(file.with_name("feedback.db-journal"))
-    found = await FeedbackProbe(workspace).snapshot()
+    found = read_feedback(workspace)
     assert set((found or {}).values()) == {None}
 
 
@@ -203,7 +205,7 @@ async def test_a_log_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA + EVENTS).close()
     os.mkfifo(tmp_path / f"{FEEDBACK_DB}-wal")
     os.mkfifo(tmp_path / f"{FEEDBACK_DB}-shm")
-    found = await FeedbackProbe(tmp_path).snapshot() or {}
+    found = read_feedback(tmp_path) or {}
     assert found["query_events"] == 2
 
 
@@ -231,5 +233,5 @@ async def test_what_an_agent_wrote_there_costs_its_own_figure_only(
     with closing(database(tmp_path, SCHEMA + EVENTS)) as writer:
         writer.executescript(written)
         writer.commit()
-        counts = await FeedbackProbe(tmp_path).snapshot() or {}
+        counts = read_feedback(tmp_path) or {}
     assert {name for name, count in counts.items() if count is None} == unknown

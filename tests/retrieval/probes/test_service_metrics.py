@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe, service_difference
+from swarm_bench.retrieval.probes.service_metrics import read_metrics, service_difference
 
 
 def body(**performance: float) -> dict[str, Any]:
@@ -46,4 +46,4 @@ def test_a_hostile_body_does_no_harm(queries: object) -> None:
 
 @pytest.mark.anyio
 async def test_a_service_that_is_not_there_gives_nothing() -> None:
-    assert await ServiceMetricsProbe("http://127.0.0.1:1").snapshot() is None
+    assert await read_metrics("http://127.0.0.1:1") is None

@@ -6,6 +6,7 @@ import pytest
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.retrieval.witnesses.counters import Finding, compare
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -47,7 +48,7 @@ def swarm(
 def finding(
     mode: Mode, record: SwarmRecord, *trials: TrialRecord, external: bool = False
 ) -> Finding:
-    return compare(mode, record, trials, external=external)
+    return compare(mode, record, trials, SHIPPED, external=external)
 
 
 @pytest.mark.parametrize(

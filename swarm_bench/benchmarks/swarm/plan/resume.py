@@ -41,6 +41,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
     grown = old.model_copy(
         update={
             "agent": new.agent,  # its version is that of the trials to come
+            "counters": {**old.counters, **new.counters},
             "limits": new.limits,
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,

@@ -84,7 +84,7 @@ def _prove(kit: Kit, swarm: SwarmRecord, trials: Sequence["ReplayedTrial"]) -> N
         if record.agent in swarm.agents and record.attempt <= swarm.attempt
     ]
     played = swarm.model_copy(update={"session": kit.experiment.session})
-    proved, labelled = prove(kit.experiment, played, of_it)
+    proved, labelled = prove(kit.experiment, played, of_it, kit.probes)
     kit.folder.records.amend(amended(of_it, labelled))
     kit.folder.append_swarm(proved)
 

@@ -1,0 +1,37 @@
+"""What the counters of a probe mean. A session stores it: a report loads no code for it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from swarm_bench.core.stored import Stored
+
+Text = Annotated[str, Field(max_length=200)]
+Key = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class Counters(Stored):
+    """The counters that say how often a retrieval tool was asked."""
+
+    tool: Text
+    """Who counts: `the service`."""
+    counted: Text
+    """The beginning of a sentence that ends with a number: `the service counted`."""
+    rules: Text = "its counters"
+    """Whose rules say what is counted for a call."""
+    nouns: dict[Key, Text] = Field(min_length=1, max_length=50)
+    """What each of them counts, in the singular, by its name in the differences."""
+    uses: tuple[Key, ...] = ()
+    """Those that tell, added up, whether the tool was used; all of them if left out."""
+    may_lack: tuple[Key, ...] = ()
+    """Those that not every version of the tool has."""
+    file: Text | None = None
+    """The file below the workspace that the tool makes when it counts for the first time. No
+    reading before and after the agents means that nothing was counted."""
+    shared: bool = False
+    """Whether those of `--service-url` may be of calls that somebody else made."""
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The counters whose sum tells whether the tool was used."""
+        return self.uses or tuple(self.nouns)

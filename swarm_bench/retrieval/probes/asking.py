@@ -1,0 +1,73 @@
+"""Asks a probe, whose code may be somebody else's: what it gives is checked, and a failure is a
+missing reading."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from swarm_bench.core.ports import Probe, ProbePlace
+from swarm_bench.core.treatment.counting import Expected, Transcripts
+
+Reading = dict[str, Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a probe read."""
+
+    is_there: bool
+    """Whether there was something to read."""
+    reading: Reading = None
+    problem: str = ""
+    """Why there is no reading, where that is a failure."""
+
+
+async def asked(probe: Probe, place: ProbePlace) -> Answer:
+    """Read the counters now."""
+    try:
+        if not probe.reads(place):
+            return Answer(is_there=False)
+        reading = await probe.snapshot(place)
+        return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
+    except Exception as error:  # noqa: BLE001  # somebody else's code may raise anything
+        return Answer(is_there=True, problem=f"{type(error).__name__}: {error}")
+
+
+def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
+    """What happened between two readings; what is no figure is missing."""
+    try:
+        change = probe.difference(before, after)
+        return None if change is None else {str(key): _figure(change[key]) for key in change}
+    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+        return None
+
+
+def content(probe: Probe, before: Reading, after: Reading, change: Reading) -> Reading:
+    """What is written to its file; `None` without figures, or when it cannot be written."""
+    try:
+        return None if change is None else _as_json(probe.content(before, after, change))
+    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+        return None
+
+
+def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
+    """What its counters may show for the calls; nothing when it fails, and is not compared."""
+    try:
+        return probe.expected(transcripts)
+    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+        return {}
+
+
+def _as_json(reading: Any) -> dict[str, Any]:
+    """What can be stored of it. Raises `ValueError` and `TypeError`."""
+    stored = json.loads(json.dumps(reading, allow_nan=False))
+    if not isinstance(stored, dict):
+        raise TypeError("a reading has names")
+    return stored
+
+
+def _figure(value: object) -> int | float | None:
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return value if sound and isinstance(value, int | float) else None

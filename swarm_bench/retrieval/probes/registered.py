@@ -1,0 +1,78 @@
+"""The probes by name: those that come with swarm-bench, of other packages, and of one's own."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName
+from swarm_bench.core.ports import Probe
+from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.core.treatment.counters import Counters
+from swarm_bench.retrieval.probes.feedback import FeedbackProbe
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
+
+SHIPPED: Mapping[str, Probe] = {
+    probe.name: probe for probe in (FeedbackProbe(), ServiceMetricsProbe())
+}
+"""A probe that comes with swarm-bench is a line here."""
+_FILE = re.compile(r"[a-z][a-z0-9-]{0,60}-metrics")
+
+
+def check_name(word: str) -> str:
+    """A word of a mode file that can name a probe; no code is loaded. Raises `UnknownName`."""
+    known = {*SHIPPED, *(plugin.name for plugin in registry.plugins("probes"))}
+    if ":" not in word and word not in known:
+        raise UnknownName("probe", word, known)
+    return word
+
+
+def probes_of(modes: Iterable[Mode]) -> dict[str, Probe]:
+    """The probes of a session by the word in its mode files: those of all its modes, and the
+    shipped ones. Loads their code. Raises `UsageError`."""
+    others = {word for mode in modes for word in mode.probes} - set(SHIPPED)
+    made = {**SHIPPED, **{word: load(word) for word in sorted(others)}}
+    files = dict[str, str]()
+    for word, probe in made.items():
+        if (other := files.setdefault(probe.file, word)) != word:
+            raise ConfigError(
+                f"The probes {other!r} and {word!r} write the same file, {probe.file}.json; "
+                "rename one of them"
+            )
+    return made
+
+
+def load(word: str) -> Probe:
+    """The probe that a word stands for. Raises `UnknownName`, and `ConfigError` for what is no
+    probe."""
+    factory = registry.load("probes", word)
+    try:
+        probe = factory()
+    except Exception as error:  # somebody else's code may raise anything
+        raise ConfigError(
+            f"{word!r} cannot be made into a probe: {type(error).__name__}: {error}; fix it"
+        ) from error
+    if not isinstance(probe, Probe) or not isinstance(probe.counters, Counters):
+        raise ConfigError(
+            f"{word!r} is no probe: it needs all that the role in swarm_bench/core/ports.py has"
+        )
+    if not _FILE.fullmatch(str(probe.file)):
+        raise ConfigError(f"{word!r}: {probe.file!r} cannot be its file; end it with -metrics")
+    return probe
+
+
+def counters_stored(probes: Mapping[str, Probe]) -> dict[str, Counters]:
+    """What a session stores of its probes: those that come with swarm-bench are known."""
+    return {name: probe.counters for name, probe in probes.items() if name not in SHIPPED}
+
+
+def counters_of(experiment: Experiment | None, word: str) -> Counters | None:
+    """What a probe counts, as the session says; `None` when nobody knows. Loads what is installed,
+    and nothing that a session names besides."""
+    if word in SHIPPED:
+        return SHIPPED[word].counters
+    if experiment is not None and word in experiment.counters:
+        return experiment.counters[word]
+    try:
+        return None if ":" in word else load(word).counters
+    except SwarmBenchError:
+        return None
