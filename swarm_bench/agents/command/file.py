@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
 from swarm_bench.agents.command.places import Pattern
-from swarm_bench.agents.command.words import Template, Words, is_arguments, placeholders
+from swarm_bench.agents.command.words import Template, Words, is_arguments
 from swarm_bench.config.located import read_located
+from swarm_bench.config.placeholders import placeholders
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.validation import wrong_file
 

@@ -1,10 +1,11 @@
 """`{{ … }}` in what a command file writes: filled in when an agent is started."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
+
+from swarm_bench.config.placeholders import check_placeholders, placeholders, substituted
 
 ARGUMENTS = "arguments"
 """Marks where the words of `--agent-arg` go; an entry of its own."""
@@ -15,8 +16,6 @@ PLACEHOLDERS = (
 """What can be filled in. `model` and `rehearsal` can be empty."""
 Values = Mapping[str, str | None]
 
-_PLACEHOLDER = re.compile(r"\{\{\s*+([^{}\s]*+(?:[^\S\n]++[^{}\s]++)*+)\s*+\}\}")
-"""Takes time in proportion to the text."""
 _HERE = "{{ arguments }}"
 
 
@@ -29,21 +28,16 @@ class Unset(Exception):
         self.template = template
 
 
-def placeholders(template: str) -> set[str]:
-    """The names in a text."""
-    return set(_PLACEHOLDER.findall(template))
-
-
 def fill(template: str, values: Values) -> str:
     """The text with its placeholders filled. Raises `Unset` for one without a value."""
 
-    def put(match: re.Match[str]) -> str:
-        value = values[match[1]]
+    def put(name: str) -> str:
+        value = values[name]
         if value is None:
-            raise Unset(match[1], template)
+            raise Unset(name, template)
         return value
 
-    return _PLACEHOLDER.sub(put, template)
+    return substituted(template, put)
 
 
 def fill_words(words: Iterable[tuple[str, ...] | str], values: Values) -> Iterator[str]:
@@ -73,12 +67,9 @@ def check_template(template: str) -> str:
     """A text as it may stand in a command file. Raises `ValueError` with a clause."""
     if "\0" in template:
         raise ValueError("has a NUL character, which no program can be given; take it out")
-    for name in placeholders(template):
-        if name == ARGUMENTS:
-            raise ValueError(f"has {_HERE}, which must be an entry of 'command' of its own")
-        if name not in PLACEHOLDERS:
-            known = ", ".join(PLACEHOLDERS)
-            raise ValueError(f"has the placeholder {{{{ {name} }}}}; known are {known}")
+    if ARGUMENTS in placeholders(template):
+        raise ValueError(f"has {_HERE}, which must be an entry of 'command' of its own")
+    check_placeholders(template, PLACEHOLDERS)
     return template
 
 
@@ -92,7 +83,7 @@ def _entry(entry: Any, number: int) -> tuple[str, ...] | str:
     if isinstance(entry, list | tuple):
         return tuple(_word(word, number) for word in entry)
     if isinstance(entry, str) and is_arguments(entry):
-        if entry.strip() != entry or not _PLACEHOLDER.fullmatch(entry):
+        if not entry.startswith("{{") or not entry.endswith("}}") or entry.count("{{") > 1:
             raise ValueError(f"has {_HERE} inside entry {number}; make it an entry of its own")
         return entry
     return _word(entry, number)

@@ -18,7 +18,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
-from swarm_bench.retrieval.modes.variables import QUERY, placeholders_in
+from swarm_bench.retrieval.modes.variables import QUERY, Place, mistakes, placeholders_in
 from swarm_bench.retrieval.places import check_json_path, check_pattern
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
@@ -266,8 +266,11 @@ def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
         found, problem = ModeFile.model_validate(content), None
     except ValidationError as error:
         found, problem = None, error
-    if found is None or duplicates:
-        raise ConfigError(_wrong(path, text, duplicates, problem, also(content))) from problem
+    blanks = [*mistakes(content)]
+    if found is None or duplicates or blanks:
+        raise ConfigError(
+            _wrong(path, text, duplicates, problem, also(content), blanks)
+        ) from problem
     return found
 
 
@@ -287,13 +290,13 @@ def _wrong(
     duplicates: Sequence[str],
     error: ValidationError | None,
     also: Iterable[Problem],
+    blanks: Iterable[tuple[Place, str]],
 ) -> str:
     """What is wrong in a file that is JSON: a sentence."""
     located = located_json(text)
-    repeated: list[tuple[int, str]] = [(0, key) for key in duplicates]
-    if located and duplicates:
-        repeated = [*located.duplicate_keys()] or repeated
-    others = [*also]
-    others += [(line, f"the key {key!r} appears twice; keep one of them") for line, key in repeated]
+    repeated = [*located.duplicate_keys()] if located and duplicates else []
     line = located.line if located else None
+    others = [*also, *((line(place) if line else 0, clause) for place, clause in blanks)]
+    for number, key in repeated or [(0, key) for key in duplicates]:
+        others.append((number, f"the key {key!r} appears twice; keep one of them"))
     return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"

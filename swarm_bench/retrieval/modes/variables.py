@@ -6,24 +6,35 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from swarm_bench.config.placeholders import (
+    PLACEHOLDER,
+    check_placeholders,
+    substituted,
+    without_closed,
+)
+from swarm_bench.config.placeholders import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` may name, beside the folder of the mode file itself."""
 MODE_FOLDER = "mode_folder"
+_KNOWN = (*PLACEHOLDERS, MODE_FOLDER)
+_FILLED = ("prepare", "index", "warm_up", "teardown", "version")
+"""Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"
 """What a search looks for; known in the arguments of `search` only."""
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
+Place = tuple[str | int, ...]
+"""Keys and positions in JSON, from its root."""
+
 # A file may be a stranger's: every expression here takes time in proportion to the text.
-_WORD = r"[^{}\s]*+"
-_PLACEHOLDER = rf"\{{\{{\s*+(?P<placeholder>{_WORD}(?:[^\S\n]++[^{{}}\s]++)*+)\s*+\}}\}}"
 _LONGEST_DEFAULT = 2000
 """Characters."""
 _DEFAULT = rf"(?:\{{\{{[^{{}}\n]*+\}}\}}|[^}}]){{0,{_LONGEST_DEFAULT}}}+"
 _VARIABLE = rf"\$\{{(?P<variable>[A-Za-z_][A-Za-z0-9_]*+)(?::-(?P<default>{_DEFAULT}))?\}}"
-_OPEN = re.compile(f"{_PLACEHOLDER}|{_VARIABLE}")
+_OPEN = re.compile(f"{PLACEHOLDER}|{_VARIABLE}")
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*+:-|\{\{")
 """Begins what would have to be filled in, where it is none of the above."""
 _OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
@@ -67,7 +78,7 @@ class Filling:
 
     def _check_closed(self, rest: str) -> None:
         """`rest` is a text without all that can be filled in. Raises `ConfigError`."""
-        if opening := _UNCLOSED.search(rest):
+        if opening := _UNCLOSED.search(without_closed(rest)):
             raise ConfigError(
                 f"The mode file {self.file} has {opening[0]} without its end; close it, and give a "
                 f"default of at most {_LONGEST_DEFAULT} characters"
@@ -76,28 +87,61 @@ class Filling:
     def _one(self, match: re.Match[str]) -> str:
         name = match["variable"]
         if name is None:
-            return self._placeholder(match)
+            written = self.placeholders is None
+            return match[0] if written else self._placeholder(match["placeholder"])
         if self.variables is None:
             return match[0]
         if name in self.variables:
             return self.variables[name]
         if match["default"] is not None:
-            self._check_closed(re.sub(_PLACEHOLDER, " ", match["default"]))
-            return re.sub(_PLACEHOLDER, self._placeholder, match["default"])
+            self._check_closed(match["default"])
+            written = self.placeholders is None
+            return match["default"] if written else substituted(match["default"], self._placeholder)
         raise ConfigError(
             f"The mode file {self.file} needs the variable {name}, which is not set; export it, "
             f"or write a default into the file: ${{{name}:-value}}"
         )
 
-    def _placeholder(self, match: re.Match[str]) -> str:
-        if self.placeholders is None:
-            return match[0]
-        if match["placeholder"] not in self.placeholders:
+    def _placeholder(self, name: str) -> str:
+        values = self.placeholders or {}
+        if name not in values:
             raise ConfigError(
-                f"The mode file {self.file} has the placeholder {match[0]}, which cannot be "
-                f"filled; known are {', '.join((*PLACEHOLDERS, MODE_FOLDER))}"
+                f"The mode file {self.file} has the placeholder {{{{ {name} }}}}, which cannot be "
+                f"filled; known are {', '.join(_KNOWN)}"
             )
-        return self.placeholders[match["placeholder"]]
+        return values[name]
+
+
+def mistakes(content: object) -> Iterator[tuple[Place, str]]:
+    """Yield where a mode file, as JSON, has placeholders that cannot be filled in, with a clause
+    for each."""
+    for place, text in _placed(content):
+        known: tuple[str, ...]
+        match place:
+            case ("mcpServers", _, _, *_):
+                known = _KNOWN
+            case ("swarmBench", "search", "arguments", *_):
+                known = (*_KNOWN, QUERY)
+            case ("swarmBench", key, *_) if key in _FILLED:
+                known = _KNOWN
+            case _:
+                continue
+        try:
+            check_placeholders(text, known)
+        except ValueError as error:
+            yield place, f"{'.'.join(map(str, place))} {error}"
+
+
+def _placed(content: object) -> Iterator[tuple[Place, str]]:
+    """Yield all texts of a piece of JSON with their places."""
+    nodes: list[tuple[Place, object]] = [((), content)]
+    while nodes:
+        place, node = nodes.pop()
+        if isinstance(node, str):
+            yield place, node
+        elif isinstance(node, dict | list):
+            items = node.items() if isinstance(node, dict) else enumerate(node)
+            nodes += [((*place, key), item) for key, item in items]
 
 
 def named(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
@@ -117,7 +161,7 @@ def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
 
 def placeholders_in(node: Any) -> set[str]:
     """The placeholders that are named anywhere in a piece of JSON."""
-    return {match[1] for text in texts_in(node) for match in re.finditer(_PLACEHOLDER, text)}
+    return {name for text in texts_in(node) for name in names_in(text)}
 
 
 def texts_in(node: Any) -> Iterator[str]:

@@ -61,6 +61,12 @@ def test_a_prompt_with_braces_is_passed_on_as_it_is(tmp_path: Path) -> None:
     assert "What does {{ model }} do?" in launch.argv
 
 
+def test_the_braces_of_other_programs_stay_as_they_are(tmp_path: Path) -> None:
+    words = ["agent", "{{.Names}} {{json .}} {% raw %}", "{{ prompt }}", "{{ max_turns }}"]
+    launch = agent(tmp_path, command=words).launch(request(tmp_path))
+    assert launch.argv[1] == "{{.Names}} {{json .}} {% raw %}"
+
+
 def test_a_group_is_left_out_when_its_value_is_not_set(tmp_path: Path) -> None:
     words = ["agent", ["--model", "{{ model }}"], "{{ arguments }}", "{{ prompt }}"]
     made = agent(tmp_path, command=words, turns={"limit": "none"}, environment={"M": "{{ model }}"})

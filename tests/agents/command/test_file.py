@@ -17,6 +17,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"command": "agent {{ prompt }}"}, "command must be a list of words"),
     ({"command": ["a", 5, "{{ prompt }}"]}, "has 5 in entry 2, which is no text; put it in quotes"),
     ({"command": ["a", "{{ promt }}"]}, "placeholder {{ promt }}; known are prompt"),
+    ({"command": ["a", "{{ prompt | e }}"]}, "has {{ prompt | e }}, which is not filled in"),
     ({"command": ["a", "{{ max_turns }}"]}, "never uses {{ prompt }}"),
     ({"command": ["a", "{{ prompt }}"]}, "never uses {{ max_turns }}"),
     ({"command": ["./a", "{{ prompt }}"]}, "begins 'command' with './a'"),

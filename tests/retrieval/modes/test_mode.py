@@ -191,7 +191,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         (own(prepare=["sh"], index={"tool": "x"}), "'prepare' and 'index'"),
         (own(prepare=[]), "swarmBench.prepare.command must not be empty"),
         (own(prepare=["no-such-program"]), "prepares a clone with 'no-such-program'"),
-        (own(prepare=["sh", "{{ x }}"]), "which cannot be filled"),
+        (own(prepare=["sh", "{{ x }}"]), "prepare.1 has the placeholder {{ x }}; known are work"),
         (own(prepare={"command": ["sh"], "arguments": {"a": 1}}), "put them into 'command'"),
         (own(prepare={"tool": "x", "command": ["sh"]}), "needs either 'command' or 'tool'"),
         (own(teardown=["./absent"]), "tears down with './absent', which is no program at"),
@@ -204,8 +204,16 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         (own(search={**SEARCH, "pattern": "(.*)"}), "without the named group 'path'"),
         (own(search={**SEARCH, "json_path": "$..["}), "a json_path that is none"),
         (own(search={**SEARCH, "json_path": "$", "pattern": "(?P<path>.)"}), "one of them"),
-        (own(search={**SEARCH, "arguments": {"q": "{{ query }} {{ x }}"}}), "cannot be filled"),
-        ({"mcpServers": {"s": {"command": "{{ nobody }}"}}}, "which cannot be filled"),
+        (
+            own(search={**SEARCH, "arguments": {"q": "{{ query }} {{ x }}"}}),
+            "has the placeholder {{ x }}",
+        ),
+        (own(teardown=["sh", "{{ query }}"]), "has the placeholder {{ query }}"),
+        (own(teardown=["sh", "{{ workspace | e }}"]), "write {{ workspace }} alone"),
+        (
+            '{"mcpServers": {"s":\n{"args": [],\n"command": "{{ nobody }}"}}}',
+            "json:3: mcpServers.s.command has the placeholder {{ nobody }}; known are workspace",
+        ),
         *(
             ({"mcpServers": {"s": {"command": "sh", "args": [f"--root={text}"]}}}, words)
             for text, words in (
@@ -215,7 +223,7 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ),
         (
             {"mcpServers": {"s": {"command": "{{ workspace.__class__.__mro__ }}"}}},
-            "which cannot be filled",
+            "has the placeholder {{ workspace.__class__.__mro__ }}",
         ),
     ],
 )
@@ -324,6 +332,14 @@ def test_every_spelling_that_our_client_speaks_may_stand_in_a_mode_file(
     server = {"url": "http://127.0.0.1:1/mcp", "type": kind}
     mode = read_mode(mode_file(tmp_path, {"mcpServers": {"s": server}}))
     assert render_servers(mode, {}, {})["s"]["type"] == "http"
+
+
+def test_the_braces_of_other_programs_stay_as_they_are(tmp_path: Path) -> None:
+    args = ["--format", "{{.Names}} {{json .}} {% raw %} ${A:-{{.Ports}}}", "{{ workspace }}"]
+    content = {"mcpServers": {"s": {"command": "sh", "args": args}}}
+    mode = read_mode(mode_file(tmp_path, content))
+    filled = render_servers(mode, {"workspace": "/w"}, {})["s"]["args"]
+    assert filled == ["--format", "{{.Names}} {{json .}} {% raw %} {{.Ports}}", "/w"]
 
 
 def test_a_default_may_be_the_workspace(tmp_path: Path) -> None:
