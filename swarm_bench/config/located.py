@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -74,6 +75,16 @@ def located_json(text: str) -> Located | None:
     except (yaml.YAMLError, RecursionError):
         return None
     return Located(content=None, root=root)
+
+
+def json_object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str, Any]:
+    """Make an object of JSON. Adds its keys that appear twice: only the last would count."""
+    seen = set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            duplicates.append(key)
+        seen.add(key)
+    return dict(pairs)
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:

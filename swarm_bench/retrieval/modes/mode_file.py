@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from swarm_bench.config.located import located_json
+from swarm_bench.config.located import json_object, located_json
 from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import START_SECONDS
@@ -254,7 +254,7 @@ def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
     text = read_text(path, "mode file", "'swarm-bench modes' lists what is there")
     duplicates = list[str]()
     try:
-        content = json.loads(text, object_pairs_hook=partial(_object, duplicates=duplicates))
+        content = json.loads(text, object_pairs_hook=partial(json_object, duplicates=duplicates))
         if isinstance(content, dict) and "servers" in content and "mcpServers" not in content:
             raise ConfigError(
                 f"The mode file {path} has 'servers', as an editor's file has; call it 'mcpServers'"
@@ -272,16 +272,6 @@ def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
             _wrong(path, text, duplicates, problem, also(content), blanks)
         ) from problem
     return found
-
-
-def _object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str, Any]:
-    """An object of JSON. Adds its keys that appear twice: only the last would count."""
-    seen = set[str]()
-    for key, _ in pairs:
-        if key in seen:
-            duplicates.append(key)
-        seen.add(key)
-    return dict(pairs)
 
 
 def _wrong(
