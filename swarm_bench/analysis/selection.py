@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
@@ -57,7 +56,8 @@ class Selection:
     is looked at once and found by its mode and run."""
 
     data: SessionData
-    metrics: Metrics = METRICS
+    metrics: Metrics = Metrics()
+    """Those of its benchmark; whoever only sorts needs none."""
     memory: dict[Hashable, Any] = field(default_factory=dict)
     """Of functions that are asked `once`."""
 

@@ -10,7 +10,6 @@ from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
-from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.warnings import warnings
@@ -22,7 +21,7 @@ from swarm_bench.core.session.records import SessionData
 _TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Calibration"}
 
 
-def summarise(data: SessionData, metrics: Metrics = METRICS) -> Report:
+def summarise(data: SessionData, metrics: Metrics) -> Report:
     """Compute everything that a summary of the session says. Any session has one, an empty one
     too."""
     selection = Selection(data, metrics)

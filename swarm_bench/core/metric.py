@@ -134,7 +134,7 @@ _AGGREGATED: dict[How, tuple[str | None, Style]] = {
 class Metrics:
     """The metrics of a benchmark by key; tables and columns have them in this order."""
 
-    all: tuple[Metric, ...]
+    all: tuple[Metric, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a key that is declared twice."""

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.spent import TITLE
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Ratios, Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import render
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

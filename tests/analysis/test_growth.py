@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.noise.calibration import calibration
-from swarm_bench.analysis.summary import summarise
-from swarm_bench.analysis.sweep.series import series
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.reports import calibration, series, summarise
 from tests.builders.sessions import make_session, make_swarm, make_trial
 
 MODES = ("baseline", "canopy", "canopy-service")

@@ -12,7 +12,6 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.records.making import spent
@@ -21,6 +20,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.reports import summarise
 from tests.builders.sessions import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"

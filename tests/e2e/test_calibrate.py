@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.noise.formulas import sd_interval
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.report.calibration import Noise
+from tests.builders.reports import calibration
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

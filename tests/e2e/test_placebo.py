@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.report.report import Report, Standing
@@ -19,6 +18,7 @@ from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialReco
 from swarm_bench.programs.canopy.mcp.tools import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Place, script_of
+from tests.builders.reports import summarise
 from tests.e2e.conftest import Bench, Done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

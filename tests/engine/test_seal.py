@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.folder import OVERHEAD, RETRIEVAL, SessionFolder
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import Treatment, TrialRecord
@@ -16,6 +15,7 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.engine.store import METRICS
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.reports import summarise
 from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
 
 LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'

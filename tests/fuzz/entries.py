@@ -9,7 +9,6 @@ from pathlib import Path
 
 from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.agents.replay.recorded import read_recording
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.report import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.suites import read_suite
@@ -22,6 +21,7 @@ from swarm_bench.engine.lines import read_lines
 from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
+from tests.builders.reports import summarise
 from tests.fuzz import answers, servers, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 

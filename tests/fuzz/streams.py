@@ -10,7 +10,7 @@ from swarm_bench.agents.command.adapter import Command
 from swarm_bench.agents.gemini.adapter import Gemini
 from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
-from swarm_bench.analysis.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.prompt import scorers
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import render
+from tests.builders.reports import summarise
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = TESTS / "importers" / "canopy_script" / "data" / "script"

@@ -1,6 +1,6 @@
 from markdown_it import MarkdownIt
 
-from swarm_bench.analysis.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.page import render_page
 

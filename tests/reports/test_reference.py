@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.metrics.catalogue import METRICS
-from swarm_bench.analysis.metrics.dictionary import (
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.dictionary import (
     EVIDENCE_KEYS,
     FEEDBACK_KEYS,
     OVERHEAD_KEYS,
@@ -19,7 +19,7 @@ from swarm_bench.analysis.metrics.dictionary import (
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.analysis.metrics.sheet_columns import OVERHEAD, TOOLS
+from swarm_bench.benchmarks.swarm.metrics.sheet_columns import OVERHEAD, TOOLS
 from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.core.treatment.overhead import Overhead

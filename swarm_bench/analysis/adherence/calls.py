@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import median
 
-from swarm_bench.analysis.metrics.sheet_columns import TOOLS
 from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.report.report import Figure, Sheet
@@ -13,6 +12,7 @@ from swarm_bench.core.treatment.answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
+_KEYS = ("calls", "failed", "empty", "error_texts", "seconds_per_call", "seconds", "tokens")
 _ABOUT = (
     "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
     "one line, with their times added up."
@@ -31,7 +31,9 @@ def tools(selection: Selection) -> Sheet | None:
     ]
     if not lines:
         return None
-    return replace(sheet("Tools", ("Mode", "Tool"), TOOLS, lines), about=_ABOUT)
+    return replace(
+        sheet("Tools", ("Mode", "Tool"), selection.metrics.named(_KEYS), lines), about=_ABOUT
+    )
 
 
 def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:

@@ -10,7 +10,6 @@ from swarm_bench.analysis.comparison.headline import barred_by
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
-from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.noise.floor import floor
 from swarm_bench.analysis.noise.formulas import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
@@ -29,7 +28,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-def calibration(data: SessionData, metrics: Metrics = METRICS) -> Calibration:
+def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     """Compute what a session of `calibrate` says. KeyError when it has no experiment of two
     modes."""
     selection = Selection(data, metrics)

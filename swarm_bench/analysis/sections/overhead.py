@@ -2,12 +2,21 @@
 
 from dataclasses import replace
 
-from swarm_bench.analysis.metrics.sheet_columns import OVERHEAD
 from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.treatment.overhead import Overhead
 
+_KEYS = (
+    "tools",
+    "tool_tokens",
+    "server_instruction_tokens",
+    "mode_instruction_tokens",
+    "prompt_tokens",
+    "prompt_difference",
+    "prompt_cost",
+    "server_seconds",
+)
 _ABOUT = (
     "Measured once per mode: the servers were asked before the session, and the empty task was "
     "given right after the agents of the mode's first swarm, whose provider may still have its "
@@ -25,7 +34,7 @@ def overhead(selection: Selection) -> Sheet | None:
     found = sheet(
         "Fixed overhead",
         ("Mode",),
-        OVERHEAD,
+        selection.metrics.named(_KEYS),
         [
             ((mode,), _figures(measured.get(mode), reference, selection.has_tool(mode)))
             for mode in selection.modes

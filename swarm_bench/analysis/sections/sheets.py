@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from swarm_bench.core.metric import Metrics
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Figure, Line, Sheet
 
 _T = TypeVar("_T")
@@ -14,7 +14,7 @@ Figures = Mapping[str, Figure | None]
 def sheet(
     title: str,
     labels: tuple[str, ...],
-    metrics: Metrics,
+    metrics: tuple[Metric, ...],
     rows: Iterable[tuple[tuple[str, ...], Figures]],
 ) -> Sheet:
     """Leave out the columns that no line has a value in; they are named instead."""
@@ -29,9 +29,9 @@ def sheet(
     return Sheet(
         title=title,
         labels=labels,
-        metrics=_kept(metrics.all, known),
+        metrics=_kept(metrics, known),
         lines=tuple(Line(labels=line.labels, figures=_kept(line.figures, known)) for line in lines),
-        unknown=_kept(metrics.all, [not one for one in known]),
+        unknown=_kept(metrics, [not one for one in known]),
     )
 
 

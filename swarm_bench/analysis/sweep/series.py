@@ -8,7 +8,6 @@ from swarm_bench.analysis.comparison.legend import NO_KEYS
 from swarm_bench.analysis.comparison.ratios import quotients
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import Frame, by_case, frame
-from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.summary import summarise
@@ -22,7 +21,7 @@ from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
 
 
-def series(sessions: Mapping[int, SessionData], metrics: Metrics = METRICS) -> Series:
+def series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
     """Compute what the sessions of a series say, by size. At least one is there, and each has an
     experiment."""
     sizes = tuple(sorted(sessions))

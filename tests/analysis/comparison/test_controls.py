@@ -3,9 +3,9 @@ from collections.abc import Callable
 import pytest
 
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Ratio
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

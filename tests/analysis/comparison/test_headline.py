@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Column, Headline, Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]

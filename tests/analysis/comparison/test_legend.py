@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from swarm_bench.analysis.comparison.legend import variation
-from swarm_bench.analysis.metrics.catalogue import METRICS
-from swarm_bench.analysis.summary import summarise
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.report import Indexing, Ratios
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.reports.markdown import render
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]

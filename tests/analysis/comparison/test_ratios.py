@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Column, Ratio, Ratios
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
+from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"

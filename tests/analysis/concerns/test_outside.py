@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.report.report import Report
+from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
 
 

@@ -9,9 +9,10 @@ import pytest
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns.concern import warned
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.summary import summarise
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import SessionData
+from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_swarm, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
@@ -76,7 +77,7 @@ def test_each_kind_has_a_case() -> None:
 def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
     data = CASES[name]()
     (kind,) = [one for one in tool_concerns.KINDS if one.__name__ == name]
-    warnings = list(warned(Selection(data), kind))
+    warnings = list(warned(Selection(data, METRICS), kind))
     assert warnings
     found = summarise(data)
     assert set(warnings) <= set(found.warnings)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
-from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.noise.formulas import detectable
 from swarm_bench.core.report.calibration import Calibration, Noise
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.reports import calibration
 
 Make = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

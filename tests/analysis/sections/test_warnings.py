@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
+from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]

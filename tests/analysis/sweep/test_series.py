@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.sweep.series import series
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.reports.series import render_series
+from tests.builders.reports import series
 
 Make = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.summary import summarise
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
+from tests.builders.reports import summarise
 
 HAND_MADE = Path(__file__).parent / "data" / "script"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from swarm_bench.analysis.comparison.compared import RATIOS as COMPARED
-from swarm_bench.analysis.dictionary_counters import FEEDBACK, SERVICE
-from swarm_bench.analysis.metrics.catalogue import METRICS
-from swarm_bench.analysis.metrics.swarm_dictionary import SWARM
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.dictionary_counters import FEEDBACK, SERVICE
+from swarm_bench.benchmarks.swarm.metrics.swarm_dictionary import SWARM
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Key
 

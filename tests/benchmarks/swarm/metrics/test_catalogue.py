@@ -1,22 +1,19 @@
 """A metric is declared in one place, and whatever shows it names its key."""
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.metrics.catalogue import METRICS
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
-from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.reference import metric_table
+from tests.builders.sessions import make_session, make_trial
 
-Trial = Callable[..., TrialRecord]
-Session = Callable[..., SessionData]
-SOURCE = Path(__file__).parents[3] / "swarm_bench"
+SOURCE = Path(__file__).parents[4] / "swarm_bench"
 SUBAGENTS = Metric(
     key="subagents",
     title="Sub-agents",
@@ -31,8 +28,9 @@ SUBAGENTS = Metric(
 
 
 @pytest.fixture
-def page(trial: Trial, session: Session) -> str:
-    data = session(trial(subagents=3), trial(agent=2, subagents=4), trial("canopy"))
+def page() -> str:
+    trials = (make_trial(subagents=3), make_trial(agent=2, subagents=4), make_trial("canopy"))
+    data = make_session(*trials)
     return render(summarise(data, Metrics((*METRICS, SUBAGENTS))))
 
 
@@ -56,8 +54,8 @@ def test_and_a_column_of_the_trials_if_it_says_so(page: str) -> None:
     ]
 
 
-def test_and_a_line_on_the_page_of_each_trial(trial: Trial) -> None:
-    shown = render_page(Metrics((*METRICS, SUBAGENTS)), trial(subagents=3), "x")
+def test_and_a_line_on_the_page_of_each_trial() -> None:
+    shown = render_page(Metrics((*METRICS, SUBAGENTS)), make_trial(subagents=3), "x")
     assert "- **Sub-agents:** 3\n" in shown
 
 
@@ -75,7 +73,7 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
     elsewhere = [
         path.relative_to(SOURCE)
         for path in SOURCE.rglob("*.py")
-        if path.parent != SOURCE / "analysis" / "metrics"
+        if path.parent != SOURCE / "benchmarks" / "swarm" / "metrics"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         if node.func.id == "Metric"
