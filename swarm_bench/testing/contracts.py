@@ -12,12 +12,15 @@ from swarm_bench.core.ports import (
     Capabilities,
     Message,
     Model,
+    Probe,
+    ProbePlace,
     ScoreContext,
     Scorer,
     ToolSpec,
 )
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.core.treatment.counting import ToolCalls, Transcripts
 
 HOSTILE_OUTPUT: tuple[bytes, ...] = (
     b"",
@@ -86,6 +89,29 @@ def check_scorer(scorer: Scorer) -> None:
             _expect(scores == scorer.score(context), "the same answer has the same scores")
     except ScoreRefused as error:
         _expect(False, f"the scores of {scorer.name} can be recorded: {error}")
+
+
+async def check_probe(probe: Probe, folder: Path) -> None:
+    """A probe reads nothing where its tool never was, its differences are figures of the counters
+    that it states, and it expects nothing of an agent that called nothing.
+
+    `folder` is an empty folder: a workspace without the tool.
+    """
+    _expect(bool(probe.name), "a probe has a name")
+    _expect(probe.file.endswith("-metrics") and "/" not in probe.file, "its file ends in -metrics")
+    place = ProbePlace(workspace=folder, service_url=None)
+    reading = await probe.snapshot(place) if probe.reads(place) else None
+    _expect(reading is None, "snapshot() gives nothing where the tool made no counters")
+    _expect(probe.difference(None, None) is None, "without a reading there is no difference")
+    nouns = set(probe.counters.nouns)
+    _expect(set(probe.counters.telling) <= nouns, "the telling counters have nouns")
+    for name in ("", "mcp__x__y", "mcp__" + "x" * 1000):
+        calls = {name: ToolCalls(answered=0)}
+        shown = Transcripts(calls=calls, services=(), external=False, counts={})
+        for key, expected in probe.expected(shown).items():
+            _expect(key in nouns, f"{key} is one of its counters")
+            bounds = (expected.plain, expected.low, expected.high)
+            _expect(bounds == (0, 0, 0), f"without calls {key} is 0")
 
 
 def check_model(model: Model) -> None:

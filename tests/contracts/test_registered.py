@@ -7,9 +7,10 @@ import pytest
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
 from swarm_bench.core import registry
-from swarm_bench.core.ports import Scorer, TakesArgument
+from swarm_bench.core.ports import Probe, Scorer, TakesArgument
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
-from swarm_bench.testing.contracts import check_agent, check_model, check_scorer
+from swarm_bench.retrieval.probes.registered import SHIPPED
+from swarm_bench.testing.contracts import check_agent, check_model, check_probe, check_scorer
 
 AGENTS = [
     plugin.name
@@ -31,6 +32,12 @@ def test_scorers(scorer: Scorer) -> None:
 
 def test_the_adapter_knows_the_models_of_its_program() -> None:
     assert list(MODELS) == [MODEL] == [DEFAULT]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("probe", SHIPPED.values(), ids=SHIPPED)
+async def test_probes(probe: Probe, tmp_path: Path) -> None:
+    await check_probe(probe, tmp_path)
 
 
 @pytest.mark.parametrize("name", MODELS)
