@@ -27,6 +27,7 @@ check: $(READY)  ## format, lint, types, contracts of imports and files, size bu
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/budgets.py
 	$(BIN)/python .ci/opening.py
+	$(BIN)/python .ci/names.py
 
 fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .

@@ -12,7 +12,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Described
 from swarm_bench.models.rehearsal.faults import FAULTS
-from swarm_bench.retrieval.canopy.backends import find_program, is_embedded
+from swarm_bench.retrieval.canopy.backends import SERVICE, find_program, is_embedded
 from swarm_bench.retrieval.modes import mode as modes
 
 __all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
@@ -56,7 +56,7 @@ def _with_canopy(listing: Listing) -> Listing:
     try:
         found = [find_program("canopy-mcp", options.canopy_mcp)]
         if mode.services:
-            found.append(find_program("canopy-service", options.canopy_service))
+            found.append(find_program(SERVICE, options.canopy_service))
     except SwarmBenchError as error:
         return replace(listing, problem=str(error))
     runs = ["the embedded one" if is_embedded(program) else str(program) for program in found]

@@ -8,6 +8,7 @@ from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.report.report import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
+from swarm_bench.retrieval.canopy.backends import is_stand_in
 
 _SHOWN_RUNS = 6
 _INDEX = {
@@ -167,7 +168,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "the tool is connected and called, what it sends and how long that takes; they do not "
             "show what a model would make of it, nor that it saves anything."
         )
-    embedded = [trial.backend for trial in trials if "embedded canopy" in (trial.backend or "")]
+    embedded = [trial.backend for trial in trials if is_stand_in(trial.backend)]
     if embedded:
         part = "is in part" if any(" with " in (name or "") for name in embedded) else "is"
         found.append(

@@ -17,7 +17,7 @@ from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.canopy.backends import find_program
+from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
 from swarm_bench.retrieval.greeting import Greeting
@@ -69,7 +69,7 @@ def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
     return Asking(
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
-            "canopy-service": find_program("canopy-service", settings.canopy_service),
+            SERVICE: find_program(SERVICE, settings.canopy_service),
         },
         user_environment=resolved.environment,
         agent_env=agent_env,
@@ -176,7 +176,7 @@ async def _check_service(asking: Asking) -> Check:
         try:
             own = started_service(command, log=log, secrets=asking.secrets())
             async with running_service(url) if url else own as one:
-                name = await one.implementation() or "canopy-service"
+                name = await one.implementation() or SERVICE
                 took = await exercise(one, work)
         except HarnessError as error:
             found = without_log(error, log)

@@ -10,7 +10,7 @@ from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Mode, Program
-from swarm_bench.retrieval.canopy.backends import embedded_label, is_embedded
+from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
 from swarm_bench.retrieval.canopy.service import started_service, without_log
 from swarm_bench.retrieval.greeting import Greeting, Greetings
 from swarm_bench.retrieval.modes.mode import check_filling, uses
@@ -128,7 +128,7 @@ def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
         return client
     if asking.service_url is not None:
         return Program(name=f"{client.label} with the service at --service-url", path=client.path)
-    service = asking.programs["canopy-service"]
+    service = asking.programs[SERVICE]
     if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
         return client
     name = embedded_label() if is_embedded(service) else str(service)

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.clone.preparing import Site, prepare, tear_dow
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.canopy.backends import is_embedded
+from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
 from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.canopy.own_service import new_key, sends_key, service_command
 from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
@@ -98,7 +98,7 @@ class Asking:
         """Starts a service that no agent will ask, and only the servers of `mode` beside us; `home`
         are variables that lead into its own."""
         return service_command(
-            self.programs["canopy-service"],
+            self.programs[SERVICE],
             work=self.homes.work,
             env={**small_environment(self.user_environment), **home},
             tag=f"{TAG_BEGIN}-service-{uuid4().hex}",

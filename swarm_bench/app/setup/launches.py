@@ -10,6 +10,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Launch
 from swarm_bench.reports.plan.commands import Launches
+from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes.mode import uses
 from swarm_bench.retrieval.modes.secret_words import without_secret_parts
 from swarm_bench.runtime.environment import small_environment
@@ -49,5 +50,5 @@ def _programs(ready: Prepared) -> Mapping[str, str]:
     if any(uses(mode, "canopy_mcp") for mode in ready.experiment.modes):
         used.add("canopy-mcp")
     if ready.experiment.service_url:
-        used.discard("canopy-service")
+        used.discard(SERVICE)
     return {name: str(path) for name, path in ready.programs.items() if name in used}

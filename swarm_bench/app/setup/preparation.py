@@ -37,7 +37,7 @@ from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Progra
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
 from swarm_bench.engine.plan import draw_order
-from swarm_bench.retrieval.canopy.backends import find_program
+from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.canopy.service import running_service
 from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.probes.registered import SHIPPED, counters_stored, probes_of
@@ -204,7 +204,7 @@ def _choose(
         program=program_of(agent, resolved, old),
         programs={
             "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
-            "canopy-service": find_program("canopy-service", settings.canopy_service),
+            SERVICE: find_program(SERVICE, settings.canopy_service),
         },
         probes=probes_of(every) if starts else SHIPPED,
     )

@@ -18,6 +18,7 @@ from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes import mode as modes
 from swarm_bench.retrieval.modes.secret_words import without_secret_parts
 from swarm_bench.retrieval.modes.started import command_lines
@@ -163,7 +164,7 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
     "resume": _resume,
     "service_url": _service,
     "canopy_mcp": _program("canopy-mcp"),
-    "canopy_service": _program("canopy-service"),
+    "canopy_service": _program(SERVICE),
 }
 """Options that ask for something when a file sets them, for some values. All others are numbers,
 choices, and places for output."""

@@ -27,6 +27,7 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ProbePlace
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
 from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
@@ -129,7 +130,7 @@ class SwarmRun:
             run, mode = self._swarm.run, self._mode.name
             folder = kit.folder.make_mode_folder(kit.experiment, run, mode)
             command = service_command(
-                kit.programs["canopy-service"],
+                kit.programs[SERVICE],
                 work=kit.work,
                 env=kit.environment(self._home),
                 tag=f"{kit.experiment.session}/service/{self._swarm.id}",

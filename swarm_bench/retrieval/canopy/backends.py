@@ -7,10 +7,13 @@ from pathlib import Path
 
 from swarm_bench.core.errors import ConfigError
 
+SERVICE = "canopy-service"
+"""Its program, and its name in mode files."""
 EMBEDDED = {
     "canopy-mcp": "swarm-bench-canopy-mcp",
-    "canopy-service": "swarm-bench-canopy-service",
+    SERVICE: "swarm-bench-canopy-service",
 }
+_STAND_IN = "embedded canopy"
 
 
 FAMILY = frozenset(
@@ -55,7 +58,12 @@ def find_program(name: str, override: str | None) -> Path:
 
 def embedded_label() -> str:
     """How the stand-in names itself, so that nobody takes its figures for canopy's."""
-    return f"swarm-bench embedded canopy {version('swarm-bench')}"
+    return f"swarm-bench {_STAND_IN} {version('swarm-bench')}"
+
+
+def is_stand_in(label: str | None) -> bool:
+    """Whether a back end, as records name it, is the one that comes with us."""
+    return _STAND_IN in (label or "")
 
 
 def is_embedded(program: Path) -> bool:

@@ -11,6 +11,7 @@ import anyio
 from anyio.abc import Process
 
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
+from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.own_service import API_KEY
 from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
@@ -157,7 +158,7 @@ class Service:
 
 
 def _is_canopy(status: Mapping[str, Any]) -> bool:
-    return status.get("service") == "canopy-service"
+    return status.get("service") == SERVICE
 
 
 def _nobody_at(url: str) -> str:

@@ -18,8 +18,6 @@ from math import inf
 
 from swarm_bench.core.treatment.counting import Expected, ToolCalls, numbered
 
-SERVICE = "canopy-service"
-"""The name of its service, in mode files."""
 _KINDS = {"canopy_query": "queries", "canopy_evidence_pack": "packs", "canopy_expand": "expands"}
 _UNCOUNTED = ("canopy_status", "canopy_index", "canopy_invalidate", "canopy_agent_readme")
 

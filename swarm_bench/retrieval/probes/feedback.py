@@ -14,7 +14,8 @@ import anyio
 from swarm_bench.core.ports import ProbePlace
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, Transcripts
-from swarm_bench.retrieval.probes.canopy_counting import SERVICE, Calls, database_counts
+from swarm_bench.retrieval.canopy.backends import SERVICE
+from swarm_bench.retrieval.probes.canopy_counting import Calls, database_counts
 from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.untrusted import read_inside

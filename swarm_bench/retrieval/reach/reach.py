@@ -8,7 +8,7 @@ from typing import Any
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.retrieval.canopy.backends import FAMILY
+from swarm_bench.retrieval.canopy.backends import FAMILY, SERVICE
 from swarm_bench.retrieval.modes.mode import render_servers, uses
 from swarm_bench.retrieval.probes.registered import counters_of
 from swarm_bench.retrieval.reach.command_lines import command_of
@@ -70,7 +70,7 @@ def reach_of(
     own = given[mode]
     # Of several modes that give the same, the first one is named.
     others = [(name, one) for name, one in reversed(given.items()) if name != mode]
-    asks = "canopy-service" in experiment.mode(mode).services
+    asks = SERVICE in experiment.mode(mode).services
     services = [one.name for one in experiment.modes if gives_canopy(one) and one.name != mode]
     return Reach(
         programs={key: name for name, one in others for key in one.programs - own.programs},
