@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import SafeConstructor
 
 from swarm_bench.config.text_file import LARGEST, read_text
 from swarm_bench.core.errors import ConfigError
@@ -56,7 +57,7 @@ def read_located(path: Path, kind: str) -> Located:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _check(path, root)
-        content = yaml.safe_load(text)
+        content = None if root is None else SafeConstructor().construct_document(root)
     except UNREADABLE as error:
         marked = error if isinstance(error, yaml.MarkedYAMLError) else None
         line = f":{marked.problem_mark.line + 1}" if marked and marked.problem_mark else ""
@@ -141,5 +142,6 @@ def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
         return node.value[part] if part < len(node.value) else None
     if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == part), None)
+        # The last one: of what stands there twice it counts, and merged keys stand before it.
+        return next((value for key, value in reversed(node.value) if key.value == part), None)
     return None

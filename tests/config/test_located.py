@@ -69,3 +69,11 @@ def test_an_alias_is_as_good_as_what_it_names(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("a: &a {b: 1}\nc: [*a, *a]\nd: {<<: *a}\n", encoding="utf-8")
     one = {"b": 1}
     assert read_located(tmp_path / "x.yaml", "x").content == {"a": one, "c": [one, one], "d": one}
+
+
+def test_a_merged_key_has_the_line_where_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: &a\n  b: 1\n  c: 2\nd:\n  <<: *a\n  b: 3\n", encoding="utf-8")
+    located = read_located(path, "x")
+    assert located.content == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
+    assert [located.line(("d", key)) for key in "bc"] == [6, 3]
