@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swarm_bench.core.figures import total
 from swarm_bench.core.status import Cause
 
 StopReason = Literal["timeout", "output-limit", "turn-limit"]
@@ -42,16 +43,11 @@ class Usage:
         """The sum. A figure that one of them lacks is missing in it, and all are without any."""
         given = list(usages)
         return cls(
-            input=_sum([usage.input for usage in given]),
-            cache_read=_sum([usage.cache_read for usage in given]),
-            cache_create=_sum([usage.cache_create for usage in given]),
-            output=_sum([usage.output for usage in given]),
+            input=total(usage.input for usage in given),
+            cache_read=total(usage.cache_read for usage in given),
+            cache_create=total(usage.cache_create for usage in given),
+            output=total(usage.output for usage in given),
         )
-
-
-def _sum(figures: list[int | None]) -> int | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) if known and len(known) == len(figures) else None
 
 
 @dataclass(frozen=True, kw_only=True)

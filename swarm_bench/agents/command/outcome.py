@@ -22,6 +22,7 @@ from swarm_bench.agents.command.places import (
 from swarm_bench.agents.reading.commands import some
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 
@@ -82,7 +83,7 @@ def _usage(tokens: Tokens, material: Material) -> Usage:
     create = first_count(tokens.cache_create, material)
     if tokens.input_includes_cached:
         cached = [read, create] if tokens.cache_create else [read]
-        within = _sum(cached)
+        within = total(cached)
         sent = None if sent is None or within is None else count_of(sent - within)
     return Usage(input=sent, cache_read=read, cache_create=create, output=output)
 
@@ -178,12 +179,3 @@ def _common_name(mcp: str, name: str, material: Material) -> str:
         mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
     )
     return f"mcp__{found['server']}__{found['tool']}" if found else name
-
-
-def _sum(figures: Iterable[int | None]) -> int | None:
-    known, total = 0, 0
-    for figure in figures:
-        if figure is None:
-            return None
-        known, total = known + 1, total + figure
-    return total if known else None

@@ -12,6 +12,7 @@ from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment, JSONPathEr
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
+from swarm_bench.core.figures import total
 
 PATIENCE = 1.0
 """Seconds of computing for one pattern in all that an agent left: a text can be made to keep a
@@ -138,10 +139,8 @@ class Place(BaseModel):
             return len(values) if self._can_be_counted(material) else None
         numbers = [_number(value) for value in values]
         chosen = {"sum": numbers, "first": numbers[:1]}.get(self.take, numbers[-1:])
-        known = [number for number in chosen if number is not None]
-        if not known or len(known) < len(chosen):
-            return None
-        return None if self.zero_is_missing and sum(known) == 0 else sum(known)
+        whole = total(chosen)
+        return None if self.zero_is_missing and whole == 0 else whole
 
     def _can_be_counted(self, material: Material) -> bool:
         """Nothing found in nothing is not 0."""
