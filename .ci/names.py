@@ -29,7 +29,6 @@ ALLOWED: dict[str, dict[str, str]] = {
     "analysis/concerns/clones.py": {"swarm": _NOUN},
     "analysis/concerns/tools.py": {"swarm": _NOUN},
     "analysis/sections/head.py": {"ab": _DESIGN},
-    "analysis/selection.py": {"baseline": "folders of canopy's script say it in no other way"},
     "analysis/summary.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
     "app/doctor/tools.py": {"service": "a row of doctor"},
     "app/report.py": {"calibrate": _DESIGN},

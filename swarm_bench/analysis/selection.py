@@ -181,7 +181,7 @@ class Selection:
         experiment = self.data.experiment
         if experiment and mode in {one.name for one in experiment.modes}:
             return bool(experiment.mode(mode).servers)
-        return mode != "baseline"
+        return mode not in self.data.without_tool
 
     def is_placebo(self, mode: str) -> bool:
         """Whether the tools of the mode answer with irrelevant places on purpose."""

@@ -243,6 +243,8 @@ class SessionData:
     """Trials that the plan has, by mode; empty when there is no plan."""
     head: Mapping[str, str] = field(default_factory=dict)
     """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
+    without_tool: frozenset[str] = frozenset()
+    """Modes that give no tool, in a folder that canopy's script wrote."""
     audit: Audit | None = None
     planted: tuple[str, ...] = ()
     """Names of what was put in the place of the session's files, and was set aside."""

@@ -22,7 +22,8 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _AGENT_FILE = re.compile(r"agent-(\d{1,6})\.json")
 _LOCAL, _SHARED = FeedbackProbe.name, ServiceMetricsProbe.name
 _TOOL_MODES = {"canopy": (_LOCAL,), "canopy-service": (_LOCAL, _SHARED)}
-_MODES = ("baseline", *_TOOL_MODES)
+_REFERENCE = "baseline"
+_MODES = (_REFERENCE, *_TOOL_MODES)
 _FEEDBACK = "local-feedback-metrics.json"
 _SERVICE = "service-metrics.json"
 
@@ -104,6 +105,7 @@ def read_script_folder(path: Path) -> SessionData:
         swarms=tuple(_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)),
         planned=dict.fromkeys(modes, agents) if agents else {},
         head=head,
+        without_tool=frozenset({_REFERENCE}),
         warnings=tuple(reading.warnings),
         audit=Audit(differing=reading.differing),
     )
