@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import spending, times
 from swarm_bench.analysis.concerns.concern import Concern
-from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.session.records import TrialRecord
 
@@ -16,9 +15,11 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
     trials, selection = treated.compared, treated.selection
     titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for metric in (*times(selection), *spending(selection)):
-        if metric.key == "result_lines":  # of an answer, and that there is none is said elsewhere
+        read = metric.read
+        # That there is no answer, and so no line of one, is said elsewhere.
+        if read is None or metric.key == "result_lines":
             continue
-        without = [n for n, row in enumerate(frame(trials, metric)) if row.value is None]
+        without = [n for n, value in enumerate(map(read, trials)) if value is None]
         if 0 < len(without) < len(trials):
             titles[tuple(without)].append(metric.title)
     for numbers, metrics in titles.items():

@@ -1,6 +1,7 @@
 """Where metrics are read: a key of a trial's record, or a counter of a swarm's."""
 
 from math import isfinite
+from operator import attrgetter
 
 from swarm_bench.core.metric import ReadSwarm, ReadTrial
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
@@ -8,12 +9,7 @@ from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 
 def field(key: str) -> ReadTrial:
     """Read a figure under its key in the record."""
-
-    def read(trial: TrialRecord) -> float | None:
-        value: float | None = getattr(trial, key)
-        return value
-
-    return read
+    return attrgetter(key)
 
 
 def by_name(key: str) -> ReadTrial:
