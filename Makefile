@@ -28,6 +28,7 @@ check: $(READY)  ## format, lint, types, contracts of imports and files, size bu
 	$(BIN)/python .ci/budgets.py
 	$(BIN)/python .ci/opening.py
 	$(BIN)/python .ci/names.py
+	$(BIN)/python .ci/words.py
 
 fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .

@@ -1,0 +1,89 @@
+"""Names say what a thing is. The words below say nothing of it, and sentences to users have the
+field's terms: `continue` for "go on", `fix` for "mend", `omit` for "leave it out".
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path("swarm_bench")
+NAMES = frozenset(
+    {"found", "given", "said", "told", "words", "known", "left", "place", "one", "so", "seen"}
+)
+"""Refused as a whole name of a variable, an argument, an attribute, a function or a class."""
+PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", "leave them out")
+"""Refused in strings that are no docstrings."""
+PENDING: tuple[str, ...] = (
+    "agents",
+    "analysis",
+    "app",
+    "benchmarks",
+    "cli",
+    "config",
+    "core",
+    "engine",
+    "importers",
+    "models",
+    "programs",
+    "reports",
+    "retrieval",
+    "runtime",
+    "scoring",
+    "testing",
+)
+"""Folders that are still to be reworded."""
+_PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
+
+
+def breaches(folder: Path) -> Iterator[str]:
+    """Give one line for each name and each sentence that is refused."""
+    for path in sorted(folder.rglob("*.py")):
+        if path.relative_to(folder).parts[0] in PENDING:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for line, name in _names(tree):
+            if name.strip("_").lower() in NAMES:
+                yield f"{path}:{line}: {name}: name it by what it is; see .ci/words.py"
+        for line, text in _sentences(tree):
+            if match := _PHRASE.search(text):
+                yield f"{path}:{line}: {match[0]!r}: see .ci/words.py"
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.ClassDef(name=name):
+                yield node.lineno, name
+
+
+def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Give the strings of a module that are no documentation."""
+    documentation = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in documentation:
+            yield node.lineno, node.value
+
+
+def main() -> int:
+    """Print every breach; 1 when there is one."""
+    lines = list(breaches(PACKAGE))
+    for line in lines:
+        print(line)
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
