@@ -38,7 +38,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "app/setup/sizes.py": {"ab": _DESIGN},
     "app/telling.py": {"scout": "a hint for the default agent"},
     "app/trust/parts.py": {"service": "a part of a digest that is remembered"},
-    "benchmarks/swarm/swarm.py": {"service": "a step of the live view"},
+    "benchmarks/swarm/running/swarm.py": {"service": "a step of the live view"},
     "cli/ab.py": {"ab": _DESIGN},
     "cli/calibrate.py": {"calibrate": _DESIGN},
     "cli/compare.py": {"swarm": _DESIGN},

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
-from swarm_bench.benchmarks.swarm.kit import Kit
-from swarm_bench.benchmarks.swarm.overhead import EmptyPrompts
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_overhead, replay_swarm
-from swarm_bench.benchmarks.swarm.swarm import SwarmRun
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.overhead import EmptyPrompts
+from swarm_bench.benchmarks.swarm.running.swarm import SwarmRun
 from swarm_bench.engine.heads import Head
 from swarm_bench.engine.session import Work, run_session
 

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 
 from swarm_bench.benchmarks.swarm.clone.preparing import Site, call, prepare, tear_down
-from swarm_bench.benchmarks.swarm.kit import Kit
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.events import Trouble
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.runtime.files import write_whole

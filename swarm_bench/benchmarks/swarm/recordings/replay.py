@@ -8,13 +8,13 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.swarm import counters
-from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running import counters
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.trial import TrialRun
 from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.recording import Recorded, RecordedTrial

@@ -11,7 +11,7 @@ import pytest
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.clone.preparing import Site, check_warm, prepare
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.kit import Kit
+from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
 from swarm_bench.core.session.experiment import (
     Experiment,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.events import Trouble
 from swarm_bench.core.ports import ProbePlace
 from swarm_bench.core.session.experiment import Mode

@@ -12,10 +12,10 @@ import pytest
 
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.trial import TrialRun
 from swarm_bench.core.events import Emit, TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer

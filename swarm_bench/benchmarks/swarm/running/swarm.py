@@ -11,16 +11,16 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from swarm_bench.benchmarks.swarm import counters
 from swarm_bench.benchmarks.swarm.authentication import turned_away
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
-from swarm_bench.benchmarks.swarm.kit import Kit
-from swarm_bench.benchmarks.swarm.overhead import EmptyPrompts
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.proof import amended, prove
-from swarm_bench.benchmarks.swarm.story import Story
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running import counters
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.overhead import EmptyPrompts
+from swarm_bench.benchmarks.swarm.running.story import Story
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.trial import TrialRun
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import StepStarted, Trouble
 from swarm_bench.core.outcome import Outcome

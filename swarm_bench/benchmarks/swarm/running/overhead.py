@@ -13,10 +13,10 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.trial import TrialRun
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Task, stable_id

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.kit import Kit
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Ran, left_by, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
-from swarm_bench.benchmarks.swarm.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.watch import Watch
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.watch import Watch
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed
 from swarm_bench.core.events import TrialActive, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.outcome import (
