@@ -21,7 +21,6 @@ PENDING: tuple[str, ...] = (
     "app",
     "benchmarks",
     "cli",
-    "config",
     "core",
     "engine",
     "importers",

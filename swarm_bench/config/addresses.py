@@ -10,12 +10,12 @@ _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\
 
 
 def without_logins(text: str) -> str:
-    """The text with every address in it as anyone may see it."""
+    """Return the text with every address in it as anyone may see it."""
     return _PARAMETER.sub(_shown, _LOGIN.sub("", text))
 
 
 def logins(text: str) -> list[re.Match[str]]:
-    """Those of all addresses in the text, as the group `login`: `user:password`, or a token."""
+    """Find the logins of all addresses, as the group `login`: `user:password`, or a token."""
     return list(_LOGIN.finditer(text))
 
 

@@ -35,7 +35,7 @@ class DotEnv:
     """Names that stand there without a `=`, and are not set."""
 
     def without(self, prefix: str) -> "DotEnv":
-        """Those that have a value, and a name that does not begin with `prefix`, in any case."""
+        """Keep those that have a value, and a name without `prefix`, in any case."""
 
         def others(variables: Mapping[str, str]) -> dict[str, str]:
             return {
@@ -79,17 +79,17 @@ def check_plain(options: Mapping[str, str]) -> None:
 
 
 def _filled(written: Mapping[str, str]) -> dict[str, str]:
-    """The variables with those before them and those of the environment filled in. Raises
-    `ConfigError` before a value grows too long, as one does that doubles the one before."""
+    """Fill in the variables before each, and those of the environment. Raises `ConfigError`
+    before a value grows too long, as it does when each doubles the previous."""
     filled: dict[str, str] = {}
-    known = ChainMap(filled, os.environ)
-    left = LARGEST_FILLED
+    variables = ChainMap(filled, os.environ)
+    remaining = LARGEST_FILLED
     for name, value in written.items():
         parts: list[str] = []
         for atom in parse_variables(value):
-            parts.append(atom.resolve(known))
-            left -= len(parts[-1])
-            if left < 0:
+            parts.append(atom.resolve(variables))
+            remaining -= len(parts[-1])
+            if remaining < 0:
                 size = f"{LARGEST_FILLED // 1024} KiB"
                 raise ConfigError(
                     f"The values in {FILE} are more than {size} once ${{NAME}} is filled in, "

@@ -27,10 +27,10 @@ class Located:
     content: object
     root: yaml.Node | None
 
-    def line(self, place: Sequence[int | str]) -> int:
-        """The line, from 1, of the node at `place`, or of the nearest one around it."""
+    def line(self, path: Sequence[int | str]) -> int:
+        """Return the line, from 1, of the node at `path`, or of the nearest node around it."""
         node, line = self.root, 1
-        for part in place:
+        for part in path:
             node = _child(node, part)
             if node is None:
                 break
@@ -38,7 +38,7 @@ class Located:
         return line
 
     def duplicate_keys(self) -> Iterator[tuple[int, str]]:
-        """The first key of each mapping that appears in it twice, with its line."""
+        """Yield the first key of each mapping that appears in it twice, with its line."""
         nodes = [self.root] if self.root else []
         while nodes:
             node = nodes.pop()
@@ -48,7 +48,7 @@ class Located:
 
 
 def read_located(path: Path, kind: str) -> Located:
-    """The content of a YAML file; `kind` is what a person calls such a file.
+    """Read a YAML file; `kind` is what a person calls such a file.
 
     Raises `ConfigError` naming the file, and the line where it is no YAML, says a key twice, or has
     an alias of what it stands in.
@@ -69,7 +69,7 @@ def read_located(path: Path, kind: str) -> Located:
 
 
 def located_json(text: str) -> Located | None:
-    """The lines of a JSON text, without its content; `None` where they cannot be told."""
+    """Locate the lines of a JSON text, without its content; `None` if that is not possible."""
     try:
         # JSON is YAML, but for its tabs, which can only stand between its parts.
         root = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
@@ -80,16 +80,16 @@ def located_json(text: str) -> Located | None:
 
 def json_object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[str, Any]:
     """Make an object of JSON. Adds its keys that appear twice: only the last would count."""
-    seen = set[str]()
+    names = set[str]()
     for key, _ in pairs:
-        if key in seen:
+        if key in names:
             duplicates.append(key)
-        seen.add(key)
+        names.add(key)
     return dict(pairs)
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:
-    """Raises `ConfigError` for what YAML takes and nobody means."""
+    """Raise `ConfigError` for what YAML takes and nobody means."""
     sizes = dict[int, int | None]()
     """Of the nodes that were visited, by their ids; `None` while one is being visited."""
 
@@ -115,18 +115,18 @@ def _check(path: Path, root: yaml.Node | None) -> None:
         visit(root)
 
 
-def _wrong(path: Path, node: yaml.Node, words: str) -> ConfigError:
-    return ConfigError(f"{path}:{node.start_mark.line + 1}: {words}")
+def _wrong(path: Path, node: yaml.Node, problem: str) -> ConfigError:
+    return ConfigError(f"{path}:{node.start_mark.line + 1}: {problem}")
 
 
 def _duplicate_key(node: yaml.Node) -> yaml.ScalarNode | None:
-    """The first key that its mapping already has; YAML itself would take the later one."""
-    seen = set[str]()
+    """Return the first key that its mapping already has; YAML itself would take the later."""
+    names = set[str]()
     for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
-            if key.value in seen:
+            if key.value in names:
                 return key
-            seen.add(key.value)
+            names.add(key.value)
     return None
 
 

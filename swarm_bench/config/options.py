@@ -48,7 +48,7 @@ class Settings:
     repo: Annotated[Folder, Option("Git checkout or plain folder to work on.")] = Path()
     modes: Annotated[
         list[str],
-        Before(written.words),
+        Before(written.names),
         After(written.not_empty),
         Option(
             "Names of modes, or paths to mode files; the first one is the reference.",
@@ -86,7 +86,7 @@ class Settings:
     )
     model: Annotated[
         Annotated[str, After(written.model)] | None,
-        Option("Model that the agent is told to use; 'rehearsal' asks none and costs nothing."),
+        Option("Model that the agent is to use; 'rehearsal' asks none and costs nothing."),
     ] = None
     agent_arg: Annotated[
         Arguments,
@@ -121,8 +121,8 @@ class Settings:
         list[ControlKind],
         Before(written.controls),
         Option(
-            "Add arms to each tool mode: told the same without a tool (instructions, also without "
-            "a word), or with tools that answer with irrelevant places (placebo).",
+            "Add arms to each tool mode: with its instructions but no tool (instructions, also "
+            "without a word), or with tools that answer with irrelevant places (placebo).",
             metavar="[instructions] [placebo]",
             several=True,
             bare="instructions",
@@ -166,7 +166,7 @@ class Settings:
     resume: Annotated[
         str | None,
         Option(
-            "Go on with a session, or extend it; the newest one without DIR.",
+            "Continue a session, or extend it; the newest one without DIR.",
             metavar="[DIR]",
             bare="",
         ),
@@ -178,7 +178,7 @@ class Settings:
     include: Annotated[
         Arguments,
         Option(
-            "Take files along that --dirty or a plain folder leaves out: keys, large ones.",
+            "Take files along that --dirty or a plain folder omits: keys, large ones.",
             metavar="PATTERN",
         ),
     ] = field(default_factory=list)
@@ -197,7 +197,7 @@ class Settings:
     canopy_service: str | None = None
 
 
-NAMES = tuple(one.name for one in fields(Settings))
+NAMES = tuple(option.name for option in fields(Settings))
 """Of the fields. `continue` cannot name a field of Python's; there it is `resume`."""
 
 
@@ -228,16 +228,16 @@ class Setting(NamedTuple):
 def command_line(benchmark: str) -> Iterator[Setting]:
     """Yield the settings that are options of a benchmark's command, in the order of its help."""
     defaults = Settings(**DEFAULTS[benchmark])
-    for one in fields(Settings):
-        for option in getattr(one.type, "__metadata__", ()):
+    for setting in fields(Settings):
+        for option in getattr(setting.type, "__metadata__", ()):
             if isinstance(option, Option):
                 yield Setting(
-                    name=one.name,
-                    flag=flag(one.name),
-                    kind=_kind(one.type),
+                    name=setting.name,
+                    flag=flag(setting.name),
+                    kind=_kind(setting.type),
                     help=option.help,
                     metavar=option.metavar,
-                    default=option.default or _as_typed(getattr(defaults, one.name)),
+                    default=option.default or _as_typed(getattr(defaults, setting.name)),
                     several=option.several,
                     bare=option.bare,
                 )

@@ -30,14 +30,16 @@ def without_closed(text: str) -> str:
     return _CLOSED.sub(" ", text)
 
 
-def check_placeholders(text: str, known: Collection[str]) -> None:
-    """Raise `ValueError` with a clause for a name that is unknown, and for a known one that does
-    not stand alone."""
+def check_placeholders(text: str, allowed: Collection[str]) -> None:
+    """Raise `ValueError` with a clause for a name that is not allowed, and for an allowed name
+    that does not stand alone."""
     for name in sorted(placeholders(text)):
-        if name not in known:
-            raise ValueError(f"has the placeholder {{{{ {name} }}}}; known are {', '.join(known)}")
+        if name not in allowed:
+            raise ValueError(
+                f"has the placeholder {{{{ {name} }}}}; known are {', '.join(allowed)}"
+            )
     for match in _CLOSED.finditer(text):
-        if match["first"] in known and match["rest"].strip():
+        if match["first"] in allowed and match["rest"].strip():
             raise ValueError(
                 f"has {match[0]}, which is not filled in; write {{{{ {match['first']} }}}} alone"
             )

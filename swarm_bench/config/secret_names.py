@@ -4,7 +4,7 @@ import re
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 """Words of `AWS_SECRET_ACCESS_KEY`, `X-Api-Key` and `accessToken`."""
-_WORDS = frozenset({
+_SECRET = frozenset({
     "key", "keys", "apikey", "token", "secret", "secrets", "password", "passwd", "passphrase",
     "passcode", "credential", "credentials", "authorization", "bearer", "jwt", "cookie", "sshpass",
 })  # fmt: skip
@@ -24,12 +24,12 @@ _ABOUT = frozenset({
 
 
 def names_secret(name: str) -> bool:
-    """Whether a value under this name must not be shown."""
-    words = [word.lower() for word in _PARTS.findall(name)]
-    while words and words[-1].isdigit():
-        words.pop()
-    if not words or words[-1] in _ABOUT:
+    """Tell whether a value under this name must not be shown."""
+    parts = [part.lower() for part in _PARTS.findall(name)]
+    while parts and parts[-1].isdigit():
+        parts.pop()
+    if not parts or parts[-1] in _ABOUT:
         return False
-    if len(words) > 1 and words[-1] in _LAST:
+    if len(parts) > 1 and parts[-1] in _LAST:
         return True
-    return any(word in _WORDS or word.endswith(_GLUED) for word in words)
+    return any(part in _SECRET or part.endswith(_GLUED) for part in parts)

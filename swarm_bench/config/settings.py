@@ -59,7 +59,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """The options, and the place each came from."""
+    """The options, and where each came from."""
 
     settings: Settings
     sources: Mapping[str, Source]
@@ -76,7 +76,7 @@ class Resolved:
     """`None` for a session that is alone."""
 
     def stored(self) -> dict[str, Setting]:
-        """As `experiment.json` keeps them."""
+        """Return them as `experiment.json` keeps them."""
         values = _SETTINGS.dump_python(self.settings, mode="json")
         values["agent_env"] = [_without_value(word) for word in self.settings.agent_env]
         return {
@@ -85,11 +85,11 @@ class Resolved:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The user's variables: those of this process, and below them what `.env` may add."""
+        """The user's variables: those of this process, then what `.env` may add."""
         return {**self.from_dotenv, **os.environ}
 
     def is_typed(self, name: str) -> bool:
-        """Whether the option stands on the command line of this call."""
+        """Tell whether the option stands on the command line of this call."""
         return self.sources[name] == "command line"
 
 
@@ -99,7 +99,7 @@ def _without_value(variable: str) -> str:
 
 
 def load(
-    given: Mapping[str, Any],
+    typed: Mapping[str, Any],
     *,
     config: Path | None = None,
     session: Mapping[str, Setting] | None = None,
@@ -112,7 +112,7 @@ def load(
     """
     dotenv, file = read_dotenv(), read_settings(config)
     layers: dict[Source, Mapping[str, Any]] = {
-        "command line": given,
+        "command line": typed,
         "session": {
             name: setting.value
             for name, setting in (session or {}).items()
@@ -141,7 +141,7 @@ def load(
 
 def _environment() -> dict[str, Any]:
     _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
-    return _ours(os.environ)
+    return _our_options(os.environ)
 
 
 def _dotenv(dotenv: DotEnv) -> dict[str, Any]:
@@ -152,57 +152,57 @@ def _dotenv(dotenv: DotEnv) -> dict[str, Any]:
             "--trust or set it in the environment"
         )
     _refuse_unknown(".env", names)
-    if bare := next(filter(_is_ours, sorted(dotenv.bare)), None):
+    if bare := next(filter(_has_prefix, sorted(dotenv.bare)), None):
         raise ConfigError(f".env has {bare} without a value; write {bare}=VALUE, or remove it")
-    check_plain({name: value for name, value in dotenv.written.items() if _is_ours(name)})
-    return _ours(dotenv.written)
+    check_plain({name: value for name, value in dotenv.written.items() if _has_prefix(name)})
+    return _our_options(dotenv.written)
 
 
-def _is_ours(name: str) -> bool:
+def _has_prefix(name: str) -> bool:
     return name.upper().startswith(PREFIX)
 
 
-def _ours(variables: Mapping[str, str]) -> dict[str, Any]:
-    """The options among variables; other programs keep theirs there too, without our prefix."""
+def _our_options(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options among variables; other programs keep theirs there too."""
     options = {
         name.upper().removeprefix(PREFIX).lower(): value
         for name, value in variables.items()
-        if _is_ours(name)
+        if _has_prefix(name)
     }
     return _fields({name: value for name, value in options.items() if name in _NAMES})
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`continue` cannot name a field of Python's; here it is `resume`."""
+    """Name them by the fields: `continue` cannot be one of Python's, and is `resume`."""
     return {"resume" if name == "continue" else name: value for name, value in options.items()}
 
 
-def _refuse_unknown(place: str, variables: Iterable[str]) -> None:
+def _refuse_unknown(origin: str, variables: Iterable[str]) -> None:
     for name in variables:
         option = name.upper().removeprefix(PREFIX).lower()
-        if _is_ours(name) and option not in _NAMES and name.upper() not in MARKS:
+        if _has_prefix(name) and option not in _NAMES and name.upper() not in MARKS:
             close = get_close_matches(option, sorted(_NAMES), n=1)
             advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"
             if option == "mode":
                 advice += " calibrate takes its one mode from that"
-            raise ConfigError(f"{place} sets {name.upper()}, which is no option; {advice}")
+            raise ConfigError(f"{origin} sets {name.upper()}, which is no option; {advice}")
 
 
 def _sentence(
     error: ValidationError, sources: Mapping[str, Source], file: SettingsFile
 ) -> UsageError:
-    """All options that are wrong, and all that the file has besides."""
-    clauses = (_clause(one, sources, file) for one in error.errors())
+    """List all options that are wrong, and all that is wrong in the file besides."""
+    clauses = (_clause(detail, sources, file) for detail in error.errors())
     return UsageError("; ".join(dict.fromkeys([*file.problems(_NAMES), *clauses])))
 
 
 def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFile) -> str:
     name = str(error["loc"][0])
-    place: str = sources.get(name, "default")
-    if place == "file":
-        place = file.place(written_name(name))
-    where = "" if place == "command line" else f" (from {place})"
-    given = error["input"]
-    if name == "agent_env" and isinstance(given, list):
-        given = [_without_value(str(word)) for word in given]
-    return f"{flag(name)} {plainly(given)}{where}: it {words_of(error)}"
+    origin: str = sources.get(name, "default")
+    if origin == "file":
+        origin = file.position(written_name(name))
+    where = "" if origin == "command line" else f" (from {origin})"
+    value = error["input"]
+    if name == "agent_env" and isinstance(value, list):
+        value = [_without_value(str(word)) for word in value]
+    return f"{flag(name)} {plainly(value)}{where}: it {words_of(error)}"

@@ -24,20 +24,20 @@ class SettingsFile:
     path: Path = FILE
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def place(self, name: str) -> str:
-        """File and line, as `swarm-bench.toml:3`."""
-        words = "[-_]".join(map(re.escape, name.split("_")))
-        key = re.compile(rf"[ \t]*(?:\[[ \t]*)?[\"']?{words}(?![\w-])")
+    def position(self, name: str) -> str:
+        """Return file and line, as `swarm-bench.toml:3`."""
+        name_pattern = "[-_]".join(map(re.escape, name.split("_")))
+        key = re.compile(rf"[ \t]*(?:\[[ \t]*)?[\"']?{name_pattern}(?![\w-])")
         lines = read_text(self.path, _KIND).split("\n")
         number = next((number for number, line in enumerate(lines, 1) if key.match(line)), 0)
         return f"{self.path}:{number}" if number else str(self.path)
 
-    def problems(self, known: Collection[str]) -> list[str]:
-        """A clause for each option that is not `known`."""
-        unknown = [name for name in self.options if name not in known]
+    def problems(self, names: Collection[str]) -> list[str]:
+        """Return a clause for each option that does not exist."""
+        unknown = [name for name in self.options if name not in names]
         more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
         clauses = (
-            f"{self.place(name)}: {_why_not(name, self.options[name], known)}"
+            f"{self.position(name)}: {_why_not(name, self.options[name], names)}"
             for name in unknown[:MOST]
         )
         return [*clauses, *more]
@@ -58,7 +58,7 @@ def read_settings(config: Path | None) -> SettingsFile:
     )
 
 
-def _why_not(name: str, value: object, known: Collection[str]) -> str:
+def _why_not(name: str, value: object, names: Collection[str]) -> str:
     if name == "trust":
         return (
             "a file cannot vouch for itself; remove the line, and give --trust or set "
@@ -69,7 +69,7 @@ def _why_not(name: str, value: object, known: Collection[str]) -> str:
             f"the table [{name}] is not known; write the options without one: they are the same "
             "for every command"
         )
-    close = get_close_matches(name, sorted(known), n=1)
+    close = get_close_matches(name, sorted(names), n=1)
     advice = "see 'swarm-bench compare --help'"
     if close:
         advice = f"did you mean {close[0].replace('_', '-')}?"

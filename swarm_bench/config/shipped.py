@@ -20,8 +20,8 @@ class Kind:
     suffix: str
 
     def folders(self) -> list[Path]:
-        """Folders that hold such files: ours, then the one in the working folder when there is one
-        and it is another."""
+        """List the folders that hold such files: ours, then that of the working folder when there
+        is another."""
         # In a wheel they lie inside the package, in a checkout beside it.
         inside = _PACKAGE / self.folder
         ours = inside if inside.is_dir() else _PACKAGE.parent / self.folder
@@ -31,45 +31,45 @@ class Kind:
         return [ours]
 
     def files(self) -> Iterator[Path]:
-        """All such files, ours first, by name."""
+        """Yield all such files, ours first, by name."""
         for folder in self.folders():
             yield from sorted(folder.glob(f"*{self.suffix}"))
 
     def is_path(self, word: str) -> bool:
-        """Whether a word stands for a file, and not for the name of one."""
+        """Tell whether a word is the path of a file, and not its name."""
         return word.endswith(self.suffix) or "/" in word
 
     def find(self, word: str) -> Path:
-        """The file that `word` stands for: a path to one, or its name without the suffix.
+        """Find the file that `word` stands for: a path, or a name without the suffix.
 
         Raises `UsageError` when there is none, and `ConfigError` when a file of the user has the
         name of one of ours: neither may quietly replace the other.
         """
         if self.is_path(word):
             return Path(word).expanduser()
-        found = [path for path in self.files() if path.stem == word]
-        if not found and is_file(word):
+        matches = [path for path in self.files() if path.stem == word]
+        if not matches and is_file(word):
             raise UsageError(
                 f"There is no {self.name} called {word!r}; for the file of that name give its "
                 f"path, ./{word}"
             )
-        if not found:
+        if not matches:
             raise UnknownName(self.name, word, {path.stem for path in self.files()})
-        if len(found) > 1:
+        if len(matches) > 1:
             raise ConfigError(
-                f"Two files define the {self.name} {word!r} ({', '.join(map(str, found))}); "
+                f"Two files define the {self.name} {word!r} ({', '.join(map(str, matches))}); "
                 "give the path of the one you mean"
             )
-        return found[0]
+        return matches[0]
 
-    def is_ours(self, path: Path) -> bool:
-        """Whether such a file came with the package. A link to one may lead elsewhere the next
-        time."""
+    def is_shipped(self, path: Path) -> bool:
+        """Tell whether such a file came with the package. A link to one may lead elsewhere the
+        next time."""
         return path.absolute().parent == self.folders()[0]
 
 
 def is_file(word: str) -> bool:
-    """Whether there is a file of that name; a name can be too long for one."""
+    """Tell whether there is a file of that name; a name can be too long for one."""
     with suppress(OSError, ValueError):
         return Path(word).is_file()
     return False

@@ -11,8 +11,8 @@ LARGEST = 256 * 1024
 def read_text(
     path: Path, kind: str, advice: str = "check the path", *, largest: int = LARGEST
 ) -> str:
-    """The content of a file of at most `largest` bytes; `kind` is what a person calls it, and
-    `advice` what to do when it is not there. Links are followed. Raises `ConfigError`."""
+    """Read a file of at most `largest` bytes; `kind` is what a person calls it, and `advice` what
+    to do when it is not there. Links are followed. Raises `ConfigError`."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device would be read for ever
             raise ConfigError(

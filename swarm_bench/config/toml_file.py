@@ -15,7 +15,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{{LONGEST_KEY},}}+", re
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """The content of a file; `kind` is what a person calls it. Raises `ConfigError`."""
+    """Read a file; `kind` is what a person calls it. Raises `ConfigError`."""
     text = read_text(path, kind)
     if _LONG_KEY.search(text):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""What a file asks to be started, and how that is told."""
+"""What a file asks to be started, and how it is shown."""
 
 import hashlib
 import json
@@ -48,24 +48,24 @@ class Demand:
 
     @property
     def in_full(self) -> str:
-        """The same for who is to judge it: nothing is cut off."""
+        """The same for whoever is to judge it: nothing is cut off."""
         changed = ", which has changed since you trusted it" if self.has_changed else ""
         return f"{self.what} ({self.origin}){changed}"
 
 
 def digest_of(*parts: Any) -> str:
-    """The hash of JSON values; another one for any other values."""
+    """Hash JSON values; any other values have another hash."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_plain_model(name: str) -> bool:
-    """Whether a model's name can be nothing else on a command line: no option, no shell's words."""
+    """Tell whether a name can only be a model's on a command line: no option, no shell code."""
     return _PLAIN_MODEL.fullmatch(name) is not None
 
 
 def refusal(demands: Sequence[Demand]) -> UsageError:
-    """The error for what nobody vouched for: one sentence."""
+    """Make the error for what nobody vouched for: one sentence."""
     what = "; ".join(dict.fromkeys(demand.sentence for demand in demands))
     settings = any(demand.origin == "swarm-bench.toml" for demand in demands)
     named = ", or name the settings file with --config" if settings else ""
@@ -75,8 +75,8 @@ def refusal(demands: Sequence[Demand]) -> UsageError:
     )
 
 
-def left_over(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
-    """What is asked for and not approved. `approved` holds digests, and subjects."""
+def not_approved(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
+    """Return what is asked for and not approved. `approved` holds digests, and subjects."""
     return [
         replace(demand, has_changed=demand.subject in approved)
         for demand in demands
@@ -85,5 +85,5 @@ def left_over(demands: Iterable[Demand], approved: frozenset[str]) -> list[Deman
 
 
 def marks(demands: Iterable[Demand]) -> frozenset[str]:
-    """What is remembered of demands that were approved."""
-    return frozenset(mark for one in demands for mark in (one.digest, one.subject))
+    """Return what is remembered of demands that were approved."""
+    return frozenset(mark for demand in demands for mark in (demand.digest, demand.subject))

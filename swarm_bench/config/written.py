@@ -7,16 +7,16 @@ _YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
 _NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
 
 
-def words(value: object) -> object:
-    """A text is cut at spaces and commas, the words of a list at commas only."""
+def names(value: object) -> object:
+    """Split a text at spaces and commas, and the parts of a list at commas only."""
     if isinstance(value, str):
         value = value.split()
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         return value
-    words: list[str] = []
+    separated: list[str] = []
     for word in value:  # the path of a mode file may hold a comma
-        words += [word] if _is_file(word) else filter(None, word.split(","))
-    return words
+        separated += [word] if _is_file(word) else filter(None, word.split(","))
+    return separated
 
 
 def not_empty(value: list[str]) -> list[str]:
@@ -27,34 +27,34 @@ def not_empty(value: list[str]) -> list[str]:
 
 
 def controls(value: object) -> object:
-    """Yes is the arm of the instructions, as in a bare `--controls`, and no is none."""
+    """Take yes as the arm of the instructions, like a bare `--controls`, and no as none."""
     word = value.strip().lower() if isinstance(value, str) else value
     if word in _YES or word in _NO:
         return ["instructions"] if word in _YES else []
-    names = words(value)
-    return list(dict.fromkeys(names)) if isinstance(names, list) else names
+    kinds = names(value)
+    return list(dict.fromkeys(kinds)) if isinstance(kinds, list) else kinds
 
 
 def yes_or_no(word: str) -> bool | None:
-    """`None` for a word that says neither."""
-    said = word.strip().lower()
-    return said in _YES if said in _YES or said in _NO else None
+    """Read a yes or a no; `None` for a word that is neither."""
+    answer = word.strip().lower()
+    return answer in _YES if answer in _YES or answer in _NO else None
 
 
 def numbers(value: object) -> object:
-    """One number is a list of one; a text is cut at spaces and commas."""
+    """Make a list of a number, or of a text with spaces or commas between numbers."""
     if isinstance(value, list):
-        return [one for part in value for one in _each(part)]
+        return [number for part in value for number in _each(part)]
     return _each(value)
 
 
 def _each(value: object) -> list[object]:
     if not isinstance(value, str):
         return [value]
-    found = value.replace(",", " ").split()
-    if not found:
+    numerals = value.replace(",", " ").split()
+    if not numerals:
         raise ValueError("must be a number, or several")
-    return [*found]
+    return [*numerals]
 
 
 def distinct(value: list[int]) -> list[int]:
@@ -64,7 +64,7 @@ def distinct(value: list[int]) -> list[int]:
 
 
 def arguments(value: object) -> object:
-    """A text is cut as a shell cuts it."""
+    """Split a text as a shell would."""
     import shlex  # help and completion do without
 
     try:
@@ -88,11 +88,11 @@ _UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
 def seconds(value: object) -> object:
-    """A number is in seconds; `90s`, `5m` and `1h30m` say so."""
+    """Read a time: a number of seconds, or a text such as `90s`, `5m` and `1h30m`."""
     if not isinstance(value, str):
         return value
-    found = re.fullmatch(_DURATION, value.strip())
-    parts = {unit: number for unit, number in found.groupdict().items() if number} if found else {}
+    match = re.fullmatch(_DURATION, value.strip())
+    parts = {unit: number for unit, number in match.groupdict().items() if number} if match else {}
     try:
         if not parts:
             return float(value)

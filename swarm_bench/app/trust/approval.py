@@ -16,7 +16,7 @@ from swarm_bench.app.trust.demands import (
     of_variables,
 )
 from swarm_bench.config.settings import TRUST, Resolved
-from swarm_bench.config.trust import Demand, left_over, marks, refusal
+from swarm_bench.config.trust import Demand, marks, not_approved, refusal
 from swarm_bench.config.written import yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -35,7 +35,7 @@ def approve(
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
         complete, asked = may_load(resolved), demands(resolved)
         known = resolved.approved | _known(asked)
-        pending = left_over(asked, known)
+        pending = not_approved(asked, known)
         if pending and _is_approved(pending, trust, ask if refuse else None):
             known |= marks(pending)
         elif pending and refuse:
@@ -48,12 +48,12 @@ def approve(
 
 def unapproved(resolved: Resolved) -> list[Demand]:
     """What is asked for and may not be started."""
-    return left_over(demands(resolved), resolved.approved)
+    return not_approved(demands(resolved), resolved.approved)
 
 
 def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
     """Raises `UsageError` for what is not approved, such as a file that was changed since."""
-    if pending := left_over(asked, resolved.approved):
+    if pending := not_approved(asked, resolved.approved):
         raise refusal(pending)
 
 
@@ -64,7 +64,7 @@ def remember_session(
     a question. Where that cannot be noted it will be asked about."""
     made = of_session(experiment, resolved, made_now=True)
     try:
-        if not (continued and left_over(of_sessions(resolved), _known(made))):
+        if not (continued and not_approved(of_sessions(resolved), _known(made))):
             _remember(made)
     except ConfigError as error:
         emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))
@@ -105,5 +105,5 @@ def _from_dotenv(resolved: Resolved) -> dict[str, str]:
     """What the agents get of the variables in `.env`."""
     if not may_load(resolved):
         return {}
-    refused = {one.option for one in left_over(of_variables(resolved), resolved.approved)}
+    refused = {one.option for one in not_approved(of_variables(resolved), resolved.approved)}
     return {name: value for name, value in documented(resolved)[0].items() if name not in refused}

@@ -21,7 +21,7 @@ from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
-from swarm_bench.config.trust import Demand, digest_of, left_over
+from swarm_bench.config.trust import Demand, digest_of, not_approved
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.retrieval.modes.secret_words import without_secret_parts
 
@@ -43,7 +43,7 @@ def demands(resolved: Resolved) -> list[Demand]:
 def agent_is_free(resolved: Resolved) -> bool:
     """Whether the agent may be started: the person named it, or vouched for what did."""
     asked = [*of_files(resolved, ("agent",)), *of_sessions(resolved)]
-    return not left_over([one for one in asked if one.option == "agent"], resolved.approved)
+    return not not_approved([one for one in asked if one.option == "agent"], resolved.approved)
 
 
 def may_load(resolved: Resolved) -> bool:
@@ -62,14 +62,14 @@ def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> I
 def of_modes(resolved: Resolved, found: Sequence[Mode]) -> list[Demand]:
     """The same of modes as they were read, which is what will run."""
     origin = _origin(resolved, "modes")
-    theirs = (mode for mode in found if not MODES.is_ours(Path(mode.source)))
+    theirs = (mode for mode in found if not MODES.is_shipped(Path(mode.source)))
     return [_of_file("modes", of_mode(mode), origin) for mode in theirs if origin is not None]
 
 
 def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
     """The same of a task suite."""
     origin = _origin(resolved, "tasks")
-    if origin is None or SUITES.is_ours(Path(suite.source)):
+    if origin is None or SUITES.is_shipped(Path(suite.source)):
         return []
     return [_of_file("tasks", of_suite(suite), origin)]
 

@@ -89,7 +89,7 @@ def _modes(words: Sequence[str]) -> Parts:
     for word in words:
         try:
             path = MODES.find(word)
-            if not MODES.is_ours(path):
+            if not MODES.is_shipped(path):
                 yield of_mode(modes.read_mode(path), word)
         except SwarmBenchError:
             continue  # it cannot run, and what it becomes later is not vouched for
@@ -111,7 +111,7 @@ def _tasks(word: str) -> Parts:
         suite = suites.find_suite(word)
     except SwarmBenchError:
         return
-    if not SUITES.is_ours(Path(suite.source)):
+    if not SUITES.is_shipped(Path(suite.source)):
         yield of_suite(suite)
 
 
@@ -202,7 +202,7 @@ def _are_shipped(experiment: Experiment) -> bool:
 @cache
 def _shipped_words() -> tuple[frozenset[str], frozenset[str]]:
     """The prompts of all task suites that come with the package, and their answer formats."""
-    ours = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_ours(path)]
+    ours = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_shipped(path)]
     prompts = frozenset(task.prompt for suite in ours for task in suite.tasks)
     return prompts, frozenset(suite.answer_format for suite in ours)
 
