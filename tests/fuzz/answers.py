@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from swarm_bench.agents.reading.commands import some
+from swarm_bench.agents.reading.call_arguments import some
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import results

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from swarm_bench.agents.codex.causes import cause_of
 from swarm_bench.agents.codex.log import SHELL, Log, ToolUse, is_accepted_request, read_log, split
-from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
     Found,
     Json,

@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swarm_bench.agents.command.file import RehearsalOf, read_command_file
+from swarm_bench.agents.command.locators import found_in
 from swarm_bench.agents.command.outcome import outcome_of
-from swarm_bench.agents.command.places import found_in
+from swarm_bench.agents.command.templates import (
+    Unset,
+    Values,
+    fill,
+    fill_all,
+    fill_words,
+    is_arguments,
+)
 from swarm_bench.agents.command.version import ask_version
-from swarm_bench.agents.command.words import Unset, Values, fill, fill_all, fill_words, is_arguments
 from swarm_bench.agents.reading.installed import PROXIES
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

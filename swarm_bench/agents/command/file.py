@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
+from swarm_bench.agents.command.locators import Pattern
 from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
-from swarm_bench.agents.command.places import Pattern
-from swarm_bench.agents.command.words import Template, Words, is_arguments
+from swarm_bench.agents.command.templates import Template, Words, is_arguments
 from swarm_bench.config.located import read_located
 from swarm_bench.config.placeholders import placeholders
 from swarm_bench.core.errors import ConfigError

@@ -5,11 +5,8 @@ from collections.abc import Iterable
 
 import regex
 
-from swarm_bench.agents.command.answers import answers_in
 from swarm_bench.agents.command.file import CommandFile
-from swarm_bench.agents.command.material import Left, read_left
-from swarm_bench.agents.command.output import Failure, Tokens, Tools
-from swarm_bench.agents.command.places import (
+from swarm_bench.agents.command.locators import (
     PATIENCE,
     Material,
     Places,
@@ -19,7 +16,10 @@ from swarm_bench.agents.command.places import (
     first_text,
     first_texts,
 )
-from swarm_bench.agents.reading.commands import some
+from swarm_bench.agents.command.output import Failure, Tokens, Tools
+from swarm_bench.agents.command.program_output import Left, read_left
+from swarm_bench.agents.command.tool_answers import answers_in
+from swarm_bench.agents.reading.call_arguments import some
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
 from swarm_bench.core.figures import total

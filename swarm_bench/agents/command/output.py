@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from swarm_bench.agents.command.places import JsonPath, Pattern, Places
+from swarm_bench.agents.command.locators import JsonPath, Pattern, Places
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 FILE = "file:"

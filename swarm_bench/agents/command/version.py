@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from swarm_bench.agents.command.file import VersionOf
-from swarm_bench.agents.command.places import PATIENCE, found_in
-from swarm_bench.agents.command.words import Values, fill
+from swarm_bench.agents.command.locators import PATIENCE, found_in
+from swarm_bench.agents.command.templates import Values, fill
 from swarm_bench.agents.reading.installed import ask
 from swarm_bench.core.errors import UsageError
 

@@ -11,7 +11,7 @@ from swarm_bench.agents.gemini.stream import activity_of, outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.agents.reading.json_lines import object_of
 from swarm_bench.agents.reading.literal import literal, mapped
-from swarm_bench.agents.reading.prompts import not_a_command
+from swarm_bench.agents.reading.plain_prompt import not_a_command
 from swarm_bench.agents.reading.trusted_servers import trusted
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

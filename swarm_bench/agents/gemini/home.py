@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.agents.gemini.names import plain_name, server_name
 from swarm_bench.agents.reading.json_lines import Json, count_of, list_of, object_of, text_of
-from swarm_bench.agents.reading.left_chats import answer_tokens, chats_in
+from swarm_bench.agents.reading.saved_chats import answer_tokens, chats_in
 from swarm_bench.core.outcome import Usage
 from swarm_bench.runtime.untrusted import read_inside
 

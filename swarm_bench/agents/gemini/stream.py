@@ -12,7 +12,7 @@ from datetime import datetime
 from swarm_bench.agents.gemini.causes import cause_of
 from swarm_bench.agents.gemini.home import Left, left_in, usage_of
 from swarm_bench.agents.gemini.names import treatment_name
-from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.endings import tail
 from swarm_bench.agents.reading.json_lines import (
     Found,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from swarm_bench.agents.opencode.causes import BROKEN, cause_of
 from swarm_bench.agents.opencode.log import Log, read_log
 from swarm_bench.agents.opencode.settings import key_of, plain
-from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
     Found,
     Json,

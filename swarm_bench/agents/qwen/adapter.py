@@ -5,7 +5,7 @@ from typing import Any
 
 from swarm_bench.agents.qwen.stream import CHATS, outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.prompts import not_a_command
+from swarm_bench.agents.reading.plain_prompt import not_a_command
 from swarm_bench.agents.reading.trusted_servers import trusted
 from swarm_bench.agents.stream_json.stream import activity_of
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

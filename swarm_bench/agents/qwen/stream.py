@@ -18,7 +18,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
-from swarm_bench.agents.reading.left_chats import answer_tokens, chats_in
+from swarm_bench.agents.reading.saved_chats import answer_tokens, chats_in
 from swarm_bench.agents.reading.tool_costs import (
     Span,
     before,

@@ -17,7 +17,7 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.agents.stream_json.failures import cause_of
-from swarm_bench.agents.stream_json.result import figures_of, same_requests
+from swarm_bench.agents.stream_json.result_event import figures_of, same_requests
 from swarm_bench.agents.stream_json.transcript import (
     OURS,
     Transcript,

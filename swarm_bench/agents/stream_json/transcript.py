@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from swarm_bench.agents.reading.commands import Commands
+from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
     Found,
     Json,

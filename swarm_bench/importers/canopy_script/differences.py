@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from swarm_bench.core.session.audit import FIGURES_OF_SCRIPT
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.importers.canopy_script.lines import Lines, Warn
+from swarm_bench.importers.canopy_script.metrics_file import Lines, Warn
 
 _Difference = tuple[str, float, float | None, str]
 """Key, the script's figure, ours, and why."""

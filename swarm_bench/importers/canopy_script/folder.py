@@ -11,7 +11,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.importers.canopy_script.differences import numbered, warn_of_differences
-from swarm_bench.importers.canopy_script.lines import Lines, read_lines
+from swarm_bench.importers.canopy_script.metrics_file import Lines, read_lines
 from swarm_bench.importers.canopy_script.payload import read_payload
 from swarm_bench.importers.canopy_script.trial import Place, differing, script_trial, whole_number
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe

@@ -8,7 +8,7 @@ from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.importers.canopy_script.lines import Warn
+from swarm_bench.importers.canopy_script.metrics_file import Warn
 from swarm_bench.importers.canopy_script.payload import Payload
 from swarm_bench.scoring.length import Length
 from swarm_bench.scoring.references import References

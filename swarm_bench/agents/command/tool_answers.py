@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from swarm_bench.agents.command.locators import Material, Places, find_all, first_text
 from swarm_bench.agents.command.output import Answers
-from swarm_bench.agents.command.places import Material, Places, find_all, first_text
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.core.outcome import ToolAnswer
 

@@ -11,7 +11,7 @@ from swarm_bench.agents.codex import stream as _codex_stream
 from swarm_bench.agents.gemini import stream as _gemini_stream
 from swarm_bench.agents.opencode import stream as _opencode_stream
 from swarm_bench.agents.qwen import stream as _qwen_stream
-from swarm_bench.agents.reading.commands import LONGEST, MOST, Commands
+from swarm_bench.agents.reading.call_arguments import LONGEST, MOST, Commands
 from swarm_bench.agents.stream_json import stream as _claude_stream
 from swarm_bench.core.outcome import AgentExit, Outcome
 

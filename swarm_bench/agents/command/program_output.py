@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from swarm_bench.agents.command.locators import Material, Stream
 from swarm_bench.agents.command.output import FILE
-from swarm_bench.agents.command.places import Material, Stream
 from swarm_bench.agents.reading.endings import tail
 from swarm_bench.agents.reading.json_lines import in_line
 from swarm_bench.core.outcome import AgentExit
