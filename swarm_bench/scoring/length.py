@@ -20,5 +20,5 @@ class Length:
 
 
 def lines_of(text: str | None) -> int | None:
-    """Lines of an answer."""
+    """Count the lines of an answer."""
     return text.rstrip("\n").count("\n") + 1 if text else None

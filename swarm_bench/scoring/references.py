@@ -63,7 +63,7 @@ class _Snapshot:
     """The paths written backwards, sorted: all that end alike stand together."""
 
     def relative(self, mention: str) -> str:
-        """The mention without what may stand before a path."""
+        """Remove what may stand before a path."""
         if self.root:
             mention = mention.removeprefix(self.root.rstrip("/") + "/")
         return _HERE.sub("", mention)
@@ -77,13 +77,13 @@ class _Snapshot:
         )
 
     def _at(self, backwards: str) -> str:
-        place = bisect_left(self.endings, backwards)
-        return self.endings[place] if place < len(self.endings) else ""
+        position = bisect_left(self.endings, backwards)
+        return self.endings[position] if position < len(self.endings) else ""
 
 
 @lru_cache(maxsize=4)
 def _endings(files: frozenset[str]) -> list[str]:
-    """Kept between calls: every trial of a session asks about the same snapshot."""
+    """Sort the paths backwards. Kept between calls: all trials of a session have one snapshot."""
     return sorted(path[::-1] for path in files)
 
 
@@ -96,13 +96,13 @@ def _script_matches(text: str) -> Iterator[str]:
 
 def _script_match(run: str) -> str:
     end = 0
-    for found in _EXTENSION.finditer(run, 1):
-        end = found.end()
+    for extension in _EXTENSION.finditer(run, 1):
+        end = extension.end()
     return run[:end]
 
 
 def _mentions(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
-    """Mentions in the order of the text, with whether they name a file of the snapshot."""
+    """Yield mentions in the order of the text, and whether each names a file of the snapshot."""
     position = 0
     for span in _CODE_SPAN.finditer(text):
         path = snapshot.relative(span[1].strip())

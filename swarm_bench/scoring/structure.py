@@ -42,7 +42,7 @@ class Structure:
 
 
 def _kinds(text: str) -> Iterator[str]:
-    """What each line is, as far as it counts; one pass, whatever the text is."""
+    """Classify the lines that count; one pass, whatever the text is."""
     open_fence = ""
     for line in text.split("\n"):
         marker, rest = _fence(line)

@@ -50,7 +50,7 @@ HOSTILE_ANSWERS: tuple[str, ...] = (
 
 
 def check_agent(agent: Agent, folder: Path) -> None:
-    """An agent's launch can be started, and nothing that its program prints makes it raise.
+    """Check that an agent's launch can be started, and that no output makes it raise.
 
     `folder` is an empty folder to work in.
     """
@@ -67,8 +67,8 @@ def check_agent(agent: Agent, folder: Path) -> None:
     for output in HOSTILE_OUTPUT:
         stdout.write_bytes(output)
         for line in output.split(b"\n"):
-            seen = agent.activity(line)
-            _expect(seen is None or isinstance(seen, Activity), "activity() gives an Activity")
+            shown = agent.activity(line)
+            _expect(shown is None or isinstance(shown, Activity), "activity() gives an Activity")
         for code in (0, 1, -9, None):
             exit = AgentExit(returncode=code, stopped=None, stdout=stdout, stderr=stderr)
             _check_outcome(agent.outcome(exit), output)
@@ -77,7 +77,7 @@ def check_agent(agent: Agent, folder: Path) -> None:
 
 
 def check_scorer(scorer: Scorer) -> None:
-    """A scorer states its keys, gives no others, and no answer makes it raise."""
+    """Check that a scorer states its keys, gives no others, and raises for no answer."""
     _expect(bool(scorer.name), "a scorer has a name")
     _expect(scorer.version >= 1, "a scorer has a version")
     try:
@@ -92,15 +92,15 @@ def check_scorer(scorer: Scorer) -> None:
 
 
 async def check_probe(probe: Probe, folder: Path) -> None:
-    """A probe reads nothing where its tool never was, its differences are figures of the counters
-    that it states, and it expects nothing of an agent that called nothing.
+    """Check that a probe reads nothing where its tool never was, that its differences are figures
+    of the counters that it states, and that it expects nothing of an agent that called nothing.
 
     `folder` is an empty folder: a workspace without the tool.
     """
     _expect(bool(probe.name), "a probe has a name")
     _expect(probe.file.endswith("-metrics") and "/" not in probe.file, "its file ends in -metrics")
-    place = ProbePlace(workspace=folder, service_url=None)
-    reading = await probe.snapshot(place) if probe.reads(place) else None
+    target = ProbePlace(workspace=folder, service_url=None)
+    reading = await probe.snapshot(target) if probe.reads(target) else None
     _expect(reading is None, "snapshot() gives nothing where the tool made no counters")
     _expect(probe.difference(None, None) is None, "without a reading there is no difference")
     nouns = set(probe.counters.nouns)
@@ -115,13 +115,13 @@ async def check_probe(probe: Probe, folder: Path) -> None:
 
 
 def check_model(model: Model) -> None:
-    """A model answers as an assistant, calls only what it was offered, and needs no tool."""
+    """Check that a model answers as an assistant, calls only offered tools, and needs none."""
     question = Message(role="user", text="Where is the request handled?")
     tool = ToolSpec(name="Grep", description="Search.", schema={"type": "object"})
     for tools in ([], [tool]):
         answer = model.complete([question], tools)
         _expect(answer.role == "assistant", "complete() gives the assistant's message")
-        offered = {one.name for one in tools}
+        offered = {spec.name for spec in tools}
         _expect({call.name for call in answer.calls} <= offered, "only offered tools are called")
         _expect(bool(answer.text or answer.calls), "a message has text or calls")
 

@@ -48,19 +48,19 @@ def build(*, litter: bool = False) -> None:
 
 
 def search(query: str) -> str:
-    """The lines of the files in the index that have all the words."""
-    words = query.lower().split()
+    """Return the lines of the indexed files that contain all words of the query."""
+    terms = query.lower().split()
     hits: list[str] = []
     for path in json.loads(INDEX.read_text(encoding="utf-8")):
         lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
         for number, line in enumerate(lines, start=1):
-            if all(word in line.lower() for word in words):
+            if all(term in line.lower() for term in terms):
                 hits.append(f"{path}:{number}: {line.strip()}")
     return "\n".join(hits[:MOST])
 
 
 def serve(*, litter: bool = False) -> None:
-    """Answers until its input ends."""
+    """Answer until the input ends."""
     for line in sys.stdin:
         request = json.loads(line)
         if litter and request["method"] == "tools/call":
@@ -91,7 +91,7 @@ def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Does what the command line says."""
+    """Run the command of the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--version", action="version", version=f"indexed {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)

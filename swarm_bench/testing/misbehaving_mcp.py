@@ -67,7 +67,7 @@ class Server:
         self._calls = 0
 
     def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request. Raises `SystemExit` for a server that dies."""
+        """Return the result of a request. Raises `SystemExit` for a server that dies."""
         if method == "initialize":
             return {
                 "protocolVersion": params.get("protocolVersion", "2024-11-05"),
@@ -94,20 +94,20 @@ class Server:
         if tool == "canopy_expand":
             shown = [handle for handle in arguments.get("handle_ids", ()) if handle in files]
             return _text("\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in shown))
-        words = arguments.get("patterns", ())
-        found = self._found(files, words)
-        return _text(json.dumps({**_pack(found), **_about(found, words, self._calls)}))
+        patterns = arguments.get("patterns", ())
+        hits = self._hits(files, patterns)
+        return _text(json.dumps({**_pack(hits), **_about(hits, patterns, self._calls)}))
 
-    def _found(self, files: dict[str, Path], words: list[str]) -> dict[str, Path]:
+    def _hits(self, files: dict[str, Path], patterns: list[str]) -> dict[str, Path]:
         if self._fault == "empty-answers":
             return {}
         if self._fault != "same-answer":
-            files = {handle: path for handle, path in files.items() if _has(path, words)}
+            files = {handle: path for handle, path in files.items() if _has(path, patterns)}
         return dict(list(files.items())[: 1 if self._fault == "same-answer" else MOST])
 
 
 def main() -> None:
-    """Serves until its input ends."""
+    """Serve until the input ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("fault", type=_fault)
     fault, number = parser.parse_args().fault
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def _fault(word: str) -> tuple[str, float]:
-    """`name` or `name:number`. Raises `ValueError`."""
+    """Parse `name` or `name:number`. Raises `ValueError`."""
     name, _, number = word.partition(":")
     if name not in FAULTS:
         raise ValueError(word)
@@ -145,9 +145,9 @@ def _pack(files: dict[str, Path]) -> dict[str, Any]:
     return {"handles": places, "expand_suggestion": [*files], "guidance": guidance}
 
 
-def _about(files: dict[str, Path], words: list[str], milliseconds: int) -> dict[str, Any]:
-    """What a pack says of itself, in a sentence too."""
-    asked, took = " ".join(words), f"in {milliseconds} ms"
+def _about(files: dict[str, Path], patterns: list[str], milliseconds: int) -> dict[str, Any]:
+    """Make what a pack says of itself, in a sentence too."""
+    asked, took = " ".join(patterns), f"in {milliseconds} ms"
     summary = f"Results for {asked}: {len(files)} found {took}."
     if not files:
         summary = f"Your search for '{asked}' returned no results {took}."
@@ -162,13 +162,13 @@ def _is_shown(path: Path) -> bool:
     return path.is_file() and not any(part.startswith(".") for part in path.parts)
 
 
-def _has(path: Path, words: list[str]) -> bool:
+def _has(path: Path, patterns: list[str]) -> bool:
     text = "\n".join(_lines(path)).casefold()
-    return any(word.casefold() in text for word in words)
+    return any(pattern.casefold() in text for pattern in patterns)
 
 
 def _lines(path: Path) -> list[str]:
-    """The first lines of a file."""
+    """Read the first lines of a file."""
     return path.read_text(encoding="utf-8", errors="replace").splitlines()[:LINES] or [""]
 
 

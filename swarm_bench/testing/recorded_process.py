@@ -20,18 +20,18 @@ STOPPING = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 
 
 def main() -> None:
-    """Plays the recording that the command line names."""
+    """Play the recording that the command line names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--stdout", type=Path, required=True)
     parser.add_argument("--stderr", type=Path, required=True)
     parser.add_argument("--code", type=int, required=True)
-    given = parser.parse_args()
-    # Whoever stops it by what it reads wants the last words as well: they were recorded.
+    options = parser.parse_args()
+    # Whoever stops it by what it reads wants the last output as well: that was recorded.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    _print(given.stderr, sys.stderr.buffer)
-    _print(given.stdout, sys.stdout.buffer)
-    end(given.code)
+    _print(options.stderr, sys.stderr.buffer)
+    _print(options.stdout, sys.stdout.buffer)
+    end(options.code)
 
 
 def end(code: int) -> None:

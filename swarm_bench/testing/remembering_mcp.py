@@ -18,7 +18,7 @@ from typing import Any
 from swarm_bench.runtime.ownership import TAG
 
 NAMES = ("HOME", "XDG_CACHE_HOME", "TMPDIR", "npm_config_cache")
-"""Variables that are told."""
+"""Variables whose values it logs."""
 FILE = "remembered-starts"
 KEPT = ".remembering"
 """Folder below the home; only a mode that names it has it kept."""
@@ -38,7 +38,7 @@ _TOOLS = [
 
 
 def main() -> None:
-    """Serves until its input ends."""
+    """Serve until the input ends."""
     memory = remember()
     with Path(sys.argv[1]).open("a", encoding="utf-8") as log:
         log.write(json.dumps(memory) + "\n")
@@ -52,10 +52,10 @@ def main() -> None:
 
 
 def remember() -> dict[str, Any]:
-    """How many starts each place has seen before this one, and who started it."""
+    """Count the earlier starts in each folder, and this one; tell who started it."""
     home = Path.home()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    places = {
+    folders = {
         "home": home,
         "cache": cache,
         "temporary": Path(tempfile.gettempdir()),
@@ -63,15 +63,15 @@ def remember() -> dict[str, Any]:
     }
     return {
         "tag": os.environ.get(TAG, ""),
-        "seen": {name: _count_up(place) for name, place in places.items()},
+        "seen": {name: _count_up(folder) for name, folder in folders.items()},
         "variables": {name: os.environ.get(name) for name in NAMES},
     }
 
 
-def _count_up(place: Path) -> int:
-    """The number of earlier starts; each is a byte, as several servers may start at once."""
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / FILE).open("ab") as file:
+def _count_up(folder: Path) -> int:
+    """Return the number of earlier starts; each is a byte, as several servers may start at once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / FILE).open("ab") as file:
         before = file.tell()
         file.write(b".")
     return before

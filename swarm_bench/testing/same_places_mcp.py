@@ -44,13 +44,13 @@ class Span:
         return "h" + hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def lines(self) -> list[str]:
-        """The text, as it is in the file now."""
+        """Read the text as it is in the file now."""
         text = Path(self.path).read_text(encoding="utf-8", errors="replace")
         return text.split("\n")[self.first - 1 : self.last]
 
 
 def main() -> None:
-    """Serves until its input ends."""
+    """Serve until the input ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--tools", choices=sorted(_TOOLS), default="search")
     parser.add_argument("spans", metavar="PATH:FIRST-LAST", type=_span, nargs="+")
@@ -106,7 +106,7 @@ def _pack(spans: Sequence[Span]) -> str:
 
 
 def _span(word: str) -> Span:
-    """`path:first-last`. Raises `ValueError`."""
+    """Parse `path:first-last`. Raises `ValueError`."""
     path, _, lines = word.rpartition(":")
     first, last = map(int, lines.split("-"))
     return Span(path=path, first=first, last=last)

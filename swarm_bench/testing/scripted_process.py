@@ -51,7 +51,7 @@ class Player:
         self._number = 0
 
     def play(self, steps: list[Mapping[str, Argument]]) -> None:
-        """Runs the steps in order. Raises `WrongScript` at one that does not exist."""
+        """Run the steps in order. Raises `WrongScript` at an unknown one."""
         actions = self._actions()
         for step in steps:
             for name, argument in step.items():
@@ -82,59 +82,59 @@ class Player:
             "exit": sys.exit,
         }
 
-    def _init(self, given: Argument) -> None:
-        """`tools`: names; `servers`: status by name, those of the configuration when not given."""
-        servers = given.get("servers", dict.fromkeys(self._servers, "connected"))
+    def _init(self, argument: Argument) -> None:
+        """Print the first event. `tools`: names; `servers`: status by name, by default those of
+        the configuration."""
+        servers = argument.get("servers", dict.fromkeys(self._servers, "connected"))
         _event(
             type="system",
             subtype="init",
-            tools=given.get("tools", []),
+            tools=argument.get("tools", []),
             mcp_servers=[{"name": name, "status": status} for name, status in servers.items()],
-            model=given.get("model", "scripted"),
+            model=argument.get("model", "scripted"),
         )
 
-    def _call(self, given: Argument) -> None:
-        """`tool`, `input`, `result`, `error`, `seconds`: a request in which a tool is called. The
-        seconds are said, not waited for."""
+    def _call(self, argument: Argument) -> None:
+        """Print a request that calls a tool. `tool`, `input`, `result`, `error`, `seconds`, which
+        are printed and not waited for."""
         self._number += 1
-        call = {"type": "tool_use", "id": f"call_{self._number}", "name": given["tool"]}
-        self._assistant({**call, "input": given.get("input", {})}, given.get("usage"))
+        call = {"type": "tool_use", "id": f"call_{self._number}", "name": argument["tool"]}
+        self._assistant({**call, "input": argument.get("input", {})}, argument.get("usage"))
         result = {"type": "tool_result", "tool_use_id": f"call_{self._number}"}
-        result |= {"content": given.get("result", ""), "is_error": given.get("error", False)}
-        ours = {"swarm_bench": {"seconds": given["seconds"]}} if "seconds" in given else {}
+        result |= {"content": argument.get("result", ""), "is_error": argument.get("error", False)}
+        ours = {"swarm_bench": {"seconds": argument["seconds"]}} if "seconds" in argument else {}
         _event(type="user", message={"role": "user", "content": [result]}, **ours)
 
     def _assistant(self, block: Mapping[str, Any], usage: Argument) -> None:
         message = {"id": f"msg_{self._number}", "model": "scripted", "role": "assistant"}
         _event(type="assistant", message={**message, "content": [block], **_usage(usage)})
 
-    def _answer(self, given: Argument) -> None:
-        """`text`, how often to `repeat` it, and what `_figures` knows."""
-        text = given["text"] * given.get("repeat", 1)
-        _event(subtype="success", is_error=False, result=text, **self._figures(given))
+    def _answer(self, argument: Argument) -> None:
+        """Print the answer. `text`, how often to `repeat` it, and what `_figures` reads."""
+        text = argument["text"] * argument.get("repeat", 1)
+        _event(subtype="success", is_error=False, result=text, **self._figures(argument))
 
-    def _error(self, given: Argument) -> None:
-        """`text`, `subtype`, and what `_figures` knows."""
-        subtype = given.get("subtype", "success")
-        _event(subtype=subtype, is_error=True, result=given["text"], **self._figures(given))
+    def _error(self, argument: Argument) -> None:
+        """Print a failure. `text`, `subtype`, and what `_figures` reads."""
+        subtype = argument.get("subtype", "success")
+        _event(subtype=subtype, is_error=True, result=argument["text"], **self._figures(argument))
 
-    def _reach_max_turns(self, given: Argument) -> None:
-        """What `_figures` knows; ends with exit code 1."""
+    def _reach_max_turns(self, argument: Argument) -> None:
+        """Print what `_figures` reads, and end with exit code 1."""
         reason = f"Reached maximum number of turns ({self._max_turns})"
-        figures = self._figures({"turns": self._max_turns, **given})
+        figures = self._figures({"turns": self._max_turns, **argument})
         _event(subtype="error_max_turns", is_error=True, errors=[reason], **figures)
         sys.exit(1)
 
-    def _figures(self, given: Argument) -> dict[str, Any]:
-        """`turns`, `cost`, `duration_ms`, `usage`, `spread`; what is not given is not printed."""
+    def _figures(self, argument: Argument) -> dict[str, Any]:
+        """Make the result event from `turns`, `cost`, `duration_ms`, `usage` and `spread`; what the
+        script omits is not printed."""
         names = {"turns": "num_turns", "cost": "total_cost_usd", "duration_ms": "duration_ms"}
-        figures = {key: given[name] for name, key in names.items() if name in given}
-        usage = _usage(given.get("usage"))
-        if spread := given.get("spread"):
+        figures = {key: argument[name] for name, key in names.items() if name in argument}
+        usage = _usage(argument.get("usage"))
+        if spread := argument.get("spread"):
             figures = {key: _drawn(value, self._factor(spread)) for key, value in figures.items()}
-            factor = self._factor(
-                spread
-            )  # one for all tokens, so that their sum spreads as they do
+            factor = self._factor(spread)  # the same for all tokens, so that their sum spreads too
             usage = {
                 name: {key: _drawn(value, factor) for key, value in tokens.items()}
                 for name, tokens in usage.items()
@@ -145,31 +145,31 @@ class Player:
         return math.exp(self._draw.gauss(0, spread))
 
     def _environment(self, _: Argument) -> None:
-        """Answers with all variables, one `NAME=value` per line."""
+        """Answer with all variables, each on a line `NAME=value`."""
         self._answer({"text": "\n".join(f"{key}={os.environ[key]}" for key in sorted(os.environ))})
 
 
 def main() -> None:
-    """Plays the script that the command line names."""
+    """Play the script that the command line names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--script", type=Path, required=True)
     parser.add_argument("--mcp-config", type=Path, required=True)
     parser.add_argument("--max-turns", type=int, required=True)
     parser.add_argument("--draw", default="")
     parser.add_argument("prompt")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        servers = list(json.loads(given.mcp_config.read_text("utf-8"))["mcpServers"])
-        plays = yaml.safe_load(given.script.read_text("utf-8"))
-        steps = _choose(plays, given.prompt, servers)
-        Player(servers, given.max_turns, given.draw).play(steps)
+        servers = list(json.loads(options.mcp_config.read_text("utf-8"))["mcpServers"])
+        plays = yaml.safe_load(options.script.read_text("utf-8"))
+        steps = _choose(plays, options.prompt, servers)
+        Player(servers, options.max_turns, options.draw).play(steps)
     except (WrongScript, OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
-        print_error(f"{given.script}: {type(error).__name__}: {error}")
+        print_error(f"{options.script}: {type(error).__name__}: {error}")
         sys.exit(2)
 
 
 def print_error(text: str) -> None:
-    """Writes a line on standard error."""
+    """Write a line on standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
@@ -189,20 +189,20 @@ def _choose(
     raise WrongScript("no play fits this prompt and configuration")
 
 
-def _usage(given: Argument) -> dict[str, Any]:
+def _usage(figures: Argument) -> dict[str, Any]:
     names = {
         "input": "input_tokens",
         "cache_read": "cache_read_input_tokens",
         "cache_create": "cache_creation_input_tokens",
         "output": "output_tokens",
     }
-    if given is None:
+    if figures is None:
         return {}
-    return {"usage": {key: given[name] for name, key in names.items() if name in given}}
+    return {"usage": {key: figures[name] for name, key in names.items() if name in figures}}
 
 
 def _drawn(value: float, factor: float) -> float:
-    """Whole numbers stay whole."""
+    """Scale a figure; whole numbers stay whole."""
     return round(value * factor) if isinstance(value, int) else value * factor
 
 
@@ -226,7 +226,7 @@ def _hang() -> None:
 
 
 def _spawn(seconds: float) -> None:
-    """A child in a session of its own, which outlives this process and keeps its output open."""
+    """Start a child in a session of its own: it outlives this process and keeps its output open."""
     code = f"import time; time.sleep({float(seconds)})"
     subprocess.Popen([sys.executable, "-I", "-c", code], start_new_session=True)
 

@@ -1,4 +1,4 @@
-"""Reads a results folder of canopy's own script, and says what the script hides."""
+"""Reads a results folder of canopy's own script, and warns of what the script hides."""
 
 import json
 import re
@@ -13,7 +13,12 @@ from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialReco
 from swarm_bench.importers.canopy_script.differences import numbered, warn_of_differences
 from swarm_bench.importers.canopy_script.metrics_file import Lines, read_lines
 from swarm_bench.importers.canopy_script.payload import read_payload
-from swarm_bench.importers.canopy_script.trial import Place, differing, script_trial, whole_number
+from swarm_bench.importers.canopy_script.trial import (
+    Assignment,
+    differing,
+    script_trial,
+    whole_number,
+)
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.runtime.untrusted import read
@@ -30,7 +35,7 @@ _SERVICE = "service-metrics.json"
 
 @dataclass
 class _Reading:
-    """A folder being read, and what was met on the way."""
+    """A folder being read, with the problems in it."""
 
     folder: Path
     warnings: list[str] = field(default_factory=list)
@@ -41,7 +46,7 @@ class _Reading:
         self.warnings.append(sentence)
 
     def json(self, name: str) -> dict[str, Any] | None:
-        """A file with one JSON object; `None` when it is not there or is something else."""
+        """Read a file with one JSON object; `None` when it is missing or something else."""
         content = self.content(name)
         if content is None:
             return None
@@ -50,18 +55,18 @@ class _Reading:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
-            self.warn(f"{name} is not valid JSON and is left out.")
+            self.warn(f"{name} is not valid JSON and is omitted.")
             return None
         return document
 
     def content(self, name: str) -> bytes | None:
-        """The content of a file; `None` when it is not there or cannot be read."""
+        """Read a file; `None` when it is missing or unreadable."""
         try:
             return read(self.folder / name)
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.warn(f"{name} cannot be read ({error.strerror or error}) and is left out.")
+            self.warn(f"{name} cannot be read ({error.strerror or error}) and is omitted.")
             return None
 
     def check_encoding(self, name: str, content: bytes, why: str) -> None:
@@ -72,13 +77,13 @@ class _Reading:
 
 
 def is_script_folder(path: Path) -> bool:
-    """Whether canopy's script, and not swarm-bench, wrote this folder."""
+    """Tell whether canopy's script, and not swarm-bench, wrote this folder."""
     ours = (path / "experiment.json").exists()
     return not ours and any((path / name).is_file() for name in ("metrics.jsonl", "config.json"))
 
 
 def read_script_folder(path: Path) -> SessionData:
-    """The session in a folder of canopy's script, whatever state it is in.
+    """Read the session in a folder of canopy's script, whatever state it is in.
 
     Raises `UsageError` when the script wrote nothing there.
     """
@@ -133,7 +138,7 @@ def _mode_folders(path: Path) -> Iterator[str]:
 
 
 def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
-    """Numbers of the agents, and their files relative to the session's folder."""
+    """Yield the agents' numbers, and their files relative to the session's folder."""
     if not _FOLDER_NAME.fullmatch(mode):  # a line can say anything
         return
     for file in sorted((folder / mode).glob("agent-*.json")):
@@ -143,7 +148,7 @@ def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
 
 
 def _task(tasks: object, agent: int) -> str:
-    """The script gives the tasks out in turn."""
+    """Return an agent's task: the script hands the tasks out in turn."""
     if not isinstance(tasks, list) or not tasks:
         return "not recorded"
     return str(tasks[(agent - 1) % len(tasks)])
@@ -161,19 +166,19 @@ def _trials(
     if lost:
         reading.warn(
             f"{mode}: {numbered(lost)} left a file but no line in metrics.jsonl, so the script's "
-            "rates leave them out; here they count."
+            "rates omit them; here they count."
         )
     if stale:
         reading.warn(
-            f"{mode}: the files of {numbered(stale)} are left over from another use of the folder; "
-            "they are left out here, but the script's strict figures count them."
+            f"{mode}: the files of {numbered(stale)} remain from another use of the folder; "
+            "they are omitted here, but the script's strict figures count them."
         )
     for agent in sorted(with_line | set(lost)):
         content = reading.content(files[agent]) if agent in files else None
         line = lines.get((mode, agent))
         payload = None if content is None else read_payload(content)
-        place = Place(mode=mode, agent=agent, task=_task(tasks, agent))
-        trial = script_trial(place, line=line, payload=payload, head=head, warn=reading.warn)
+        assignment = Assignment(mode=mode, agent=agent, task=_task(tasks, agent))
+        trial = script_trial(assignment, line=line, payload=payload, head=head, warn=reading.warn)
         if line and payload and (keys := differing(line, payload)):
             reading.differing[trial.key] = keys
         yield trial
@@ -187,16 +192,18 @@ def _has_counters(path: Path, mode: str) -> bool:
 def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:
     service = reading.json(f"{mode}/{_SERVICE}") or {}
     performance = service.get("performance", service)
-    found = {
+    counters = {
         _LOCAL: reading.json(f"{mode}/{_FEEDBACK}"),
         _SHARED: performance if isinstance(performance, dict) and performance else None,
     }
-    probes = dict.fromkeys([*_TOOL_MODES.get(mode, ()), *(name for name in found if found[name])])
+    probes = dict.fromkeys(
+        [*_TOOL_MODES.get(mode, ()), *(name for name in counters if counters[name])]
+    )
     return SwarmRecord(
         session=reading.folder.name,
         swarm=mode,
         mode=mode,
         run=1,
         agents=tuple(trial.agent for trial in trials if trial.mode == mode),
-        difference={probe: found[probe] for probe in probes},
+        difference={probe: counters[probe] for probe in probes},
     )

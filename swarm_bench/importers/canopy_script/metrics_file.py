@@ -18,7 +18,7 @@ _MAX_LISTED = 5
 
 
 def read_lines(content: bytes, warn: Warn) -> Lines:
-    """The last line of each agent, by mode and agent, in the order of the file."""
+    """Read the last line of each agent, by mode and agent, in the order of the file."""
     lines: Lines = {}
     repaired, broken, repeated = [], [], dict[tuple[str, int], int]()
     for number, raw in enumerate(content.split(b"\n"), start=1):
@@ -50,7 +50,7 @@ def _record(text: str) -> tuple[TrialRecord | None, bool]:
 
 
 def _parsed(text: str) -> TrialRecord:
-    """Raises `ValueError`, which pydantic's error is too."""
+    """Parse a line. Raises `ValueError`, which pydantic's error is too."""
     try:
         record = TrialRecord.model_validate(json.loads(text), extra="ignore")
     except (ValidationError, RecursionError) as error:
@@ -69,7 +69,7 @@ def _report(
             "zero, which the script writes for times below one second); read with the zero."
         )
     if broken:
-        warn(f"metrics.jsonl: {_lines(broken)} not readable and left out.")
+        warn(f"metrics.jsonl: {_lines(broken)} unreadable and omitted.")
     twice = [f"{mode} agent {agent}" for (mode, agent), times in repeated.items() if times > 1]
     if twice:
         warn(
@@ -80,8 +80,8 @@ def _report(
 
 
 def _lines(numbers: list[int]) -> str:
-    one = len(numbers) == 1
-    return f"line{'' if one else 's'} {_listed(numbers)} {'is' if one else 'are'}"
+    single = len(numbers) == 1
+    return f"line{'' if single else 's'} {_listed(numbers)} {'is' if single else 'are'}"
 
 
 def _listed(things: list[int] | list[str]) -> str:

@@ -36,14 +36,14 @@ _WITHOUT_DETAIL = {Cause.FINISHED, Cause.EMPTY_ANSWER}
 
 
 def read_payload(content: bytes) -> Payload:
-    """What the file says. Never raises."""
+    """Read what the agent printed. Never raises."""
     text = content.decode("utf-8", errors="replace")
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
     whole = _whole(text)
-    found = [one for one in ([whole] if whole else _documents(text)) if _is_result(one)]
-    if found:
-        return _payload(found[-1], read_by_script=whole is not None)
+    results = list(filter(_is_result, [whole] if whole else _documents(text)))
+    if results:
+        return _payload(results[-1], read_by_script=whole is not None)
     if whole is not None:
         detail = (
             _message(whole) or "the agent printed no result; the script put a placeholder there"
@@ -55,7 +55,7 @@ def read_payload(content: bytes) -> Payload:
 
 
 def _whole(text: str) -> dict[str, Any] | None:
-    """The text as one JSON object, which is all that the script reads."""
+    """Read the text as one JSON object, which is all that the script reads."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -64,7 +64,7 @@ def _whole(text: str) -> dict[str, Any] | None:
 
 
 def _documents(text: str) -> Iterator[dict[str, Any]]:
-    """JSON objects among other text: behind a warning, one after the other, or in an array."""
+    """Yield JSON objects among other text: behind a warning, in sequence, or in an array."""
     decoder = json.JSONDecoder()
     position = 0
     for line in text.splitlines(keepends=True):
@@ -75,13 +75,13 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
             document, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        for one in document if isinstance(document, list) else [document]:
-            if isinstance(one, dict):
-                yield one
+        for item in document if isinstance(document, list) else [document]:
+            if isinstance(item, dict):
+                yield item
 
 
 def _is_result(document: dict[str, Any]) -> bool:
-    """Whether an agent printed it. The script's placeholder has a `usage` too, all zeros."""
+    """Tell whether an agent printed it. The script's placeholder has a `usage` of zeros."""
     usage = isinstance(document.get("usage"), dict) and any(_figures(document).values())
     return document.get("type") == "result" or usage
 
@@ -117,14 +117,14 @@ def _message(document: dict[str, Any]) -> str | None:
 
 
 def _figures(document: dict[str, Any]) -> dict[str, float]:
-    """An answer takes tokens: zeros throughout are no figures, and neither is a cost of 0 beside
-    them."""
-    found = dict(_raw_figures(document))
-    if any(found.get(key) for key in _TOKENS):
-        return found
+    """Return the figures. An answer takes tokens: zeros throughout are no figures, and neither is
+    a cost of 0 beside them."""
+    figures = dict(_raw_figures(document))
+    if any(figures.get(key) for key in _TOKENS):
+        return figures
     return {
         key: value
-        for key, value in found.items()
+        for key, value in figures.items()
         if key not in _TOKENS and (key, value) != ("cost", 0)
     }
 

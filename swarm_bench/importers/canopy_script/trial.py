@@ -18,8 +18,8 @@ _PARTS = ("input_tokens", "cache_read", "cache_create", "output_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Which agent it is, and the task it was given by its number."""
+class Assignment:
+    """An agent, and the task that its number gets."""
 
     mode: str
     agent: int
@@ -30,37 +30,37 @@ class Place:
 
 
 def script_trial(
-    place: Place,
+    assignment: Assignment,
     *,
     line: TrialRecord | None,
     payload: Payload | None,
     head: Mapping[str, str],
     warn: Warn,
 ) -> TrialRecord:
-    """The record of one agent. The line counts, as far as the payload bears it out: a 0 for a
+    """Make the record of one agent. The line counts, as far as the payload bears it out: a 0 for a
     figure that the agent did not give becomes `None`. At least one of the two must be there."""
     if line and payload and differing(line, payload):
-        payload = None  # which of them is right cannot be told
+        payload = None  # nothing shows which of them is right
     if payload is None:
-        return _from_line(place, line)
+        return _from_line(assignment, line)
     if not payload.read_by_script:
         warn(
-            f"{place}: the script could not read what the agent printed; the result in it was "
-            "found all the same, and its figures are used."
+            f"{assignment}: the script could not read what the agent printed; the result in it was "
+            "recognized all the same, and its figures are used."
         )
-    return _from_payload(place, line, payload, head)
+    return _from_payload(assignment, line, payload, head)
 
 
 def _from_payload(
-    place: Place, line: TrialRecord | None, payload: Payload, head: Mapping[str, str]
+    assignment: Assignment, line: TrialRecord | None, payload: Payload, head: Mapping[str, str]
 ) -> TrialRecord:
     figures = _figures(line if payload.read_by_script else None, payload)
     tokens = figures.tokens
     return TrialRecord(
-        mode=place.mode,
-        agent=place.agent,
-        task=line.task if line else place.task,
-        trial=str(place),
+        mode=assignment.mode,
+        agent=assignment.agent,
+        task=line.task if line else assignment.task,
+        trial=str(assignment),
         status=CONSEQUENCES[payload.cause].status,
         cause=payload.cause,
         detail=payload.detail,
@@ -81,15 +81,16 @@ def _from_payload(
     )
 
 
-def _from_line(place: Place, line: TrialRecord | None) -> TrialRecord:
-    """Without a payload a line of zeros is an agent that gave nothing; another one is believed."""
+def _from_line(assignment: Assignment, line: TrialRecord | None) -> TrialRecord:
+    """Make a record without a payload: a line of zeros is an agent that gave nothing; any other
+    is believed."""
     if line and (line.total_tokens or line.num_turns):
-        return line.model_copy(update={"trial": str(place), "retrieval": Treatment.UNKNOWN})
+        return line.model_copy(update={"trial": str(assignment), "retrieval": Treatment.UNKNOWN})
     return TrialRecord(
-        mode=place.mode,
-        agent=place.agent,
-        task=line.task if line else place.task,
-        trial=str(place),
+        mode=assignment.mode,
+        agent=assignment.agent,
+        task=line.task if line else assignment.task,
+        trial=str(assignment),
         status=CONSEQUENCES[Cause.NO_OUTPUT].status,
         cause=Cause.NO_OUTPUT,
         retrieval=Treatment.UNKNOWN,
@@ -97,8 +98,8 @@ def _from_line(place: Place, line: TrialRecord | None) -> TrialRecord:
 
 
 def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
-    """Keys of the figures that an agent's file gives otherwise than its line, as far as both have
-    them: one of the two was changed, or is of another run."""
+    """Return the keys of the figures that differ between an agent's file and its line, as far as
+    both have them: one of the two was changed, or is of another run."""
     if not payload.read_by_script or not payload.figures:
         return ()
     figures = payload.figures
@@ -118,24 +119,24 @@ class _Figures:
 
 
 def _figures(line: TrialRecord | None, payload: Payload) -> _Figures:
-    given = payload.figures or {}
+    reported = payload.figures or {}
     # An agent that failed before its first answer reports 0 of everything.
     if payload.cause not in {Cause.FINISHED, Cause.MAX_TURNS}:
-        given = {key: figure for key, figure in given.items() if figure}
-    milliseconds = given.get("duration_ms")
+        reported = {key: figure for key, figure in reported.items() if figure}
+    milliseconds = reported.get("duration_ms")
     seconds = None if milliseconds is None else int(milliseconds / 10) / 100
     if line and milliseconds is not None and line.duration_s is not None:
         seconds = line.duration_s
     return _Figures(
         duration_ms=milliseconds,
         duration_s=seconds,
-        num_turns=_whole(given, "num_turns"),
-        cost=given.get("cost"),
+        num_turns=_whole(reported, "num_turns"),
+        cost=reported.get("cost"),
         tokens=Usage(
-            input=_whole(given, "input_tokens"),
-            cache_read=_whole(given, "cache_read"),
-            cache_create=_whole(given, "cache_create"),
-            output=_whole(given, "output_tokens"),
+            input=_whole(reported, "input_tokens"),
+            cache_read=_whole(reported, "cache_read"),
+            cache_create=_whole(reported, "cache_create"),
+            output=_whole(reported, "output_tokens"),
         ),
     )
 
@@ -150,12 +151,13 @@ def _compacted(turns: int | None, head: Mapping[str, str]) -> int | None:
 
 
 def whole_number(text: str | None) -> int | None:
-    """A number in the head; the script writes down whatever it was given."""
+    """Read a number of the head, into which the script copies its options unchecked."""
     return int(text) if text and len(text) < 10 and text.isdecimal() else None
 
 
 def _scores(payload: Payload, head: Mapping[str, str]) -> OwnScores:
-    """The script keeps no list of the repository's files, so none can be said to exist."""
+    """Score the answer. The script keeps no list of the repository's files, so no mention can be
+    checked for existence."""
     context = ScoreContext(
         text=payload.answer or "", workspace=head.get("repository", ""), files=frozenset()
     )

@@ -79,7 +79,7 @@ def test_what_the_script_hides_is_said(folder: Path) -> None:
         "canopy-service: 1 of 3 trials printed something that is not a result (agent 2)",
         "metrics.jsonl: line 2 is not valid JSON (a number such as .48",
         "canopy-service: agent 3 left a file but no line",
-        "canopy-service: the files of agent 4 are left over",
+        "canopy-service: the files of agent 4 remain",
         "canopy-service agent 3: the script could not read what the agent printed",
         "baseline: the script wrote zeros for 1 agent",
         "summary.md is not valid UTF-8 (byte 42)",
@@ -200,9 +200,9 @@ def test_broken_lines_and_files_are_named(folder: Path) -> None:
     (folder / "config.json").write_text('{"repo": "/a "quoted" path"}')
     (folder / "canopy-service" / "service-metrics.json").write_text("")
     data = read_script_folder(folder)
-    assert "metrics.jsonl: lines 6, 7, 8 are not readable and left out." in data.warnings
-    assert "config.json is not valid JSON and is left out." in data.warnings
-    assert "canopy-service/service-metrics.json is not valid JSON and is left out." in data.warnings
+    assert "metrics.jsonl: lines 6, 7, 8 are unreadable and omitted." in data.warnings
+    assert "config.json is not valid JSON and is omitted." in data.warnings
+    assert "canopy-service/service-metrics.json is not valid JSON and is omitted." in data.warnings
     assert len(data.trials) == 7, "without the number of agents, no file is left over"
     assert summarise(data).head
 
@@ -262,7 +262,7 @@ def test_a_mode_that_is_no_name_of_a_folder_is_refused(folder: Path, name: str) 
     with (folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.write(f'{{"mode":"{name}","agent":1,"task":"t"}}\n')
     data = read_script_folder(folder)
-    assert "metrics.jsonl: line 6 is not readable and left out." in data.warnings
+    assert "metrics.jsonl: line 6 is unreadable and omitted." in data.warnings
 
 
 def test_a_folder_in_the_place_of_a_file_is_named(folder: Path) -> None:
