@@ -23,7 +23,6 @@ PENDING: tuple[str, ...] = (
     "cli",
     "core",
     "engine",
-    "models",
     "programs",
     "reports",
     "retrieval",

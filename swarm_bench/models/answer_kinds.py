@@ -1,6 +1,6 @@
-"""Tells of what a tool answered whether it is nothing, or an error that only its words give away.
+"""Recognises answers of tools that are empty, or errors that only their words give away.
 
-Both are told conservatively: what is neither an empty value nor one of the phrases below is an
+Both are judged conservatively: what is neither an empty value nor one of the phrases below is an
 answer. A phrase counts at the beginning of a short text that does not look like code and names no
 line of a file.
 """
@@ -91,7 +91,7 @@ _CODE = re.compile(
     r": ?(?:str|int|bool|float|string|number)\b|[\w)\]] ?[:=]=? ?[\w'\"(\[].*[)\]]$|"
     r"\b(?:def|class|return|raise|import|func|function|fn|const|let|var|throw)(?: \w| ?\()"
 )
-"""Signs that a line is of a program, or is the place of one."""
+"""Signs that a line is of a program, or points into one."""
 _DECORATION = re.compile(r"^(?:[^\w\"'/.,:;@$%&(){}<>\[\]=+|\\^?~]|_)+|[\s*_`]+$")
 """Marks of lists and headings, and symbols such as a cross."""
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
@@ -129,8 +129,9 @@ _FAILED = frozenset({"error", "failed", "failure"})
 
 
 def kind_of(text: str) -> Kind | None:
-    """`empty` for an answer without anything in it, `error` for an error in words, else `None`.
-    Several JSON values in one text, and a text behind them, are judged together."""
+    """Tell an answer with nothing in it (`empty`) and an error in words (`error`) from one that
+    says something (`None`). Several JSON values in one text, and a text after them, are judged
+    together."""
     try:
         parts = list(_parts(text))
     except RecursionError:
@@ -141,7 +142,8 @@ def kind_of(text: str) -> Kind | None:
 
 
 def _parts(text: str) -> Iterator[Kind | None]:
-    """What each JSON value says, and the words behind them; nothing more after an answer."""
+    """Yield the kind of each JSON value and of the text after them; stop at one that is an
+    answer."""
     text, at = text.removeprefix("\ufeff").strip("\r\n").rstrip(), 0
     while text[at : at + 1] in ("{", "[", '"'):
         try:
@@ -177,15 +179,15 @@ def _of_words(text: str) -> Kind | None:
 
 
 def _of_line(line: str, rest: list[str]) -> Kind | None:
-    """What a line says in front of the rest of a text."""
-    said = _DECORATION.sub("", line)
-    if inner := _BRACKETED.fullmatch(said):
-        said = inner[1]
-    if _ERROR.match(said):
-        return None if _PROSE.search(said) else "error"
-    if _ZERO.match(said):
+    """Judge a line in front of the rest of a text."""
+    plain = _DECORATION.sub("", line)
+    if inner := _BRACKETED.fullmatch(plain):
+        plain = inner[1]
+    if _ERROR.match(plain):
+        return None if _PROSE.search(plain) else "error"
+    if _ZERO.match(plain):
         return "empty" if all(map(_BESIDE.match, filter(str.strip, rest))) else None
-    return "empty" if all(map(str.strip, rest)) and _EMPTY.match(said) else None
+    return "empty" if all(map(str.strip, rest)) and _EMPTY.match(plain) else None
 
 
 def _of_value(value: Any) -> Kind | None:
@@ -222,10 +224,10 @@ def _of_object(value: dict[str, Any]) -> Kind | None:
 
 
 def _says_error(value: dict[str, Any]) -> bool:
-    given = {key.lower(): inner for key, inner in value.items()}
-    if given.get("success") is False or given.get("ok") is False or given.get("iserror") is True:
+    fields = {key.lower(): inner for key, inner in value.items()}
+    if fields.get("success") is False or fields.get("ok") is False or fields.get("iserror") is True:
         return True
-    status = given.get("status")
+    status = fields.get("status")
     if isinstance(status, str) and status.lower() in _FAILED:
         return True
-    return isinstance(given.get("error"), str | dict) and bool(given["error"])
+    return isinstance(fields.get("error"), str | dict) and bool(fields["error"])

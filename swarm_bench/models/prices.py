@@ -20,7 +20,7 @@ class Price:
     output: float
 
     def of(self, usage: Usage) -> float | None:
-        """US dollars; `None` when the usage is not known completely."""
+        """Price a usage in US dollars; `None` when it is not known completely."""
         parts = (
             (self.input, usage.input),
             (self.cache_create, usage.cache_create),
@@ -36,6 +36,6 @@ class Price:
 
 
 def price(model: str) -> Price | None:
-    """The price of a model; `None` when the table does not have it."""
+    """Look up the price of a model; `None` when the table does not have it."""
     table = tomllib.loads(Path(__file__).with_name(f"{TABLE}.toml").read_text("utf-8"))
     return Price(**table[model]) if model in table else None

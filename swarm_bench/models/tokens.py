@@ -19,17 +19,17 @@ COUNTER = "utf8-bytes/4"
 
 
 def count(text: str) -> int:
-    """Tokens of a text."""
+    """Count the tokens of a text."""
     return of_bytes(len(text.encode("utf-8", "replace")))
 
 
 def of_bytes(length: int) -> int:
-    """Tokens of a text that has so many bytes."""
+    """Count the tokens of a text of this many bytes."""
     return -(-length // 4)
 
 
 def content(message: Message) -> list[dict[str, Any]]:
-    """A message's content blocks as Anthropic's messages API has them."""
+    """Build a message's content blocks as Anthropic's messages API has them."""
     blocks: list[dict[str, Any]] = [
         {
             "tool_use_id": result.id,
@@ -48,7 +48,7 @@ def content(message: Message) -> list[dict[str, Any]]:
 
 
 class Meter:
-    """Adds up the requests of one conversation."""
+    """The sum of the requests of one conversation."""
 
     def __init__(self) -> None:
         self.total = Usage(input=0, cache_read=0, cache_create=0, output=0)
@@ -58,14 +58,14 @@ class Meter:
     def request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], reply: Message
     ) -> Usage:
-        """The usage of one request. `messages` begins with those of the request before."""
+        """Count the usage of one request. `messages` begins with those of the request before."""
         new = sum(_message(message) for message in messages[self._messages :])
         if self._messages == 0:
             new += sum(of_tool(tool) for tool in tools)
         usage = Usage(input=0, cache_read=self._sent, cache_create=new, output=produced(reply))
         self._sent += new
         self._messages = len(messages)
-        self.total = _add(self.total, usage)
+        self.total = Usage.total([self.total, usage])
         return usage
 
 
@@ -74,7 +74,7 @@ def _message(message: Message) -> int:
 
 
 def of_tool(tool: ToolSpec) -> int:
-    """Tokens of a tool's description, as it is sent with every request."""
+    """Count the tokens of a tool's description, as it is sent with every request."""
     schema = dict(tool.schema)
     return count(
         _json({"name": tool.name, "description": tool.description, "input_schema": schema})
@@ -82,7 +82,7 @@ def of_tool(tool: ToolSpec) -> int:
 
 
 def produced(reply: Message) -> int:
-    """Tokens of what a model wrote."""
+    """Count the tokens of what a model wrote."""
     calls = sum(
         count(_json({"name": call.name, "input": dict(call.arguments)})) for call in reply.calls
     )
@@ -91,12 +91,3 @@ def produced(reply: Message) -> int:
 
 def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _add(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        input=(one.input or 0) + (other.input or 0),
-        cache_read=(one.cache_read or 0) + (other.cache_read or 0),
-        cache_create=(one.cache_create or 0) + (other.cache_create or 0),
-        output=(one.output or 0) + (other.output or 0),
-    )

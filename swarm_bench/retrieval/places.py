@@ -12,7 +12,7 @@ from swarm_bench.models.lexical import results
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
-MOST = results.MAX_PLACES
+MOST = results.MAX_LOCATIONS
 """Places of one answer that are looked at."""
 
 
@@ -114,7 +114,7 @@ def _next(text: str, at: int) -> int:
 
 
 def _general(answer: str, workspace: str) -> Iterator[_Named]:
-    for place in results.places(answer, workspace):
+    for place in results.locations(answer, workspace):
         yield place.path, place.line, place.last
 
 

@@ -31,14 +31,14 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import Scored, score
-from swarm_bench.models.rehearsal.process import Seen
+from swarm_bench.models.rehearsal.process import Traffic
 from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records.jsonl"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 QUERY, LIST = "mcp__canopy__canopy_query", "mcp__canopy__list_files"
 ANSWER = "# A\n\n# B\n\n# C\n\n- `src/a.py`\n- src/b.py:12\n- Node.js\n- d\n- e\n\n```\ncode\n```\n"
-SEEN = Seen(requests=3, faults=1, request_tokens=1000, tools={"Read": 100, QUERY: 30})
+SEEN = Traffic(requests=3, faults=1, request_tokens=1000, tools={"Read": 100, QUERY: 30})
 WHOLE = Outcome(
     cause=Cause.FINISHED,
     text=ANSWER,
@@ -70,7 +70,7 @@ WHOLE = Outcome(
 )
 PRICED = replace(WHOLE, cost=0.0, cost_estimated=True, price_table="p 2026", token_counter="c")
 FAILED = Outcome(cause=Cause.SERVICE_FAILED, detail="the service died")
-CASES: dict[str, tuple[str | None, Outcome, Seen | None]] = {
+CASES: dict[str, tuple[str | None, Outcome, Traffic | None]] = {
     "whole": ("model-0", WHOLE, None),
     "priced": (None, PRICED, None),
     "rehearsed": ("rehearsal", WHOLE, SEEN),

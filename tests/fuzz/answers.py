@@ -116,7 +116,7 @@ def message(data: bytes, folder: Path) -> None:
 def result(data: bytes, _folder: Path) -> None:
     """The text of a tool's result, in all the ways it is read."""
     text = data.decode("utf-8", "surrogateescape")
-    for place in results.places(text, "/w"):
+    for place in results.locations(text, "/w"):
         assert not place.path.startswith("/")
     for search in (None, _BY_PATTERN, _BY_JSON_PATH):
         with suppress(Unreadable):

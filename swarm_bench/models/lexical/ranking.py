@@ -30,23 +30,23 @@ _CODE = frozenset(
 
 
 def rank(terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]]) -> list[tuple[str, float]]:
-    """Files with their scores, best first; equal scores in order of the path.
+    """Score files, best first; equal scores in order of the path.
 
     `hits` gives lines by file for every term. A file gains for each term it mentions, more for a
     rare term and little for many lines, and most when its own name has the term.
     """
-    paths = sorted({path for found in hits.values() for path in found})
+    paths = sorted({path for by_path in hits.values() for path in by_path})
     scored = [(path, _score(path, terms, hits, len(paths))) for path in paths]
     return sorted(scored, key=lambda item: (-item[1], item[0]))
 
 
 def is_code(path: str) -> bool:
-    """Whether the ending is one of a programming language."""
+    """Tell whether the file name ends like one of a programming language."""
     return PurePosixPath(path).suffix.lower() in _CODE
 
 
 def is_prose(path: str) -> bool:
-    """Whether the ending is one of texts for people."""
+    """Tell whether the file name ends like one of texts for people."""
     return PurePosixPath(path).suffix.lower() in _PROSE
 
 
@@ -61,13 +61,14 @@ def _score(
     return total * _kind(path)
 
 
-def _mentioned(path: str, found: Mapping[str, int], files: int) -> float:
-    lines = found.get(path, 0)
-    return (1 + math.log(lines) / 2) * math.log(1 + files / (1 + len(found))) if lines else 0.0
+def _mentioned(path: str, hits: Mapping[str, int], files: int) -> float:
+    lines = hits.get(path, 0)
+    return (1 + math.log(lines) / 2) * math.log(1 + files / (1 + len(hits))) if lines else 0.0
 
 
 def _named(path: str, term: Term) -> float:
-    """3 when the file's name begins a word with the term, 1.5 when one of its folders does."""
+    """Return 3 when the file's name begins a word with the term, 1.5 when one of its folders
+    does."""
     folder, _, name = path.lower().rpartition("/")
     roots = [root.lower() for root in term.roots]
     if any(_begins_word(name, root) for root in roots):

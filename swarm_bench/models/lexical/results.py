@@ -1,4 +1,4 @@
-"""What the results of tools that nobody here has heard of say of files and lines.
+"""The files and lines that the results of arbitrary tools name.
 
 They come as JSON, several documents in a row or with words around them, as XML, as Markdown, or as
 a search on a command line prints them.
@@ -14,8 +14,8 @@ from typing import Any
 
 from swarm_bench.models.lexical.ranking import is_code, is_prose
 
-MAX_PLACES = 2000
-"""Places of one result that are looked at."""
+MAX_LOCATIONS = 2000
+"""Locations in one result that are looked at."""
 MAX_DEPTH = 20
 """Of JSON in JSON."""
 MARKS = 4
@@ -55,7 +55,7 @@ _TEXTS = ("lines", "line_text", "text", "content", "snippet", "match", "preview"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Location:
     """A file that a result names, perhaps with a line of it."""
 
     path: str
@@ -67,39 +67,40 @@ class Place:
 
 
 @lru_cache(maxsize=32)
-def places(text: str, workspace: str) -> tuple[Place, ...]:
-    """The files below the workspace that a result names, in its order."""
-    relative = (replace(place, path=below(place.path, workspace) or "") for place in _places(text))
-    return tuple(islice((place for place in relative if place.path), MAX_PLACES))
+def locations(text: str, workspace: str) -> tuple[Location, ...]:
+    """Return the locations below the workspace that a result names, in its order."""
+    pairs = ((location, below(location.path, workspace)) for location in _locations(text))
+    inside = (replace(location, path=path) for location, path in pairs if path)
+    return tuple(islice(inside, MAX_LOCATIONS))
 
 
-def windows(shown: Sequence[Place]) -> list[tuple[str, int, list[str]]]:
-    """Path, first line and lines of the parts of files that a result has shown."""
-    runs: list[list[Place]] = []
-    for place in shown:
+def windows(shown: Sequence[Location]) -> list[tuple[str, int, list[str]]]:
+    """Collect path, first line and lines of the parts of files that a result has shown."""
+    runs: list[list[Location]] = []
+    for location in shown:
         before = runs[-1][-1] if runs else None
         follows = before and before.line and (before.path, before.line + 1)
-        if follows == (place.path, place.line) and place.last is None:
-            runs[-1].append(place)
+        if follows == (location.path, location.line) and location.last is None:
+            runs[-1].append(location)
         else:
-            runs.append([place])
+            runs.append([location])
     return [
-        (run[0].path, run[0].line, [place.text for place in run])
+        (run[0].path, run[0].line, [location.text for location in run])
         for run in runs
         if run[0].line and len(run) >= WINDOW
     ]
 
 
 def below(path: str, workspace: str) -> str | None:
-    """A path below the workspace; `None` for one outside of it."""
+    """Make a path relative to the workspace; `None` for one outside of it."""
     path = path.removeprefix("file://").strip()
     path = path.removeprefix(workspace.rstrip("/") + "/").removeprefix("./")
     return None if not path or path.startswith(("/", "../")) else path
 
 
 def content(text: str, first: int) -> tuple[int, list[str]] | None:
-    """First line and lines of what a reading tool gave: by their numbers where it writes them,
-    else from the line asked for. `None` when there is no text."""
+    """Read what a reading tool gave: its first line and its lines, by their numbers where it writes
+    them, else from the line asked for. `None` when there is no text."""
     lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     if not text.strip() or (len(lines) == 1 and "error" in text[:20].lower()):
         return None
@@ -112,7 +113,7 @@ def content(text: str, first: int) -> tuple[int, list[str]] | None:
 
 
 def _longest_run(matches: Sequence[re.Match[str] | None]) -> list[re.Match[str]]:
-    """The most numbered lines that follow each other."""
+    """Find the longest series of numbered lines that follow each other."""
     runs: list[list[re.Match[str]]] = [[]]
     for match in matches:
         last = runs[-1][-1] if runs[-1] else None
@@ -123,8 +124,8 @@ def _longest_run(matches: Sequence[re.Match[str] | None]) -> list[re.Match[str]]
     return max(runs, key=len)
 
 
-def _places(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Place]:
-    """The places in a text. `path` is that of the file it is about, if any."""
+def _locations(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Location]:
+    """Yield the locations in a text. `path` is that of the file it is about, if any."""
     for document in _documents(text):
         if isinstance(document, str):
             yield from _in_text(document, path)
@@ -133,8 +134,8 @@ def _places(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Place
 
 
 def _documents(text: str) -> Iterator[object]:
-    """The JSON documents of a text, and what stands between them."""
-    words: list[str] = []
+    """Split a text into its JSON documents and what stands between them."""
+    texts: list[str] = []
     at, patience = 0, PATIENCE * len(text)
     while at < len(text):
         visible = _VISIBLE.search(text, at)
@@ -147,29 +148,30 @@ def _documents(text: str) -> Iterator[object]:
                 patience -= _effort(error, text, start)
         if end is None:
             end = text.find("\n", start) + 1 or len(text)
-            words.append(text[at:end])
+            texts.append(text[at:end])
         else:
-            if words:
-                yield "".join(words)
-                words = []
+            if texts:
+                yield "".join(texts)
+                texts = []
             yield document
         at = end
-    yield "".join(words)
+    yield "".join(texts)
 
 
 def _effort(error: Exception, text: str, start: int) -> int:
-    """About how many characters were read before the error; telling its line is work as well."""
+    """Estimate how many characters were read before the error; locating its line is work as
+    well."""
     read = error.pos - start if isinstance(error, json.JSONDecodeError) else len(text)
     return read + PATIENCE * len(text) // FALSE_STARTS
 
 
-def _in_value(value: object, path: str, depth: int) -> Iterator[Place]:
-    """The places in a value of JSON. `path` is that of the file it is about, if any."""
+def _in_value(value: object, path: str, depth: int) -> Iterator[Location]:
+    """Yield the locations in a value of JSON. `path` is that of the file it is about, if any."""
     match value:
         case _ if depth == 0:
             return
         case str() as text:
-            yield from _places(text, path, depth - 1)
+            yield from _locations(text, path, depth - 1)
         case list() as items if items and all(isinstance(item, str) for item in items):
             yield from _in_text("\n".join(items), path)
         case list() as items:
@@ -179,12 +181,12 @@ def _in_value(value: object, path: str, depth: int) -> Iterator[Place]:
             yield from _in_entries(entries, path, depth)
 
 
-def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Place]:
+def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Location]:
     if own := _text(entries, _PATHS):
         line, last = _lines(entries)
         if line or not path:
             text = _text(entries, _TEXTS).split("\n")[0]
-            yield Place(path=own, line=line, last=last, text=text)
+            yield Location(path=own, line=line, last=last, text=text)
         if not line:
             for value in entries.values():
                 if isinstance(value, list | dict):
@@ -193,18 +195,18 @@ def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[P
     line, last = _lines(entries) if path else (None, None)
     if line:
         text = _text(entries, _TEXTS).split("\n")[0]
-        yield Place(path=path, line=line, last=last, text=text)
+        yield Location(path=path, line=line, last=last, text=text)
         return
     for key, value in entries.items():
         about = path
         if named := _path_of(key):
-            yield Place(path=named)
+            yield Location(path=named)
             about = named
         yield from _in_value(value, about, depth - 1)
 
 
 def _lines(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
-    """The first and the last line that an object names."""
+    """Read the first and the last line that an object names."""
     for name in _NESTED:
         inner = entries.get(name)
         if isinstance(inner, dict) and depth:
@@ -223,28 +225,28 @@ def _lines(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | No
     return first + zero, last + zero if last is not None and last >= first else None
 
 
-def _in_text(text: str, path: str = "") -> Iterator[Place]:
-    """The places in lines of text. `path` is that of the file whose lines they may be."""
+def _in_text(text: str, path: str = "") -> Iterator[Location]:
+    """Yield the locations in lines of text. `path` is that of the file whose lines they may be."""
     is_quoted = False
     for line in (line.rstrip("\r") for line in text.split("\n") if line.strip()):
         if line.lstrip().startswith("```"):
             is_quoted = not is_quoted
         elif opened := _opened(line):
             path, is_quoted = opened, True
-            yield Place(path=path)
+            yield Location(path=path)
         elif is_quoted and _CLOSED.match(line):
             path, is_quoted = "", False
         elif path and (numbered := _numbered(line, is_quoted=is_quoted)):
-            yield Place(path=path, line=numbered[0], text=numbered[1])
+            yield Location(path=path, line=numbered[0], text=numbered[1])
         elif not is_quoted:
             mentioned = list(_in_line(line))
             yield from mentioned
-            paths = {place.path for place in mentioned}
+            paths = {location.path for location in mentioned}
             path = paths.pop() if len(paths) == 1 else ""
 
 
 def _opened(line: str) -> str | None:
-    """The path in a tag that opens what is quoted."""
+    """Return the path in a tag that opens what is quoted."""
     match = _ATTRIBUTE.match(line)
     return match[1] if match and ">" in line[match.end() :] else None
 
@@ -254,39 +256,35 @@ def _numbered(line: str, *, is_quoted: bool) -> tuple[int, str] | None:
     return (int(match[1]), match[2] or "") if match and int(match[1]) else None
 
 
-def _in_line(line: str) -> Iterator[Place]:
+def _in_line(line: str) -> Iterator[Location]:
     if (hit := _HIT.match(line)) and "`" not in hit[1]:
-        yield Place(path=hit[1], line=int(hit[2]), text=hit[3])
+        yield Location(path=hit[1], line=int(hit[2]), text=hit[3])
         return
     if path := _path_of(line.strip()):
-        yield Place(path=path)
+        yield Location(path=path)
         return
     if element := _ELEMENT.match(line):
-        yield Place(path=element[2])
+        yield Location(path=element[2])
         return
     if line.startswith("/"):
-        yield Place(path=line)
+        yield Location(path=line)
         return
-    for match in sorted([*_SPAN.finditer(line), *_INLINE.finditer(line)], key=_start):
+    for match in sorted([*_SPAN.finditer(line), *_INLINE.finditer(line)], key=re.Match.start):
         first, last = match[2], match[3]
         if first or _is_file(match[1]):
             last_line = int(last) if last and int(last) >= int(first) else None
-            yield Place(path=match[1], line=int(first) if first else None, last=last_line)
+            yield Location(path=match[1], line=int(first) if first else None, last=last_line)
 
 
 def _path_of(text: str) -> str | None:
-    """The path that a text is, and nothing else."""
+    """Return the path that a text consists of; `None` when it holds anything else."""
     match = _PATH.match(text)
     return match[1] if match else None
 
 
 def _is_file(name: str) -> bool:
-    """Whether a quoted name is that of a file, and not `object.attribute`."""
+    """Tell a file's name in quotes from `object.attribute`."""
     return is_code(name) or is_prose(name)
-
-
-def _start(match: re.Match[str]) -> int:
-    return match.start()
 
 
 def _text(entries: Mapping[str, Any], names: Sequence[str]) -> str:

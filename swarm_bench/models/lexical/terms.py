@@ -64,7 +64,7 @@ class Term:
 
 
 def task_of(prompt: str, tools: Sequence[ToolSpec], instructions: Sequence[str] = ()) -> str:
-    """The task within a prompt.
+    """Extract the task from a prompt.
 
     A mode may put `instructions` before it, and a suite the form of the answer behind it.
     Paragraphs that name an MCP tool are instructions too, one that begins with "Answer" is about
@@ -76,49 +76,49 @@ def task_of(prompt: str, tools: Sequence[ToolSpec], instructions: Sequence[str] 
     kept = [
         part
         for part in paragraphs
-        if not names & set(_words(part.lower())) and not _FORM.match(part)
+        if not names & set(_words_in(part.lower())) and not _FORM.match(part)
     ]
     return "\n\n".join(kept).strip() or prompt
 
 
 def _without(prompt: str, instructions: Sequence[str]) -> str:
-    told = filter(None, (each.strip() for each in instructions))
+    texts = filter(None, map(str.strip, instructions))
     # One mode's may begin with another's.
-    for each in sorted(told, key=len, reverse=True):
-        if prompt.lstrip().startswith(each):
-            return prompt.lstrip().removeprefix(each).lstrip() or prompt
+    for text in sorted(texts, key=len, reverse=True):
+        if prompt.lstrip().startswith(text):
+            return prompt.lstrip().removeprefix(text).lstrip() or prompt
     return prompt
 
 
 def terms_of(task: str) -> tuple[Term, ...]:
-    """The terms of a task, the most important first; at most five.
+    """Choose the terms of a task, the most important first; at most five.
 
     Quoted words and identifiers count most, then words that the vocabulary knows, then others;
     among equals the earlier one.
     """
-    found: dict[str, Term] = {}
+    terms: dict[str, Term] = {}
     for word in _identifiers(task):
-        found.setdefault(word.lower(), Term(word=word, roots=(word,), weight=3.0, exact=True))
+        terms.setdefault(word.lower(), Term(word=word, roots=(word,), weight=3.0, exact=True))
     position = 0
-    for word in _words(task):
+    for word in _words_in(task):
         lower = word.lower()
-        if len(lower) < 3 or lower in _vocabulary().stop_words or lower in found:
+        if len(lower) < 3 or lower in _vocabulary().stop_words or lower in terms:
             continue
         idea = _vocabulary().ideas.get(lower) or _Idea(roots=(stem(lower),), related=())
-        if idea.roots[0] not in found:
+        if idea.roots[0] not in terms:
             # The first words of a task name its subject; later ones colour it.
             weight = (2.0 if idea.related else 1.0) * max(0.5, 1.0 - 0.1 * position)
-            found[idea.roots[0]] = Term(
+            terms[idea.roots[0]] = Term(
                 word=lower, roots=idea.roots, related=idea.related, weight=weight
             )
             position += 1
-    ranked = sorted(found.values(), key=lambda term: -term.weight)
+    ranked = sorted(terms.values(), key=lambda term: -term.weight)
     return tuple(ranked[:MAX_TERMS])
 
 
 def search_stems(text: str) -> frozenset[str]:
-    """Beginnings, in lower case, of everything in a text that can be looked for in code: its words
-    and the parts of its names, with the other words that code uses for them."""
+    """Collect the beginnings, in lower case, of everything in a text that can be looked for in
+    code: its words and the parts of its names, with the other words that code uses for them."""
     parts = {
         part.casefold() for word in _LETTERS.findall(text) for part in (word, *_HUMP.findall(word))
     }
@@ -130,7 +130,7 @@ def search_stems(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    """The beginning that the forms of a word share."""
+    """Cut a word to the beginning that its forms share."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 5:
             return word.removesuffix(suffix)
@@ -140,20 +140,20 @@ def stem(word: str) -> str:
 
 def _identifiers(task: str) -> list[str]:
     quoted = [first or second for first, second in _QUOTED.findall(task)]
-    named = [word for text in quoted for word in _words(text) if len(word) >= 3]
-    return named + [word for word in _words(task) if _is_identifier(word)]
+    named = [word for text in quoted for word in _words_in(text) if len(word) >= 3]
+    return named + [word for word in _words_in(task) if _is_identifier(word)]
 
 
 def _is_identifier(word: str) -> bool:
-    """`snake_case` and `camelCase` do not occur in prose."""
+    """Tell whether a word is in `snake_case` or `camelCase`, which do not occur in prose."""
     return "_" in word.strip("_") or re.search(r"[a-z][A-Z]", word) is not None
 
 
-def _words(text: str) -> list[str]:
+def _words_in(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
 def _mcp_names(tool: str) -> list[str]:
-    """What a prompt calls an MCP tool, if that cannot be an English word."""
+    """List what a prompt calls an MCP tool, unless that can be an English word."""
     parts = tool.lower().split("__", 2)
     return [name for name in (tool.lower(), parts[-1]) if parts[0] == "mcp" and "_" in name]

@@ -26,13 +26,13 @@ RETRY_SECONDS = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """An error in the place of an answer."""
+    """An error instead of an answer."""
 
     status: int
     """In the APIs that have no other (`Api.statuses`)."""
     kind: ErrorKind
     retry_seconds: int | None = None
-    """When to come back, said in the way of each API."""
+    """When to come back; each API has its own way to say so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """What a fault is."""
+    """A fault as the server plays it."""
 
     about: str
     """What the server does, as a clause."""
@@ -108,7 +108,7 @@ class Fault:
 
     @classmethod
     def parse(cls, spec: str) -> "Fault":
-        """Reads `NAME`, `NAME:N` or `NAME:N-M`. Raises `UsageError`."""
+        """Read `NAME`, `NAME:N` or `NAME:N-M`. Raises `UsageError`."""
         name, has_numbers, numbers = spec.partition(":")
         if name not in FAULTS:
             raise UnknownName("fault", name, sorted(FAULTS))
@@ -124,17 +124,17 @@ class Fault:
         return fault
 
     def befalls(self, request: int) -> bool:
-        """Whether it happens to the request of that number."""
+        """Tell whether it happens to the request of that number."""
         return self.first <= request and (self.last is None or request <= self.last)
 
 
 def parse_faults(specs: Sequence[str]) -> tuple[Fault, ...]:
-    """The faults in the order given. Raises `UsageError` for one that is not a fault."""
+    """Read faults in their order. Raises `UsageError` for one that does not exist."""
     return tuple(Fault.parse(spec) for spec in specs)
 
 
 def fault_of(faults: Sequence[Fault], request: int) -> str | None:
-    """Name of the first fault that befalls the request of that number; `None` when none does."""
+    """Name the first fault that befalls the request of that number; `None` when none does."""
     return next((fault.name for fault in faults if fault.befalls(request)), None)
 
 

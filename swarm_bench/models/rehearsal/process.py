@@ -1,4 +1,4 @@
-"""Starts the rehearsal server beside a session, and asks it what it saw."""
+"""Starts the rehearsal server beside a session, and fetches what it counted."""
 
 import re
 import sys
@@ -26,8 +26,8 @@ _ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What one agent's program asked of the server."""
+class Traffic:
+    """The requests of one agent's program."""
 
     requests: int
     """Requests for an answer, without those to count tokens."""
@@ -43,7 +43,7 @@ class Seen:
     """Requests at which the server itself failed: a defect of its own, and not the program's."""
 
 
-_SEEN = TypeAdapter(Seen)
+_TRAFFIC = TypeAdapter(Traffic)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,26 +55,26 @@ class Rehearsal:
     process: Process
 
     def for_trial(self, trial: str) -> str:
-        """The address that one agent is given; what it asks is counted under it."""
+        """Return the address for one agent; what it asks there is counted under its trial."""
         return f"{self.url}/trial/{trial}"
 
-    async def seen(self, trial: str) -> Seen | None:
-        """What the agent asked so far; `None` when it never asked. Raises `ServiceFailed` when the
-        server does not say."""
+    async def traffic(self, trial: str) -> Traffic | None:
+        """Fetch what the agent asked so far; `None` when it never asked. Raises `ServiceFailed`
+        when the server does not answer."""
         import httpx2  # 35 ms, and most sessions have no rehearsal
 
         try:
             async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
-                answer = await client.get(f"{self.for_trial(trial)}/seen")
+                answer = await client.get(f"{self.for_trial(trial)}/traffic")
             if answer.status_code == httpx2.codes.NOT_FOUND:
                 return None
-            return _SEEN.validate_json(answer.raise_for_status().content)
+            return _TRAFFIC.validate_json(answer.raise_for_status().content)
         except (httpx2.HTTPError, ValidationError) as error:
             why = await self.lost() or f"the rehearsal server does not answer ({error!r})"
-            raise ServiceFailed(f"It is not known what the agent asked: {why}") from error
+            raise ServiceFailed(f"What the agent asked is unknown: {why}") from error
 
     async def lost(self) -> str | None:
-        """One sentence on how the server is certainly gone now; `None` while it may be there."""
+        """Say in one sentence how the server is certainly gone; `None` while it may be there."""
         if self._ended() is not None or await listens(self.url):
             return self._ended()
         with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
@@ -102,17 +102,17 @@ async def started_rehearsal(
     secrets: tuple[str, ...],
     instructions: Sequence[str] = (),
 ) -> AsyncIterator[Rehearsal]:
-    """A server on a free port of the loopback interface for the block; its output goes to `log`,
-    without the secrets. `instructions` are what the modes put before a task.
+    """Run a server on a free port of the loopback interface for the block; its output goes to
+    `log`, without the secrets. `instructions` are what the modes put before a task.
 
     Raises `ServiceFailed` when it does not come up, `UsageError` for a fault that is not one.
     """
     parse_faults(faults)
-    words = [word for fault in faults for word in ("--fault", fault)]
-    words += [f"--instructions={told}" for told in instructions if told]
+    arguments = [word for fault in faults for word in ("--fault", fault)]
+    arguments += [f"--instructions={text}" for text in instructions if text]
     command = Command(
         # Isolated: no folder of the user's, and none of PYTHON..., may change what is imported.
-        argv=(sys.executable, "-I", "-m", "swarm_bench.programs.rehearsal", *words),
+        argv=(sys.executable, "-I", "-m", "swarm_bench.programs.rehearsal", *arguments),
         cwd=log.parent,
         env=env,
         tag=f"rehearsal-{uuid4().hex}",
@@ -128,14 +128,14 @@ async def started_rehearsal(
 
 
 async def _address(process: Process, log: Path, written: int) -> str:
-    """Where the server listens: it says so in a line of its log. `written` is the length that the
-    log had before."""
+    """Wait for the line of the log in which the server names its address. `written` is the length
+    that the log had before."""
     with anyio.move_on_after(START_SECONDS):
         while process.returncode is None:
-            if found := _ADDRESS.search(_since(log, written)):
-                return found[1].decode()
+            if match := _ADDRESS.search(_since(log, written)):
+                return match[1].decode()
             await anyio.sleep(POLL_SECONDS)
-        await anyio.sleep(POLL_SECONDS)  # its last words are on the way to the log
+        await anyio.sleep(POLL_SECONDS)  # its last line is on the way to the log
     last = _since(log, written).decode(errors="replace").strip().splitlines()[-1:]
     how = (
         f"did not answer within {START_SECONDS} s"

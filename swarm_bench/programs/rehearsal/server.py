@@ -102,12 +102,12 @@ class Server:
                 return await self.answer(request, Gemini(), in_path)
         return await self.unknown(request)
 
-    async def seen(self, request: Request) -> Delivery:
-        """As `start.Seen` has it."""
+    async def traffic(self, request: Request) -> Delivery:
+        """Answer what the agent asked so far, as `Traffic` has it."""
         trial = self._trials.get(request.path_params["trial"])
         if trial is None:
             return as_json({"error": NEVER_ASKED}, status=404)
-        return as_json(trial.seen())
+        return as_json(trial.traffic())
 
     async def unknown(self, request: Request) -> Delivery:
         """Programs look for this and that; what they looked for is in the log."""
@@ -192,7 +192,7 @@ def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> St
         Route("/", _hello),
         Route(trial, _hello),
         Route(f"{trial}/", _hello),
-        Route(f"{trial}/seen", server.seen),
+        Route(f"{trial}/traffic", server.traffic),
         Route(f"{trial}/v1/models", _models),
         Route(f"{trial}/v1/messages", answering(Messages()), methods=post),
         Route(

@@ -66,8 +66,8 @@ class Trial:
         for, and what it answered is in the cache."""
         return self._cache.request(model, sizes.parts)
 
-    def seen(self) -> dict[str, Any]:
-        """As `Seen` is read from JSON."""
+    def traffic(self) -> dict[str, Any]:
+        """Return what `Traffic` is read from."""
         return {
             "requests": self._requests,
             "faults": self._faults,

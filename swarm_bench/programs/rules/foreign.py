@@ -15,7 +15,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical import results
 from swarm_bench.models.lexical.ranking import rank
-from swarm_bench.models.lexical.results import Place
+from swarm_bench.models.lexical.results import Location
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import baseline, canopy, patterns, reading
 from swarm_bench.programs.rules.evidence import Call, Seen, Step
@@ -46,8 +46,8 @@ def without_workspace(prompt: str) -> str:
 
 def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
     """The tools of servers that are not canopy."""
-    known = canopy.tools_of(offered)
-    ours = known.pack.rpartition("__")[0] + "__" if known else ""
+    canopys = canopy.tools_of(offered)
+    ours = canopys.pack.rpartition("__")[0] + "__" if canopys else ""
     return [
         tool
         for tool in offered
@@ -114,7 +114,7 @@ def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
     calls: list[Call] = []
     for tool in others.first:
         if _role(tool) != "search":
-            calls.append((tool.name, tool_roles.placed(tool, {}, others.workspace)))
+            calls.append((tool.name, tool_roles.with_required(tool, {}, others.workspace)))
             continue
         one_by_one = tool_roles.takes_one_name(tool)
         for part in [[term] for term in terms] if one_by_one else [terms]:
@@ -129,9 +129,11 @@ def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) 
     for tool in others.first if len(terms) > 1 else ():
         steps = [step for step in taken if step.call.name == tool.name]
         is_open = len(steps) == 1 and not steps[0].result.is_error and _role(tool) == "search"
-        if is_open and not tool_roles.takes_expression(tool) and not _places(steps[0], others):
-            words = [replace(term, word=term.roots[0]) for term in terms]
-            asked = [tool_roles.search_arguments(tool, [word], others.workspace) for word in words]
+        if is_open and not tool_roles.takes_expression(tool) and not _locations(steps[0], others):
+            singles = [replace(term, word=term.roots[0]) for term in terms]
+            asked = [
+                tool_roles.search_arguments(tool, [word], others.workspace) for word in singles
+            ]
             calls += [(tool.name, arguments) for arguments in asked]
     return calls
 
@@ -139,25 +141,25 @@ def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) 
 def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
     """What the servers have named, best first: the parts of files that they name themselves, and
     else files with the lines that they have shown."""
-    places = _ranked(terms, taken, others)
+    locations = _ranked(terms, taken, others)
     lines: dict[str, dict[int, str]] = {}
-    for place in places:
-        if not place.last:
-            by_number = lines.setdefault(place.path, {})
-            by_number |= {place.line: place.text} if place.line else {}
+    for location in locations:
+        if not location.last:
+            by_number = lines.setdefault(location.path, {})
+            by_number |= {location.line: location.text} if location.line else {}
     candidates: list[Candidate] = []
-    for place in places:
-        if place.line and place.last:
-            part = range(place.line, place.last + 1)
-            candidates.append(Candidate(path=place.path, part=part))
-        elif place.path in lines:
-            candidates.append(Candidate(path=place.path, lines=lines.pop(place.path)))
+    for location in locations:
+        if location.line and location.last:
+            part = range(location.line, location.last + 1)
+            candidates.append(Candidate(path=location.path, part=part))
+        elif location.path in lines:
+            candidates.append(Candidate(path=location.path, lines=lines.pop(location.path)))
     return candidates
 
 
 def _budget_left(taken: Sequence[Step], others: Others) -> Budget:
     """The budget without the lines that the servers' answers have shown: those are read."""
-    shown = [results.windows(_places(step, others)) for step in taken]
+    shown = [results.windows(_locations(step, others)) for step in taken]
     lines = sum(len(lines) for windows in shown for _, _, lines in windows)
     return replace(BUDGET, lines=BUDGET.lines - lines)
 
@@ -182,31 +184,33 @@ def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
 
 def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
     """The files that searches have named, best first."""
-    return list(dict.fromkeys(place.path for place in _ranked(terms, taken, others)))
+    return list(dict.fromkeys(location.path for location in _ranked(terms, taken, others)))
 
 
-def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Place]:
+def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Location]:
     """The places that searches have named, best first. What was found by words comes in an order of
     the server's own, what fits a pattern in none."""
-    by_words: list[Place] = []
-    by_pattern: list[Place] = []
+    by_words: list[Location] = []
+    by_pattern: list[Location] = []
     tools = {tool.name: tool for tool in others.first if _role(tool) == "search"}
     for step in taken:
         if tool := tools.get(step.call.name):
-            places = by_pattern if tool_roles.takes_expression(tool) else by_words
-            places += _places(step, others)
+            bucket = by_pattern if tool_roles.takes_expression(tool) else by_words
+            bucket += _locations(step, others)
     shown = {path for path, _, _ in results.windows(by_words)}
     # What a server shows comes before what it only mentions.
-    by_words.sort(key=lambda place: place.path not in shown)
+    by_words.sort(key=lambda location: location.path not in shown)
     hits: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
-    for place in by_pattern:
-        hits[terms[0].word].setdefault(place.path, 0)
+    for location in by_pattern:
+        hits[terms[0].word].setdefault(location.path, 0)
         for term in terms:
-            hits[term.word][place.path] += bool(patterns.in_text(term).search(place.text))
+            hits[term.word][location.path] += bool(patterns.in_text(term).search(location.text))
     order = {path: at for at, (path, _) in enumerate(rank(terms, hits))}
-    by_pattern.sort(key=lambda place: order[place.path])
+    by_pattern.sort(key=lambda location: order[location.path])
     # Some searches also find folders, which cannot be read.
-    return sorted([*by_words, *by_pattern], key=lambda place: not PurePosixPath(place.path).suffix)
+    return sorted(
+        [*by_words, *by_pattern], key=lambda location: not PurePosixPath(location.path).suffix
+    )
 
 
 def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
@@ -214,17 +218,17 @@ def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
     for step in taken:
         if window := others.reader and others.reader.window(step):
             seen.add_window(*window)
-        for shown in results.windows(_places(step, others)):
+        for shown in results.windows(_locations(step, others)):
             seen.add_window(*shown)
-        for place in _places(step, others):
-            if place.line and place.text.strip():
-                seen.add_line(place.path, place.line, place.text)
+        for location in _locations(step, others):
+            if location.line and location.text.strip():
+                seen.add_line(location.path, location.line, location.text)
 
 
-def _places(step: Step, others: Others) -> Sequence[Place]:
+def _locations(step: Step, others: Others) -> Sequence[Location]:
     if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
         return ()
-    return results.places(step.result.text, others.workspace)
+    return results.locations(step.result.text, others.workspace)
 
 
 def _role(tool: ToolSpec) -> tool_roles.Role | None:

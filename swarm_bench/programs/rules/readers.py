@@ -36,7 +36,7 @@ class Reader:
             last = start + len(reading.lines) - 1
             arguments |= {begin: start}
             arguments |= {end: len(reading.lines) if self._bounds in _WITH_LENGTH else last}
-        return self.tool.name, tool_roles.placed(self.tool, arguments, self.workspace)
+        return self.tool.name, tool_roles.with_required(self.tool, arguments, self.workspace)
 
     def start(self, step: Step) -> tuple[str, int] | None:
         """Path and first line of what a call asked for; `None` for a call of another tool."""

@@ -58,7 +58,7 @@ def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
     word."""
     if mode.search is not None and mode.search.tool == tool.name:
         return "search"
-    upkeep = bool(tool_roles.words_in(tool.name) & _UPKEEP)
+    upkeep = bool(tool_roles.name_parts(tool.name) & _UPKEEP)
     if _searches(tool):
         # `clear_search(query)` may do either, and `ask(question)` may ask a person.
         return None if upkeep or _asks_anybody(tool) else "search"
@@ -85,7 +85,7 @@ def _asks_anybody(tool: ToolSpec) -> bool:
     """Whether a tool asks somebody else than the repository, or does not say whom."""
     if tool_roles.is_elsewhere(tool.name):
         return True
-    if "ask" not in tool_roles.words_in(tool.name) or tool_roles.is_of_code(tool.name):
+    if "ask" not in tool_roles.name_parts(tool.name) or tool_roles.is_of_code(tool.name):
         return False
     return not any(map(tool_roles.is_path, tool_roles.properties(tool)))
 
@@ -93,7 +93,7 @@ def _asks_anybody(tool: ToolSpec) -> bool:
 def _reads(tool: ToolSpec) -> bool:
     if tool_roles.role(tool.name, tool) == "read":
         return True
-    gives = tool_roles.words_in(tool.name) & (_GIVES | _CODE)
+    gives = tool_roles.name_parts(tool.name) & (_GIVES | _CODE)
     return bool(gives) and _names(tool) and not tool_roles.is_elsewhere(tool.name)
 
 

@@ -6,17 +6,17 @@ import random
 
 import pytest
 
-from swarm_bench.models.lexical.results import Place, content, places, windows
+from swarm_bench.models.lexical.results import Location, content, locations, windows
 
 WORK = "/my work/ü"
 
 
-def line(path: str, number: int, text: str = "") -> Place:
-    return Place(path=path, line=number, text=text)
+def line(path: str, number: int, text: str = "") -> Location:
+    return Location(path=path, line=number, text=text)
 
 
-def part(path: str, first: int, last: int) -> Place:
-    return Place(path=path, line=first, last=last)
+def part(path: str, first: int, last: int) -> Location:
+    return Location(path=path, line=first, last=last)
 
 
 OUTLINE = f"""Pattern: login
@@ -82,17 +82,17 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
         ),
         pytest.param(
             f"{WORK}/shop/auth.py\n{WORK}/shop",
-            [Place(path="shop/auth.py"), Place(path="shop")],
+            [Location(path="shop/auth.py"), Location(path="shop")],
             id="a list of files and folders",
         ),
         pytest.param(
             OUTLINE,
             [
-                Place(path="shop/auth.py"),
+                Location(path="shop/auth.py"),
                 line("shop/auth.py", 1, "import hashlib"),
                 line("shop/auth.py", 28, "def login(user):"),
                 line("shop/auth.py", 1029),
-                Place(path="shop/views.py"),
+                Location(path="shop/views.py"),
             ],
             id="XML with numbered lines",
         ),
@@ -100,8 +100,8 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
             REPORT,
             [
                 line("shop/auth.py", 28),
-                Place(path="shop/views.py"),
-                Place(path="shop/auth.py"),
+                Location(path="shop/views.py"),
+                Location(path="shop/auth.py"),
                 line("shop/auth.py", 28, "def login(user):"),
                 line("shop/auth.py", 29, "    return check(user)"),
             ],
@@ -111,7 +111,7 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
             SECTIONS,
             [
                 part("shop/auth.py", 28, 40),
-                Place(path="shop/views.py"),
+                Location(path="shop/views.py"),
                 part("shop/users.py", 7, 9),
             ],
             id="Markdown with parts of files",
@@ -146,12 +146,12 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
         ),
         pytest.param(
             json.dumps({"file": "shop/auth.py", "matches": [{"line": 28, "text": "login"}]}),
-            [Place(path="shop/auth.py"), line("shop/auth.py", 28, "login")],
+            [Location(path="shop/auth.py"), line("shop/auth.py", 28, "login")],
             id="JSON with matches below their file",
         ),
         pytest.param(
             json.dumps({"shop/auth.py": ["  >  28:def login(user):"]}),
-            [Place(path="shop/auth.py"), line("shop/auth.py", 28, "def login(user):")],
+            [Location(path="shop/auth.py"), line("shop/auth.py", 28, "def login(user):")],
             id="JSON with files as keys",
         ),
         pytest.param("Use `user.name`, e.g. 12: login", [], id="words without a place"),
@@ -160,8 +160,8 @@ NODES = [{"name": "login", "file_path": "shop/auth.py", "line_start": 28, "line_
         pytest.param('{"file": 7, "line": "x"}', [], id="JSON of other types"),
     ],
 )
-def test_what_an_answer_names(text: str, named: list[Place]) -> None:
-    assert list(places(text, WORK)) == named
+def test_what_an_answer_names(text: str, named: list[Location]) -> None:
+    assert list(locations(text, WORK)) == named
 
 
 HOSTILE = {
@@ -190,30 +190,30 @@ HOSTILE = {
 @pytest.mark.parametrize("repeated", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_long_answer_is_read_in_seconds(repeated: str) -> None:
     text = repeated * (500_000 // len(repeated))
-    assert len(places(f"{text}\nsee shop/auth.py:28\n", WORK)) <= 1
+    assert len(locations(f"{text}\nsee shop/auth.py:28\n", WORK)) <= 1
 
 
 def test_what_is_written_around_a_place_does_not_hide_it() -> None:
     text = "see (shop/auth.py:28), ./shop/views.py#L7-L9; a/b+c.py:3:x or a/b.py:1, not b.py:2"
-    assert places(text, WORK) == (
+    assert locations(text, WORK) == (
         line("shop/auth.py", 28),
         part("shop/views.py", 7, 9),
         line("a/b+c.py", 3),
         line("a/b.py", 1),
     )
-    assert places("x = 1 + " * 10_000 + "in a/b.py:1", WORK) == (line("a/b.py", 1),)
+    assert locations("x = 1 + " * 10_000 + "in a/b.py:1", WORK) == (line("a/b.py", 1),)
 
 
 def test_truncated_json_is_read_as_far_as_it_goes() -> None:
     text = json.dumps({"hits": [{"file": f"a{n}.py", "line": 1} for n in range(50)]}, indent=1)
-    assert len(places(text[:-20], WORK)) == 49
+    assert len(locations(text[:-20], WORK)) == 49
     log = "[INFO] reading\n" * 500
-    assert places(f'{log}{{"file": "a.py", "line": 1}}', WORK) == (line("a.py", 1),)
+    assert locations(f'{log}{{"file": "a.py", "line": 1}}', WORK) == (line("a.py", 1),)
 
 
 def test_a_location_within_locations_is_looked_for_to_a_depth() -> None:
     nested = '{"range":' * 400 + '{"line": 1}' + "}" * 400
-    assert places(f'{{"path": "a.py", "x": {nested}}}', WORK) == (Place(path="a.py"),)
+    assert locations(f'{{"path": "a.py", "x": {nested}}}', WORK) == (Location(path="a.py"),)
 
 
 def test_many_lines_in_a_row_are_a_part_that_was_shown() -> None:

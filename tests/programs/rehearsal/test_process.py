@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from swarm_bench.core.errors import ServiceFailed, UsageError
-from swarm_bench.models.rehearsal.process import Rehearsal, Seen, started_rehearsal
+from swarm_bench.models.rehearsal.process import Rehearsal, Traffic, started_rehearsal
 from swarm_bench.runtime.environment import small_environment
 
 pytestmark = pytest.mark.anyio
@@ -28,14 +28,14 @@ async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: P
     log = tmp_path / "log"
     log.write_text("http://127.0.0.1:1\n")  # of an earlier call
     async with started_rehearsal(environment(), ["rate-limit:2"], log, secrets=()) as rehearsal:
-        assert await rehearsal.seen("one") is None
+        assert await rehearsal.traffic("one") is None
         assert [await ask(rehearsal, "one"), await ask(rehearsal, "one")] == [200, 429]
         assert await ask(rehearsal, "other") == 200
-        assert await rehearsal.seen("one") == Seen(
+        assert await rehearsal.traffic("one") == Traffic(
             requests=2, faults=1, request_tokens=None, tools={}
         )
-    with pytest.raises(ServiceFailed, match="not known what the agent asked: the rehearsal server"):
-        await rehearsal.seen("one")
+    with pytest.raises(ServiceFailed, match="agent asked is unknown: the rehearsal server"):
+        await rehearsal.traffic("one")
     assert "plays rate-limit for /trial/one/v1/messages" in log.read_text()
 
 
@@ -45,8 +45,8 @@ async def test_two_servers_do_not_meet(tmp_path: Path) -> None:
         started_rehearsal(environment(), [], tmp_path / "2", secrets=()) as other,
     ):
         await ask(one, "t")
-        assert await one.seen("t") is not None
-        assert await other.seen("t") is None
+        assert await one.traffic("t") is not None
+        assert await other.traffic("t") is None
 
 
 async def test_a_server_that_was_killed_is_lost(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ async def test_a_server_that_was_killed_is_lost(tmp_path: Path) -> None:
         lost = await rehearsal.lost()
         assert lost == f"the rehearsal server ended with exit code -9; its log is {tmp_path}/log"
         with pytest.raises(ServiceFailed, match="ended with exit code -9"):
-            await rehearsal.seen("one")
+            await rehearsal.traffic("one")
 
 
 async def test_a_server_that_hangs_is_not_known_to_be_lost(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_every_api_calls_the_tool_that_is_offered(path: str, trial: str) -> None
 @apis
 def test_what_was_sent_before_is_read_from_the_cache(path: str, trial: str) -> None:
     (read, created), again = (tokens_in(post(trial + path, BODIES[path]).json()) for _ in range(2))
-    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
+    seen = httpx2.get(f"{trial}/traffic", **PLAIN).json()
 
     assert read == 0
     assert again == (created, 0)
@@ -188,7 +188,7 @@ def test_the_size_of_a_prompt_can_be_asked_for_and_is_no_request(trial: str) -> 
     counted = post(f"{trial}/v1/responses/input_tokens", BODIES["/v1/responses"]).json()
     answered = post(f"{trial}/v1/responses", BODIES["/v1/responses"]).json()
     assert counted["input_tokens"] == tokens_in(answered)[1]
-    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["requests"] == 3
+    assert httpx2.get(f"{trial}/traffic", **PLAIN).json()["requests"] == 3
 
 
 def post_at_once(urls: list[str], body: object) -> list[dict[str, Any]]:
@@ -217,11 +217,11 @@ def test_the_first_request_with_tools_is_the_one_whose_size_is_kept(trial: str) 
     body, path = BODIES["/v1/messages"], f"{trial}/v1/messages"
     without = {key: value for key, value in body.items() if key != "tools"}
     post(path, without)
-    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["request_tokens"] is None
+    assert httpx2.get(f"{trial}/traffic", **PLAIN).json()["request_tokens"] is None
     first = sum(tokens_in(post(path, body).json()))
     longer = {**body, "system": "Be brief.", "tools": [{**body["tools"][0], "description": "S"}]}
     assert sum(tokens_in(post(path, longer).json())) != first
-    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
+    seen = httpx2.get(f"{trial}/traffic", **PLAIN).json()
     assert seen["request_tokens"] == first
     described = {"name": "Grep", "description": "Search", "input_schema": SCHEMA}
     assert seen["tools"] == {"Grep": count(json.dumps(described, separators=(",", ":")))}
@@ -247,7 +247,7 @@ def test_a_body_that_is_too_large_is_refused_in_the_apis_own_form(path: str, tri
     answer = httpx2.post(trial + path, content=body, **PLAIN, timeout=15)
     assert answer.status_code == 413
     assert "is larger than 16777216 bytes" in answer.json()["error"]["message"]
-    assert httpx2.get(f"{trial}/seen", **PLAIN).status_code == 404
+    assert httpx2.get(f"{trial}/traffic", **PLAIN).status_code == 404
 
 
 class Faulty(Messages):
@@ -292,7 +292,7 @@ async def test_a_defect_of_the_servers_own_is_said_to_be_one() -> None:
     server = Server([])
     routes = [
         Route("/trial/{trial}/v1/messages", partial(server.answer, api=Faulty()), methods=["POST"]),
-        Route("/trial/{trial}/seen", server.seen),
+        Route("/trial/{trial}/traffic", server.traffic),
     ]
     transport = httpx2.ASGITransport(Starlette(routes=routes))
     async with httpx2.AsyncClient(transport=transport, base_url="http://here") as client:
@@ -301,7 +301,7 @@ async def test_a_defect_of_the_servers_own_is_said_to_be_one() -> None:
             assert answer.status_code == 500
             assert answer.json()["error"]["type"] == "api_error"
             assert "defect of the rehearsal server's own: KeyError" in answer.text
-        seen = (await client.get("/trial/one/seen")).json()
+        seen = (await client.get("/trial/one/traffic")).json()
     assert (seen["requests"], seen["errors"], seen["faults"]) == (2, 2, 0)
 
 
@@ -312,7 +312,7 @@ def test_tools_of_any_depth_are_counted_or_refused(trial: str) -> None:
         content = body.replace("{}", deep)
         answer = httpx2.post(f"{trial}/v1/messages", content=content, **PLAIN)
         assert answer.status_code in (200, 400)
-    assert httpx2.get(f"{trial}/seen", **PLAIN).json()["errors"] == 0
+    assert httpx2.get(f"{trial}/traffic", **PLAIN).json()["errors"] == 0
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_tools_of_any_depth_are_counted_or_refused(trial: str) -> None:
         ("POST", "/v1/other", 404),
         ("POST", "/v1beta/models/m:embedContent", 404),
         ("GET", "/v1/responses/resp_1", 404),
-        ("GET", "/seen", 404),
+        ("GET", "/traffic", 404),
     ],
 )
 def test_what_programs_look_for_is_answered(
@@ -365,7 +365,7 @@ def test_what_is_no_request_is_refused(path: str, body: bytes, trial: str) -> No
     answer = httpx2.post(trial + path, content=body, **PLAIN)
     assert answer.status_code == 400
     assert answer.json()["error"]["message"]
-    assert httpx2.get(f"{trial}/seen", **PLAIN).status_code == 404
+    assert httpx2.get(f"{trial}/traffic", **PLAIN).status_code == 404
 
 
 def test_the_faults_tried_here_are_all() -> None:
@@ -388,7 +388,7 @@ def test_failures_have_the_status_and_the_error_of_the_provider(path: str, fault
         (None, "1s") if is_gemini else ("1", None)
     )
     assert all(each.json()["error"]["message"] for each in answers)
-    seen = httpx2.get(f"{trial}/seen", **PLAIN).json()
+    seen = httpx2.get(f"{trial}/traffic", **PLAIN).json()
     assert (seen["requests"], seen["faults"]) == (6, 6)
     assert seen["tools"].keys() == {"Grep"}
 

@@ -242,7 +242,7 @@ class TrialRun:
             return Rehearsed()
         servers = kit.experiment.mode(trial.mode).servers
         try:
-            seen = await kit.rehearsal.seen(trial.id)
+            seen = await kit.rehearsal.traffic(trial.id)
         except ServiceFailed:  # whoever asks for what the swarm has lost will hear of it
             return Rehearsed()
         if seen and seen.errors:

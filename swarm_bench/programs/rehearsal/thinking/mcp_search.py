@@ -58,7 +58,9 @@ def _can_be_tried(name: str, tool: ToolSpec) -> bool:
     asked = tool_roles.query(tool)
     if asked is None or not tool_roles.searches(name):
         return False
-    unknown = set(tool_roles.required(tool)) - set(tool_roles.placed(tool, {asked: ""}, None))
+    unknown = set(tool_roles.required(tool)) - set(
+        tool_roles.with_required(tool, {asked: ""}, None)
+    )
     return not any(map(tool_roles.is_path, unknown))
 
 
@@ -92,7 +94,7 @@ def described(found: str) -> Iterator[ToolSpec]:
 
 def arguments(tool: ToolSpec, terms: Sequence[Term], workspace: str | None) -> dict[str, object]:
     """Arguments of a search for the terms, or of a look at what there is."""
-    given = tool_roles.placed(tool, {}, workspace)
+    given = tool_roles.with_required(tool, {}, workspace)
     if tool_roles.query(tool):
         given = tool_roles.search_arguments(tool, terms, workspace)
     return tool_kinds.filled(tool, given, _DOING)
@@ -106,5 +108,5 @@ def own(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:
 
 def hits_in(result: str, workspace: str | None) -> str:
     """What the server found, as `path:line:text`, a line each."""
-    places = results.places(without_reminders(result), workspace or ".")
+    places = results.locations(without_reminders(result), workspace or ".")
     return "\n".join(f"{place.path}:{place.line}:{place.text}" for place in places if place.line)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.tool_roles import argument, properties, required, words_in
+from swarm_bench.models.tool_roles import argument, name_parts, properties, required
 from swarm_bench.programs.rehearsal.thinking.schema_answer import smallest
 
 PATTERN = ("pattern", "regex", "regexp", "query", "search")
@@ -76,7 +76,7 @@ def _best(
         for tool in tools
         if server_and_tool(tool.name, tools) is None
         and argument(tool, arguments)
-        and fits(tool, words_in(tool.name))
+        and fits(tool, name_parts(tool.name))
     ]
     return min(found, key=lambda tool: len(tool.name), default=None)
 

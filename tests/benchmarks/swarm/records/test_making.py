@@ -16,7 +16,7 @@ from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.models.rehearsal.process import Seen
+from swarm_bench.models.rehearsal.process import Traffic
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
@@ -52,7 +52,7 @@ def experiment(model: str | None) -> Experiment:
     )
 
 
-def record(model: str | None, outcome: Outcome, seen: Seen | None = None) -> TrialRecord:
+def record(model: str | None, outcome: Outcome, seen: Traffic | None = None) -> TrialRecord:
     about = experiment(model)
     trial = plan(about)[0].groups[0].trials[0]
     return make_record(about, trial, outcome, MEASURED, Beside(rehearsed=rehearsed(seen, SERVERS)))
@@ -76,7 +76,7 @@ def test_a_rehearsal_is_not_called_by_the_model_that_the_program_believes_to_ask
 
 def test_what_the_server_saw_is_sorted_by_whose_tools_it_were() -> None:
     tools = {"Read": 100, "mcp__canopy__canopy_query": 30, "mcp__other__find": 5}
-    seen = Seen(requests=3, faults=1, request_tokens=1000, tools=tools)
+    seen = Traffic(requests=3, faults=1, request_tokens=1000, tools=tools)
     found = record("rehearsal", Outcome(cause=Cause.FINISHED), seen)
     assert (found.rehearsal_tool_tokens, found.rehearsal_mcp_tokens) == (135, 30)
     assert (found.rehearsal_requests, found.rehearsal_faults) == (3, 1)
