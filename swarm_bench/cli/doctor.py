@@ -60,4 +60,4 @@ def _doctor(options: dict[str, Any]) -> None:
 def _print(check: Check) -> None:
     state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
     advice = f"; {check.advice}" if check.advice else ""
-    show(f"{state} {printable(f'{check.about}: {check.found}{advice}')}\n")
+    show(f"{state} {printable(f'{check.about}: {check.finding}{advice}')}\n")

@@ -16,7 +16,7 @@ from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
-from swarm_bench.core.validation import plainly, words_of
+from swarm_bench.core.validation import plainly, problem_of
 
 PREFIX = "SWARM_BENCH_"
 OF_ONE_CALL = frozenset(
@@ -205,4 +205,4 @@ def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFi
     value = error["input"]
     if name == "agent_env" and isinstance(value, list):
         value = [_without_value(str(word)) for word in value]
-    return f"{flag(name)} {plainly(value)}{where}: it {words_of(error)}"
+    return f"{flag(name)} {plainly(value)}{where}: it {problem_of(error)}"

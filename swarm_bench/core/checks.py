@@ -18,9 +18,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What was looked at, what was found, and what to do about it."""
+    """What was looked at, the finding, and what to do about it."""
 
     about: str
     state: State
-    found: str
+    finding: str
     advice: str | None = None

@@ -35,14 +35,14 @@ class UsageError(SwarmBenchError):
 
 
 class ConfigError(UsageError):
-    """A mode file, task file or settings file is wrong; the message names file and place."""
+    """A mode file, task file or settings file is wrong; the message names file and line."""
 
 
 class UnknownName(UsageError):
     """A name that nothing answers to, with the names that exist."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+    def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
+        names = sorted(existing)
         close = get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"There is no {kind} called {name!r}; {hint}")
@@ -86,7 +86,7 @@ class GateFailed(SwarmBenchError):
 
 
 class Problems:
-    """What is wrong with several things that a person wrote, so that all of it is said at once."""
+    """What is wrong with several things that a person wrote, to be reported at once."""
 
     def __init__(self) -> None:
         self._errors: list[Exception] = []

@@ -16,8 +16,8 @@ _heard: list[int] = []
 
 
 def listen() -> None:
-    """From now on a signal raises `KeyboardInterrupt`, or cancels the event loop's main task, as
-    Ctrl-C does. What is ignored, as under nohup, stays ignored."""
+    """Let a signal raise `KeyboardInterrupt`, or cancel the event loop's main task, as Ctrl-C does.
+    What is ignored, as under nohup, stays ignored."""
     atexit.register(_end)
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -34,20 +34,20 @@ def raise_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def heard() -> bool:
-    """Whether a signal came, whatever became of it."""
+    """Tell whether a signal came, whatever became of it."""
     return bool(_heard)
 
 
 def check() -> None:
-    """Raises `KeyboardInterrupt` when a signal came and nobody heeded it."""
+    """Raise `KeyboardInterrupt` when a signal came and nobody heeded it."""
     if _heard:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def cancelling() -> Iterator[None]:
-    """Has an event loop that is started in the block cancel its main task at the first signal, so
-    that what runs in it is put away in order; asyncio does that for Python's own handler."""
+    """Let an event loop that is started in the block cancel its main task at the first signal, so
+    that what runs in it ends in order; asyncio does that for Python's own handler."""
     check()
     before = signal.getsignal(signal.SIGINT)
     if before is not raise_interrupt:
@@ -64,14 +64,14 @@ def cancelling() -> Iterator[None]:
 
 
 def only_remember() -> None:
-    """From now on a signal changes the exit code, and nothing else."""
+    """Let a signal change the exit code, and nothing else."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, _: _heard.append(number))
 
 
 def _end() -> None:
-    """Called last: from here on Python would let a signal kill us."""
+    """Ignore signals at the very end, when Python would let one kill us."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if _heard:

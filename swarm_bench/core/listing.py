@@ -13,4 +13,4 @@ class Listing:
     problem: str | None = None
     """Why it cannot be used; `None` when it can."""
     caveat: str | None = None
-    """What may keep it from being of use, in the place of `usable`."""
+    """What may keep it from being of use, instead of `usable`."""

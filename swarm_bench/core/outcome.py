@@ -40,13 +40,13 @@ class Usage:
 
     @classmethod
     def total(cls, usages: Iterable["Usage"]) -> "Usage":
-        """The sum. A figure that one of them lacks is missing in it, and all are without any."""
-        given = list(usages)
+        """Sum up. A figure that is missing in one of them is missing in the sum."""
+        summands = list(usages)
         return cls(
-            input=total(usage.input for usage in given),
-            cache_read=total(usage.cache_read for usage in given),
-            cache_create=total(usage.cache_create for usage in given),
-            output=total(usage.output for usage in given),
+            input=total(usage.input for usage in summands),
+            cache_read=total(usage.cache_read for usage in summands),
+            cache_create=total(usage.cache_create for usage in summands),
+            output=total(usage.output for usage in summands),
         )
 
 
@@ -74,7 +74,7 @@ class AgentRequest:
     its end; `None` for a real model. The program's own API path is appended to it."""
     instructions: str = ""
     """What of the prompt is the mode's and stands before the task: fixed rules, which do not
-    understand it, must know what to leave out."""
+    understand it, must know what to ignore."""
     start_seconds: float = START_SECONDS
     """How long a server of the mode may take to connect."""
     trial: str = ""
@@ -167,7 +167,7 @@ class Outcome:
     which something else failed. Never the words of an error, nor what was said on the way."""
     usage: Usage = Usage()
     all_in: Usage = Usage()
-    """With the requests of sub-agents and of compactions, which `usage` leaves out."""
+    """With the requests of sub-agents and of compactions, which `usage` omits."""
     turn_usage: tuple[Usage, ...] | None = None
     """Per request of the main conversation, where the program gives it right."""
     turns: int | None = None
@@ -201,7 +201,7 @@ class Outcome:
     """Calls by tool name that the transcript shows without any result, which are no failures;
     `None` when it shows no calls, or none before its result."""
     tool_seconds: Mapping[str, float] | None = None
-    """By tool name, the time in which at least one of its calls was open. A tool is left out when
+    """By tool name, the time in which at least one of its calls was open. A tool is omitted when
     one of its calls has no time."""
     tool_result_tokens: Mapping[str, int] | None = None
     """By tool name, what its results (errors too) put before the model, summed, by our counter."""
@@ -219,13 +219,13 @@ class Outcome:
     retries: int | None = None
     """Requests that the program made again after an error of the provider."""
     compactions: int | None = None
-    """Times that the program summarised its context to go on."""
+    """Times that the program summarised its context in order to continue."""
     subagents: int | None = None
     servers: Mapping[str, str] | None = None
     """MCP servers that the agent saw at its start, with the status it gave each."""
     tools_offered: tuple[str, ...] | None = None
     names_cut: int | None = None
-    """Names above that were shortened or left out, because there were too many or too long ones;
+    """Names above that were shortened or omitted, because there were too many or too long ones;
     `None` before anybody counted."""
     payload: bytes | None = None
     """The agent's own final result, byte for byte."""

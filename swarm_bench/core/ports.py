@@ -40,20 +40,20 @@ class Agent(Protocol):
         ...
 
     def launch(self, request: AgentRequest) -> Launch:
-        """How to start the program for this request. May write files below `request.home`."""
+        """Say how to start the program. May write files below `request.home`."""
         ...
 
     def activity(self, line: bytes) -> Activity | None:
-        """What a line of its output says for the live view and the budget of turns, if anything.
+        """Read a line of its output for the live view and the budget of turns, if it says anything.
         Lines of standard error come here too."""
         ...
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        """What the finished process left. Never raises on what the program printed."""
+        """Read what the finished process left. Never raises on what the program printed."""
         ...
 
     def program(self, model: str | None) -> "Program":
-        """The program, with its version if it says one. Raises `UsageError` when the program is
+        """Find the program, with its version if it has any. Raises `UsageError` when the program is
         not there, or when it is known not to have the model; the message says what to do."""
         ...
 
@@ -125,7 +125,7 @@ class Scorer(Protocol):
     its parameters."""
 
     name: str
-    """By which its failures are told."""
+    """By which its failures are reported."""
     version: int
 
     @property
@@ -135,13 +135,13 @@ class Scorer(Protocol):
         ...
 
     def score(self, context: ScoreContext) -> Mapping[str, Score]:
-        """Named scores. What it raises is recorded as its failure, and its scores are missing
-        then; so is a name that it does not state, and a value that is no score."""
+        """Score the answer, by name. What it raises is recorded as its failure, and its scores are
+        missing then; so is a name that it does not state, and a value that is no score."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbePlace:
+class ProbeContext:
     """Where a swarm's counters are."""
 
     workspace: Path
@@ -171,28 +171,28 @@ class Probe(Protocol):
         """What its figures mean."""
         ...
 
-    def reads(self, place: ProbePlace) -> bool:
-        """Whether there is something that it could read."""
+    def reads(self, context: ProbeContext) -> bool:
+        """Tell whether there is something that it could read."""
         ...
 
-    async def snapshot(self, place: ProbePlace) -> Reading | None:
-        """The counters now, or `None` when the tool has not made any."""
+    async def snapshot(self, context: ProbeContext) -> Reading | None:
+        """Read the counters now; `None` when the tool has not made any."""
         ...
 
     def difference(self, before: Reading | None, after: Reading | None) -> Reading | None:
-        """What happened in between, in numbers; a figure that cannot be told is `None`, and so is
-        all of it without a reading."""
+        """Compute what happened in between, in numbers; a figure that cannot be determined is
+        `None`, and so is all of it without a reading."""
         ...
 
     def content(
         self, before: Reading | None, after: Reading | None, change: Reading
     ) -> dict[str, Any]:
-        """What is written to its file, after the name of the mode."""
+        """Return what is written to its file, after the name of the mode."""
         ...
 
     def expected(self, transcripts: Transcripts) -> Mapping[str, Expected]:
-        """What each of its counters may show for the calls in the transcripts. Those that it leaves
-        out are not compared."""
+        """Say what each of its counters may show for the calls in the transcripts. Those that it
+        omits are not compared."""
         ...
 
 
@@ -234,7 +234,7 @@ class ToolSpec:
     schema: Mapping[str, Any] = field(default_factory=dict)
 
     def of_server(self, server: str) -> "ToolSpec":
-        """A tool of an MCP server under the name that agents give it."""
+        """Return it under the name that agents give to a tool of an MCP server."""
         return replace(self, name=f"mcp__{server}__{self.name}")
 
 
@@ -243,8 +243,8 @@ class Model(Protocol):
 
     name: str
     fixed_rules: bool
-    """No language model: a fixed policy in the place of one."""
+    """No language model: a fixed policy instead."""
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
-        """The assistant's next message; no calls in it means that it is the answer."""
+        """Return the assistant's next message; without calls in it, it is the answer."""
         ...

@@ -21,7 +21,7 @@ class Plugin:
 
 
 def plugins(kind: str) -> list[Plugin]:
-    """All entry points of the group `swarm_bench.<kind>`, by name; nothing is imported."""
+    """List the entry points of the group `swarm_bench.<kind>` by name; nothing is imported."""
     return [
         Plugin(
             name=point.name,
@@ -32,7 +32,7 @@ def plugins(kind: str) -> list[Plugin]:
 
 
 def load(kind: str, name: str) -> Any:
-    """The object that `name` stands for.
+    """Load the object that `name` stands for.
 
     Raises `UnknownName` when there is none, `ConfigError` when it cannot be imported.
     """
@@ -46,24 +46,24 @@ def load(kind: str, name: str) -> Any:
 
 
 def _make_findable(package: str) -> None:
-    """A file of one's own lies in the working folder. What is installed is not looked for there,
-    nor what that may import besides."""
+    """Let a module of the user's own be found in the working folder. What is installed is not
+    looked for there, nor what that may import besides."""
     here = str(Path.cwd())
-    with suppress(ValueError):  # what runs as a script has no place
+    with suppress(ValueError):  # what runs as a script has no spec
         if here not in sys.path and package and find_spec(package) is None:
             sys.path.append(here)
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=f"swarm_bench.{kind}"):
-        other = found.setdefault(point.name, point)
+        other = points.setdefault(point.name, point)
         if other.value != point.value:
             raise ConfigError(
                 f"Two {kind} are called {point.name!r} ({other.value} and {point.value}); "
                 "uninstall one of their packages"
             )
-    return found
+    return points
 
 
 def _import(kind: str, target: str) -> Any:

@@ -54,7 +54,7 @@ class Consequence:
     """A clause that reads on after "n trials"."""
 
     def of(self, trials: int) -> str:
-        """The clause for so many of them."""
+        """Return the clause for a number of trials."""
         return self.meaning.replace("were ", "was ", 1) if trials == 1 else self.meaning
 
 

@@ -8,8 +8,8 @@ from pydantic_core import core_schema
 
 
 def _encodable(value: Any) -> Any:
-    """The value without halves of surrogate pairs: JSON and file names can carry them, and a file
-    in UTF-8 cannot."""
+    """Remove halves of surrogate pairs: JSON and file names can carry them, a file in UTF-8
+    cannot."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -29,12 +29,12 @@ class Stored(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Forget which keys were given: nobody asks, and it was half of a record's memory."""
+        """Forget which keys were set: nobody asks, and it was half of a record's memory."""
         object.__setattr__(self, "__pydantic_fields_set__", _NOTHING)
 
     @classmethod
     def from_json(cls, content: str | bytes) -> Self:
-        """Read what was stored; unknown keys are left out at every depth. Raises
+        """Read what was stored; unknown keys are ignored at every depth. Raises
         `ValidationError`."""
         return cls.model_validate_json(content, extra="ignore")
 
@@ -49,7 +49,7 @@ class Stored(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """JSON has whole characters only; what comes from code is made so."""
+        """Make whole characters of what comes from code; JSON has no others."""
         schema = handler(source)
         whole = core_schema.no_info_before_validator_function(_encodable, schema)
         return core_schema.json_or_python_schema(schema, whole)

@@ -8,14 +8,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 Line = Callable[[Sequence[int | str]], int]
-"""The line of a place in a file, from 1; 0 where that is not known."""
+"""The line of a path in a file, from 1; 0 where that is not known."""
 Problem = tuple[int, str]
 """The line of a problem in a file, 0 where it is not known, and a clause."""
 MOST = 10
-"""Problems of a file that are said at once."""
+"""Problems of a file that are reported at once."""
 _MOST_LOCATED = 100
 """Problems of a file whose lines are looked for; the others are only counted."""
-_WORDS = {
+_CLAUSES = {
     "missing": "is missing",
     "extra_forbidden": "is not a key that is known here",
     "unexpected_keyword_argument": "is not a key that is known here",
@@ -37,17 +37,17 @@ _WORDS = {
 
 
 def plainly(value: object) -> str:
-    """A value as a person writes it: a whole number without decimals."""
+    """Write a value as a person does: a whole number without decimals."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
 
 
-def place_of(error: ErrorDetails) -> str:
-    """Where it is, as `tasks.0.prompt`."""
+def path_of(error: ErrorDetails) -> str:
+    """Return its path, as `tasks.0.prompt`."""
     return ".".join(str(part) for part in error["loc"]) or "it"
 
 
-def words_of(error: ErrorDetails) -> str:
-    """What is wrong there, as a clause that follows the place."""
+def problem_of(error: ErrorDetails) -> str:
+    """Say what is wrong there, as a clause that follows the path."""
     context: dict[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "greater_than_equal":
@@ -65,7 +65,7 @@ def words_of(error: ErrorDetails) -> str:
         case "value_error":
             return str(context["error"])
         case kind:
-            return _WORDS.get(kind, error["msg"][:1].lower() + error["msg"][1:])
+            return _CLAUSES.get(kind, error["msg"][:1].lower() + error["msg"][1:])
 
 
 def wrong_file(
@@ -75,55 +75,55 @@ def wrong_file(
     line: Line | None = None,
     others: Sequence[Problem] = (),
 ) -> str:
-    """All that is wrong in a file, by line, as one sentence; `model` is what it should have been,
-    and `others` are problems that it does not know.
+    """Write one sentence on all that is wrong in a file, by line; `model` is what it should have
+    been, and `others` are problems that the model does not know.
 
-    An unknown key that looks like a known one is taken for that one.
+    An unknown key that looks like an existing one is taken for it.
     """
-    known = sorted(_keys(model.model_json_schema()))
+    keys = sorted(_keys(model.model_json_schema()))
     errors = error.errors(include_url=False) if error else []
-    located = _without_misspelt(errors[:_MOST_LOCATED], known)
-    problems = [(line(one["loc"]) if line else 0, _clause(one, known)) for one in located]
+    located = _without_misspelt(errors[:_MOST_LOCATED], keys)
+    problems = [(line(detail["loc"]) if line else 0, _clause(detail, keys)) for detail in located]
     shown = sorted([*problems, *others])[:MOST]
     clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
-    left = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
-    more = [f"and {left} more"] if left else []
+    omitted = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
+    more = [f"and {omitted} more"] if omitted else []
     return f"{'; '.join([*dict.fromkeys(clauses), *more])}; fix the file"
 
 
-def _without_misspelt(errors: list[ErrorDetails], known: Sequence[str]) -> list[ErrorDetails]:
-    """Without the missing keys that stand there under a name that looks like theirs."""
-    unknown = [one["loc"] for one in errors if one["type"] == "extra_forbidden"]
-    there = {(*loc[:-1], meant) for loc in unknown if (meant := _meant(loc[-1], known))}
-    return [one for one in errors if one["type"] != "missing" or one["loc"] not in there]
+def _without_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[ErrorDetails]:
+    """Drop the missing keys that stand there under a name that looks like theirs."""
+    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    there = {(*loc[:-1], meant) for loc in unknown if (meant := _meant(loc[-1], keys))}
+    return [error for error in errors if error["type"] != "missing" or error["loc"] not in there]
 
 
-def _clause(error: ErrorDetails, known: Sequence[str]) -> str:
-    clause = f"{place_of(error)} {words_of(error)}"
-    meant = _meant(error["loc"][-1], known) if error["type"] == "extra_forbidden" else None
+def _clause(error: ErrorDetails, keys: Sequence[str]) -> str:
+    clause = f"{path_of(error)} {problem_of(error)}"
+    meant = _meant(error["loc"][-1], keys) if error["type"] == "extra_forbidden" else None
     return f"{clause}, did you mean {meant!r}?" if meant else clause
 
 
-def _meant(key: int | str, known: Sequence[str]) -> str | None:
-    """The known key that an unknown one looks like; `None` for one that stands in a wrong place."""
-    if not isinstance(key, str) or key in known:
+def _meant(key: int | str, keys: Sequence[str]) -> str | None:
+    """Find the key that an unknown key looks like; `None` for a key in the wrong position."""
+    if not isinstance(key, str) or key in keys:
         return None
-    same = [name for name in known if name.lower() == key.lower()]
-    return next(iter([*same, *get_close_matches(key, known, n=1)]), None)
+    same = [name for name in keys if name.lower() == key.lower()]
+    return next(iter([*same, *get_close_matches(key, keys, n=1)]), None)
 
 
 def _keys(schema: Any) -> set[str]:
-    """The names of all properties in a JSON schema."""
+    """Collect the names of all properties in a JSON schema."""
     if isinstance(schema, list):
-        return {key for one in schema for key in _keys(one)}
+        return {key for part in schema for key in _keys(part)}
     if not isinstance(schema, dict):
         return set()
     properties = schema.get("properties")
     own = set(properties) if isinstance(properties, dict) else set()
-    return own | {key for one in schema.values() for key in _keys(one)}
+    return own | {key for part in schema.values() for key in _keys(part)}
 
 
 def first_clause(error: ValidationError) -> str:
-    """Place and words of the first one, where one says enough."""
-    first = error.errors()[0]
-    return f"{place_of(first)} {words_of(first)}"
+    """Return path and problem of the first error, where that says enough."""
+    error_details = error.errors()[0]
+    return f"{path_of(error_details)} {problem_of(error_details)}"

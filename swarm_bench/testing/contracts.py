@@ -13,7 +13,7 @@ from swarm_bench.core.ports import (
     Message,
     Model,
     Probe,
-    ProbePlace,
+    ProbeContext,
     ScoreContext,
     Scorer,
     ToolSpec,
@@ -99,8 +99,8 @@ async def check_probe(probe: Probe, folder: Path) -> None:
     """
     _expect(bool(probe.name), "a probe has a name")
     _expect(probe.file.endswith("-metrics") and "/" not in probe.file, "its file ends in -metrics")
-    target = ProbePlace(workspace=folder, service_url=None)
-    reading = await probe.snapshot(target) if probe.reads(target) else None
+    context = ProbeContext(workspace=folder, service_url=None)
+    reading = await probe.snapshot(context) if probe.reads(context) else None
     _expect(reading is None, "snapshot() gives nothing where the tool made no counters")
     _expect(probe.difference(None, None) is None, "without a reading there is no difference")
     nouns = set(probe.counters.nouns)

@@ -32,17 +32,17 @@ LEAST_CLONE = 100_000
 def check_python() -> Check:
     version = platform.python_version()
     if sys.version_info >= OLDEST_PYTHON:
-        return Check(about="python", state=State.OK, found=version)
+        return Check(about="python", state=State.OK, finding=version)
     advice = "install swarm-bench with Python 3.11 or newer"
-    return Check(about="python", state=State.PROBLEM, found=version, advice=advice)
+    return Check(about="python", state=State.PROBLEM, finding=version, advice=advice)
 
 
 async def check_git() -> Check:
     try:
         version = (await git("--version", cwd=Path.cwd())).decode().strip()
     except SwarmBenchError as error:
-        return Check(about="git", state=State.PROBLEM, found=str(error))
-    return Check(about="git", state=State.OK, found=version.removeprefix("git version "))
+        return Check(about="git", state=State.PROBLEM, finding=str(error))
+    return Check(about="git", state=State.OK, finding=version.removeprefix("git version "))
 
 
 async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bool) -> Check:
@@ -54,19 +54,19 @@ async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bo
             await anyio.to_thread.run_sync(looking)
     except SwarmBenchError as error:
         state = State.PROBLEM if named else State.WARNING
-        return Check(about="repository", state=state, found=str(error))
+        return Check(about="repository", state=state, finding=str(error))
     found = f"{repo.resolve()}, {f'commit {commit[:12]}' if commit else 'a plain folder'}"
-    return Check(about="repository", state=State.OK, found=found)
+    return Check(about="repository", state=State.OK, finding=found)
 
 
 def check_ripgrep() -> Check:
     found = shutil.which("rg")
     if found is not None:
-        return Check(about="ripgrep", state=State.OK, found=found)
+        return Check(about="ripgrep", state=State.OK, finding=found)
     return Check(
         about="ripgrep",
         state=State.WARNING,
-        found="rg is not on the PATH",
+        finding="rg is not on the PATH",
         advice="install it if the agent is OpenCode, whose own searches fail without it",
     )
 
@@ -94,12 +94,12 @@ def check_disk(workspace_root: Path | None, needed: int = 0) -> Check:
     free = psutil.disk_usage(str(there)).free
     found = f"{free / GIGABYTE:.1f} GB free in {place}, where the clones are made"
     if free >= max(LITTLE_DISK, needed):
-        return Check(about="disk", state=State.OK, found=found)
+        return Check(about="disk", state=State.OK, finding=found)
     advice = "free some, or choose another folder: workspace-root in swarm-bench.toml"
     if free < needed:
         found = f"{found}; one of them needs {needed / 1e6:.1f} MB"
     state = State.PROBLEM if free < needed else State.WARNING
-    return Check(about="disk", state=state, found=found, advice=advice)
+    return Check(about="disk", state=state, finding=found, advice=advice)
 
 
 def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
@@ -107,16 +107,16 @@ def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
     free = psutil.virtual_memory().available
     if megabytes is None:
         found = f"{free / GIGABYTE:.1f} GB free; what an agent {agent} takes was not measured"
-        return Check(about="memory", state=State.OK, found=found)
+        return Check(about="memory", state=State.OK, finding=found)
     needed = agents * megabytes * 1_000_000
     found = (
         f"{free / GIGABYTE:.1f} GB free; {agents} {agent} at once take about "
         f"{needed / GIGABYTE:.1f} GB"
     )
     if needed <= free:
-        return Check(about="memory", state=State.OK, found=found)
+        return Check(about="memory", state=State.OK, finding=found)
     advice = "give fewer --agents, or let fewer run at once with --concurrency"
-    return Check(about="memory", state=State.PROBLEM, found=found, advice=advice)
+    return Check(about="memory", state=State.PROBLEM, finding=found, advice=advice)
 
 
 def check_descriptors(agents: int) -> Check:
@@ -125,6 +125,6 @@ def check_descriptors(agents: int) -> Check:
     verb = "needs" if agents == 1 else "need"
     found = f"{limit} open files; {amount(agents, 'agent')} at once {verb} about {needed}"
     if needed <= limit:
-        return Check(about="open files", state=State.OK, found=found)
+        return Check(about="open files", state=State.OK, finding=found)
     advice = "raise the hard limit (ulimit -Hn), or let fewer run at once with --concurrency"
-    return Check(about="open files", state=State.PROBLEM, found=found, advice=advice)
+    return Check(about="open files", state=State.PROBLEM, finding=found, advice=advice)

@@ -44,10 +44,10 @@ def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check
         program = agent.program(model)
     except SwarmBenchError as error:
         state = State.PROBLEM if asked else State.ABSENT
-        return Check(about=about, state=state, found=str(error))
+        return Check(about=about, state=state, finding=str(error))
     abilities = _abilities(agent)
     if abilities is None:
-        return Check(about=about, state=State.OK, found=_label(program))
+        return Check(about=about, state=State.OK, finding=_label(program))
     found = credentials_found(abilities, settings if asked else None, variables)
     return _known(about, program, abilities, settings if asked else None, found)
 
@@ -62,9 +62,9 @@ def _known(
         found = f"{version}; a rehearsal needs no key"
     elif entry is None and asked:
         state = State.WARNING if abilities.keyless else State.PROBLEM
-        return Check(about=about, state=state, found=found, advice=no_credentials(abilities))
+        return Check(about=about, state=state, finding=found, advice=no_credentials(abilities))
     return Check(
-        about=about, state=State.WARNING if advice else State.OK, found=found, advice=advice
+        about=about, state=State.WARNING if advice else State.OK, finding=found, advice=advice
     )
 
 

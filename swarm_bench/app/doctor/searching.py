@@ -79,9 +79,9 @@ async def check_search(asking: Asking, mode: Mode, question: Question) -> Check:
         async with clone(question.snapshot, place, keep=None) as workspace:
             asked = await _ask(asking, mode, workspace, question)
     except _Skipped as reason:
-        return Check(about=about, state=State.WARNING, found=f"not asked: {reason}")
+        return Check(about=about, state=State.WARNING, finding=f"not asked: {reason}")
     except SwarmBenchError as error:
-        return Check(about=about, state=State.PROBLEM, found=str(error))
+        return Check(about=about, state=State.PROBLEM, finding=str(error))
     shown = " ".join(clean_text(asked.text, asking.secrets(mode)).split())[:SHOWN_LETTERS]
     return _judged(mode, question, asked, shown)
 
@@ -189,19 +189,19 @@ def _judged(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
     if asked.is_error:
         advice = f"correct {mode.source}, or see what the tool needs"
         found = f"{what} failed: {shown or 'it gave no reason'}"
-        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
     took = f"{what} answered in {asked.seconds:.1f} s"
     advice = f"look how places are read from it: swarmBench.search in {mode.source}"
     try:
         places = read_places(asked.text, mode.search, asked.workspace, question.snapshot.files)
     except Unreadable as error:
         found = f"{took}, and {error}: {shown}"
-        return Check(about=about, state=State.WARNING, found=found, advice=advice)
+        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
     there = sum(place.exists for place in places)
     if not there:
         found = f"{took}, and names no file of the repository: {shown or 'the answer is empty'}"
-        return Check(about=about, state=State.WARNING, found=found, advice=advice)
+        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
     some = f"{there} of {amount(len(places), 'place')} in the answer"
     exist = "exists" if there == 1 else "exist"
     found = f"{took}; {some} {exist}, in {amount(len(files_of(places)), 'file')}"
-    return Check(about=about, state=State.OK, found=found)
+    return Check(about=about, state=State.OK, finding=found)

@@ -40,15 +40,15 @@ async def check_tools(
         try:
             modes += find(name)
         except SwarmBenchError as error:
-            yield Check(about=f"mode {name}", state=State.PROBLEM, found=str(error))
+            yield Check(about=f"mode {name}", state=State.PROBLEM, finding=str(error))
     left, name = list[str](), f"doctor-{os.urandom(4).hex()}"
     with work_folder(settings.workspace_root, name, left.append) as work:
         while left:
-            yield Check(about="leftovers", state=State.WARNING, found=left.pop())
+            yield Check(about="leftovers", state=State.WARNING, finding=left.pop())
         try:
             asking = _asking(resolved, settings, work)
         except SwarmBenchError as error:
-            yield Check(about="modes", state=State.PROBLEM, found=str(error))
+            yield Check(about="modes", state=State.PROBLEM, finding=str(error))
             return
         async for check in _check_modes(asking, settings, modes):
             yield check
@@ -95,7 +95,7 @@ async def _check_modes(
         question = question or await _question(settings, asking.homes.work)
         if isinstance(question, SwarmBenchError):
             found = f"not asked: {question}"
-            yield Check(about=f"search {mode.name}", state=State.WARNING, found=found)
+            yield Check(about=f"search {mode.name}", state=State.WARNING, finding=found)
         else:
             yield await check_search(asking, mode, question)
 
@@ -114,11 +114,11 @@ async def _check_mode(
 ) -> Check:
     about = f"mode {mode.name}"
     if not mode.servers:
-        return Check(about=about, state=State.OK, found="gives no tool")
+        return Check(about=about, state=State.OK, finding="gives no tool")
     clones = _runs_file_of_repository(mode)
     if clones and isinstance(question, SwarmBenchError):
         found = f"not started, as it runs a file of the repository: {question}"
-        return Check(about=about, state=State.WARNING, found=found)
+        return Check(about=about, state=State.WARNING, finding=found)
     with temporary(asking.homes.work) as folder:
         try:
             if clones and isinstance(question, Question):
@@ -127,7 +127,7 @@ async def _check_mode(
             else:
                 greetings = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
-            return Check(about=about, state=State.PROBLEM, found=str(error))
+            return Check(about=about, state=State.PROBLEM, finding=str(error))
     return _of_greetings(asking, mode, greetings, about)
 
 
@@ -140,7 +140,7 @@ def _of_greetings(
             f"the server {one.server!r} does not start: {one.problem}" for one in broken
         )
         advice = f"fix {asking.to_fix(mode)}"
-        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
     slow = [one for one in greetings.values() if (one.seconds or 0) > SLOW_SECONDS]
     overhead = tokens.count(mode.instructions) + sum(
         one.tool_tokens + one.instruction_tokens for one in greetings.values()
@@ -149,15 +149,15 @@ def _of_greetings(
     found = f"{servers}; about {overhead} tokens in every request"
     if not any(one.tools for one in greetings.values()):
         advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
-        return Check(about=about, state=State.PROBLEM, found=found, advice=advice)
+        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
     if changed := next((one.unexpected for one in greetings.values() if one.unexpected), ()):
         found += f"; changed in the clone: {', '.join(changed)}"
         advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
-        return Check(about=about, state=State.WARNING, found=found, advice=advice)
+        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
     if slow:
         advice = "its agents wait for it in every trial: have it installed, and not fetched"
-        return Check(about=about, state=State.WARNING, found=found, advice=advice)
-    return Check(about=about, state=State.OK, found=found)
+        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
+    return Check(about=about, state=State.OK, finding=found)
 
 
 def _server(greeting: Greeting) -> str:
@@ -180,10 +180,10 @@ async def _check_service(asking: Asking) -> Check:
                 took = await exercise(one, work)
         except HarnessError as error:
             found = without_log(error, log)
-            return Check(about="service", state=State.PROBLEM, found=found)
+            return Check(about="service", state=State.PROBLEM, finding=found)
     place = url or f"{command.argv[0]}, on a free port"
     found = (
         f"{name} ({place}) indexed {FILES} files in {took.index:.1f} s, answered a query in "
         f"{took.query * 1000:.0f} ms and an expand in {took.expand * 1000:.0f} ms; counters moved"
     )
-    return Check(about="service", state=State.OK, found=found)
+    return Check(about="service", state=State.OK, finding=found)

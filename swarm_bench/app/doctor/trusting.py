@@ -30,7 +30,7 @@ def not_started(demand: Demand) -> Check:
     return Check(
         about=demand.option.replace("_", "-"),
         state=State.WARNING,
-        found=f"not started or used: {demand.sentence}",
+        finding=f"not started or used: {demand.sentence}",
         advice="look at it, then add --trust",
     )
 

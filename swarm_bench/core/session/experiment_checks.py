@@ -12,7 +12,7 @@ SESSION = re.compile(r"[\w.-]{1,64}")
 
 
 def check_stored(experiment: Experiment) -> None:
-    """Raises `ValueError` for what no session of ours can be; its words follow the file's name."""
+    """Raise `ValueError` for what no session of ours can be; its text follows the file's name."""
     if not SESSION.fullmatch(experiment.session):
         raise ValueError("has an id that cannot name a folder")
     _check_modes(experiment.modes)

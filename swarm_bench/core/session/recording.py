@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Protocol, runtime_checkable
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
@@ -68,6 +68,8 @@ class Recording(Stored):
 class RecordedTrial(Stored):
     """One line of `trials.jsonl`. Of a trial that ran again the last line counts."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     trial: str = Field(pattern=r"^[0-9a-f]{12}$")
     run: int
     mode: str
@@ -93,7 +95,7 @@ class RecordedTrial(Stored):
     """Set when we counted the turns and kept the budget."""
     stdout_bytes: Count = 0
     stderr_bytes: Count = 0
-    left: dict[str, Count] = {}
+    home_files: dict[str, Count] = Field(default={}, alias="left")
     """Files that it left, by their path below its home, with their sizes in bytes."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -116,22 +118,24 @@ class RecordedTrial(Stored):
             raise ValueError(f"cannot be {self.cause} without a process")
         return self
 
-    @field_validator("left")
+    @field_validator("home_files")
     @classmethod
-    def _stay_in_the_home(cls, left: dict[str, int]) -> dict[str, int]:
-        for name in left:
+    def _stay_in_the_home(cls, files: dict[str, int]) -> dict[str, int]:
+        for name in files:
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\0" in name or path == PurePosixPath():
                 raise ValueError("has a file outside the agent's home")
-        return left
+        return files
 
     @property
     def sizes(self) -> dict[str, int]:
         """Of its streams, by the ends of their names."""
         if not self.ran:
             return {}
-        left = {f"left-{number}": size for number, size in enumerate(self.left.values(), start=1)}
-        return {"stdout": self.stdout_bytes, "stderr": self.stderr_bytes, **left}
+        sizes = {"stdout": self.stdout_bytes, "stderr": self.stderr_bytes}
+        for number, size in enumerate(self.home_files.values(), start=1):
+            sizes[f"left-{number}"] = size
+        return sizes
 
     @property
     def imposed(self) -> bool:
@@ -181,7 +185,7 @@ class Recorded:
     """Lines that could not be read, a sentence per file."""
 
     def stream(self, trial: str, name: str) -> Path:
-        """Where one of its streams lies; `name` is one of the trial's `sizes`."""
+        """Return the path of one of its streams; `name` is one of the trial's `sizes`."""
         return stream_path(self.path, trial, name)
 
 
@@ -193,5 +197,5 @@ class Replays(Agent, Protocol):
 
 
 def stream_path(folder: Path, trial: str, name: str) -> Path:
-    """The file of one stream; `trial` must be an id and nothing else."""
+    """Return the path of a stream; `trial` must be an id and nothing else."""
     return folder / STREAMS / f"{trial}.{name}"

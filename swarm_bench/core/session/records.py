@@ -15,9 +15,9 @@ from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
-from swarm_bench.core.treatment.evidence import Verdict as Verdict
 from swarm_bench.core.treatment.overhead import Overhead
 
 _RULES = "rules"
@@ -93,12 +93,12 @@ class TrialRecord(Stored):
     unusable_tools: list[str] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
     names_cut: int | None = None
-    """Names of tools and servers that were shortened, or left out beyond the first 500 of a kind;
+    """Names of tools and servers that were shortened, or omitted beyond the first 500 of a kind;
     `(others)` has the figures of those."""
     permission_denials: dict[str, int] | None = None
     retries: int | None = None
     compactions: int | None = None
-    """Times that the agent summarised its context to go on: true ones, as it reports them."""
+    """Times that the agent summarised its context to continue: true ones, as it reports them."""
     subagents: int | None = None
     all_in_tokens: int | None = None
     """Effective tokens with the requests of sub-agents and compactions."""
@@ -120,7 +120,7 @@ class TrialRecord(Stored):
     price_table: str | None = None
     token_counter: str | None = None
     rehearsal: bool | None = None
-    """True when fixed rules behind a loopback server answered in the place of a model."""
+    """True when fixed rules behind a loopback server answered instead of a model."""
     rehearsal_requests: int | None = None
     """Requests that asked the rehearsal server to answer; without those to count tokens."""
     rehearsal_faults: int | None = None
@@ -220,7 +220,7 @@ class SwarmRecord(Stored):
     """Counters by probe; `None` when the tool had not made any."""
     after: dict[str, dict[str, Any] | None] = {}
     difference: dict[str, dict[str, Any] | None] = {}
-    counters: Verdict | None = None
+    counters: Agreement | None = None
     """How the counters fit the transcripts of the swarm's agents; `None` when nothing can tell."""
     counters_why: tuple[str, ...] = ()
     """A sentence for each contradiction, and for each difference that is explained."""
@@ -247,6 +247,6 @@ class SessionData:
     """Modes that give no tool, in a folder that canopy's script wrote."""
     audit: Audit | None = None
     planted: tuple[str, ...] = ()
-    """Names of what was put in the place of the session's files, and was set aside."""
+    """Names of what replaced the session's files, and was set aside."""
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, invalid bytes."""

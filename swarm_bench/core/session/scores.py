@@ -37,7 +37,7 @@ class ScoreRefused(Exception):
 
 
 def check_keys(keys: Collection[str], taken: Collection[str] = ()) -> None:
-    """Raises `ScoreRefused` for keys that a scorer cannot state; others have those of `taken`."""
+    """Raise `ScoreRefused` for keys that a scorer cannot state; others have those of `taken`."""
     if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
         raise ScoreRefused("its keys are not a tuple of names")
     if not 0 < len(keys) <= MOST_KEYS:
@@ -71,7 +71,7 @@ def checked(scores: Mapping[str, Score], keys: Collection[str]) -> dict[str, Sco
 
 
 def _fault(value: object) -> str | None:
-    """Why it is no score, as a clause that follows the key."""
+    """Say why it is no score, as a clause that follows the key."""
     match value:
         case int() if abs(value) > _LARGEST:
             return "is a whole number of more than 53 bits"

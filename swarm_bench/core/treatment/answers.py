@@ -6,7 +6,7 @@ from swarm_bench.core.outcome import ToolAnswer
 from swarm_bench.core.stored import Stored
 
 MOST_DIGESTS = 16
-"""Different questions and answers that are kept of one tool; one more than one tells already that
+"""Different questions and answers that are kept of one tool; two show already that
 not all are equal."""
 
 
@@ -29,25 +29,25 @@ class ToolAnswers(Stored):
 
 
 def by_tool(answers: Iterable[ToolAnswer]) -> dict[str, ToolAnswers]:
-    """The answers by the tool's name."""
+    """Sort the answers by the tool's name."""
     sorted_: dict[str, list[ToolAnswer]] = {}
     for answer in answers:
         sorted_.setdefault(answer.tool, []).append(answer)
-    return {tool: _of(found) for tool, found in sorted_.items()}
+    return {tool: _of(of_tool) for tool, of_tool in sorted_.items()}
 
 
 def _of(answers: list[ToolAnswer]) -> ToolAnswers:
-    whole = [one for one in answers if one.kind is None and one.answer is not None]
+    whole = [answer for answer in answers if answer.kind is None and answer.answer is not None]
     return ToolAnswers(
         answers=len(answers),
-        empty=sum(one.kind == "empty" for one in answers),
-        errors=sum(one.kind == "error" for one in answers),
-        hidden=sum(one.answer is None for one in answers),
-        bytes=sum(one.bytes or 0 for one in answers),
-        questions=_digests(one.question for one in whole),
-        different=_digests(one.answer for one in whole),
+        empty=sum(answer.kind == "empty" for answer in answers),
+        errors=sum(answer.kind == "error" for answer in answers),
+        hidden=sum(answer.answer is None for answer in answers),
+        bytes=sum(answer.bytes or 0 for answer in answers),
+        questions=_digests(answer.question for answer in whole),
+        different=_digests(answer.answer for answer in whole),
     )
 
 
-def _digests(found: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for one in found if one is not None))[:MOST_DIGESTS]
+def _digests(digests: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(digest for digest in digests if digest is not None))[:MOST_DIGESTS]

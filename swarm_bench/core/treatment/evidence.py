@@ -22,7 +22,7 @@ class Treatment(StrEnum):
     """The agent shows none of it."""
 
 
-Verdict = Literal["agree", "explained", "contradict"]
+Agreement = Literal["agree", "explained", "contradict"]
 """Whether two witnesses say the same; `explained` when a known rule of the tool's counters makes
 the difference."""
 
@@ -56,14 +56,14 @@ class Evidence(Stored):
     """Of those calls, the answered ones of tools that search or read; `None` when the transcript
     shows no calls, or nobody knew what the tools are for."""
     unclear: tuple[str, ...] = ()
-    """Tools of the mode that answered and of which it cannot be told what they are for."""
+    """Tools of the mode that answered and whose purpose is unknown."""
     others: tuple[str, ...] = ()
     """Tools of the mode that answered and do not retrieve: they tell the state of the tool, keep
     its index, or change something."""
-    start: Verdict | None = None
+    start: Agreement | None = None
     """How the start event fits the answered calls of the transcript; `None` when one of the two
     shows nothing."""
-    counters: Verdict | None = None
+    counters: Agreement | None = None
     """How the counters of the trial's swarm fit its transcripts; `None` when there are none, or
     they were not read. Counters cannot be told apart by agent."""
     outside: tuple[str, ...] = ()

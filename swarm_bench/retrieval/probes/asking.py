@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.core.ports import Probe, ProbePlace
+from swarm_bench.core.ports import Probe, ProbeContext
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 
 Reading = dict[str, Any] | None
@@ -24,7 +24,7 @@ class Answer:
     """Why there is no reading, where that is a failure."""
 
 
-async def asked(probe: Probe, place: ProbePlace) -> Answer:
+async def asked(probe: Probe, place: ProbeContext) -> Answer:
     """Read the counters now."""
     try:
         if not probe.reads(place):

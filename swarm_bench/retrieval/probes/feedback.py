@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 from swarm_bench.retrieval.canopy.backends import SERVICE
@@ -75,10 +75,10 @@ class FeedbackProbe:
     file = "local-feedback-metrics"
     counters = COUNTERS
 
-    def reads(self, place: ProbePlace) -> bool:
+    def reads(self, place: ProbeContext) -> bool:
         return True
 
-    async def snapshot(self, place: ProbePlace) -> dict[str, Any] | None:
+    async def snapshot(self, place: ProbeContext) -> dict[str, Any] | None:
         """Counts so far, or `None` when there is no database.
 
         A count whose table is missing, broken or not to be trusted is `None`.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 from swarm_bench.retrieval.probes.canopy_counting import Calls, service_counts
@@ -46,10 +46,10 @@ class ServiceMetricsProbe:
     file = "service-metrics"
     counters = COUNTERS
 
-    def reads(self, place: ProbePlace) -> bool:
+    def reads(self, place: ProbeContext) -> bool:
         return place.service_url is not None
 
-    async def snapshot(self, place: ProbePlace) -> dict[str, Any] | None:
+    async def snapshot(self, place: ProbeContext) -> dict[str, Any] | None:
         """The body of `/metrics`, or `None` when the service gives none."""
         if place.service_url is None:
             return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord, Verdict
+from swarm_bench.core.session.records import Agreement, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, ToolCalls, Transcripts, numbered
@@ -39,7 +39,7 @@ _ANYBODYS = "others may ask the service of --service-url, so nobody knows whose 
 class Finding:
     """What the counters of one swarm say."""
 
-    verdict: Verdict | None = None
+    verdict: Agreement | None = None
     """`None` when there are no counters, or they could not be read."""
     why: tuple[str, ...] = ()
     moved: bool | None = None
@@ -91,7 +91,7 @@ def _with_tool(
     trials: Sequence[TrialRecord],
     probes: Mapping[str, Probe],
     counted: Counted,
-) -> tuple[Verdict | None, tuple[str, ...]]:
+) -> tuple[Agreement | None, tuple[str, ...]]:
     """The gravest verdict on a counter, and the sentences of that one."""
     counts, about, external = counted.counts, counted.about, counted.external
     ran = [trial for trial in trials if trial.started_at is not None]
@@ -148,7 +148,7 @@ def _without_tool(
     ]
     local = bool(appeared) or not all(counted.is_anybodys(probe) for probe, _ in moved)
     if not moved and not appeared:
-        verdict: Verdict | None = "agree" if counted.counts else None
+        verdict: Agreement | None = "agree" if counted.counts else None
         return Finding(verdict=verdict, why=lost, moved=False if counted.counts else None)
     texts = [_counted_text(key, counted.counts[key], about[key[0]]) for key in moved]
     files = " and ".join(f"{about[probe].file}" for probe in appeared)
@@ -226,7 +226,7 @@ def _judged(
     low: float,
     trust: _Trust,
     probes: Mapping[str, Counters],
-) -> tuple[Verdict, str]:
+) -> tuple[Agreement, str]:
     """`low` is the fewest counts that the calls of agents that were not cut off allow."""
     about = probes[key[0]]
     reason: str | None
@@ -249,6 +249,6 @@ def _judged(
     return "explained", f"{sentence}: {reason}."
 
 
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    order: tuple[Verdict, ...] = ("contradict", "explained", "agree")
+def _worst(verdicts: Sequence[Agreement]) -> Agreement:
+    order: tuple[Agreement, ...] = ("contradict", "explained", "agree")
     return next(verdict for verdict in order if verdict in verdicts)

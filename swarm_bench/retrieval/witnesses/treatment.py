@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.session.records import Evidence, Treatment, Verdict
+from swarm_bench.core.session.records import Agreement, Evidence, Treatment
 from swarm_bench.core.treatment.mode_parts import Purpose
 
 MCP_PREFIX = "mcp__"
@@ -224,7 +224,7 @@ def _label(seen: _Seen, outcome: Outcome) -> Treatment:
     return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
 
 
-def _start_against_transcript(seen: _Seen) -> tuple[Verdict | None, tuple[str, ...]]:
+def _start_against_transcript(seen: _Seen) -> tuple[Agreement | None, tuple[str, ...]]:
     if not seen.answered:
         return None, ()
     found = list(_differences(seen))
@@ -236,7 +236,7 @@ def _start_against_transcript(seen: _Seen) -> tuple[Verdict | None, tuple[str, .
     return ("contradict" if "contradict" in verdicts else "explained"), sentences
 
 
-def _differences(seen: _Seen) -> Iterator[tuple[Verdict, str]]:
+def _differences(seen: _Seen) -> Iterator[tuple[Agreement, str]]:
     late = set[str]()
     for server in dict.fromkeys(map(seen.of, seen.answered)):
         status = None if seen.statuses is None else seen.statuses.get(server, "missing")
@@ -258,7 +258,7 @@ def _differences(seen: _Seen) -> Iterator[tuple[Verdict, str]]:
     yield from _not_offered(seen, late)
 
 
-def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Verdict, str]]:
+def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Agreement, str]]:
     """Answered calls of tools that the start event leaves out, of servers that were there."""
     if not seen.lists_tools:
         return

@@ -29,7 +29,7 @@ async def test_without_git_there_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "git cannot be started" in (await check_git()).found
+    assert "git cannot be started" in (await check_git()).finding
     assert (await check_git()).state is State.PROBLEM
     assert check_ripgrep().state is State.WARNING
 
@@ -37,17 +37,17 @@ async def test_without_git_there_is_a_problem(
 @pytest.mark.anyio
 async def test_what_cannot_be_copied_is_a_problem_when_it_was_asked_for(tmp_path: Path) -> None:
     found = await check_repository(tmp_path, named=True)
-    assert (found.state, found.found) == (State.OK, f"{tmp_path}, a plain folder")
+    assert (found.state, found.finding) == (State.OK, f"{tmp_path}, a plain folder")
     found = await check_repository(tmp_path / "absent", named=True)
     assert found.state is State.PROBLEM
-    assert "does not exist; give the repository" in found.found
+    assert "does not exist; give the repository" in found.finding
     assert (await check_repository(Path("/"), named=False)).state is State.WARNING
 
 
 def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: Path) -> None:
     check = check_disk(tmp_path / "not" / "yet")
     assert check.state in {State.OK, State.WARNING}
-    assert str(tmp_path / "not" / "yet") in check.found
+    assert str(tmp_path / "not" / "yet") in check.finding
 
 
 @pytest.mark.anyio
@@ -58,13 +58,13 @@ async def test_a_clone_that_has_no_room_is_a_problem(tmp_path: Path) -> None:
     assert await clone_bytes(tmp_path / "absent") == 0
     assert check_disk(tmp_path, 0).state is not State.PROBLEM
     found = check_disk(tmp_path, 10**15)
-    assert (found.state, "one of them needs" in found.found) == (State.PROBLEM, True)
+    assert (found.state, "one of them needs" in found.finding) == (State.PROBLEM, True)
 
 
 def test_memory_is_what_all_agents_take_together() -> None:
     assert check_memory(4, "claude", 1).state is State.OK
     assert check_memory(1000, "claude", 1_000_000).state is State.PROBLEM
-    assert "was not measured" in check_memory(4, "mine", None).found
+    assert "was not measured" in check_memory(4, "mine", None).finding
 
 
 def test_all_agents_at_once_must_be_able_to_open_their_files() -> None:

@@ -40,7 +40,7 @@ def of(name: str, **given: object) -> Check:
 def test_a_program_that_nobody_asked_for_may_be_absent(home: Path) -> None:
     check = of("claude")
     assert check.state is State.ABSENT
-    assert "npm install" in check.found
+    assert "npm install" in check.finding
 
 
 def test_the_program_that_was_asked_for_may_not(home: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_key_is_named_and_not_shown(home: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
     check = of("claude", agent="claude")
     assert check.state is State.OK
-    assert "ANTHROPIC_API_KEY is set" in check.found
+    assert "ANTHROPIC_API_KEY is set" in check.finding
     assert SECRET not in str(check)
 
 
@@ -80,7 +80,7 @@ def test_a_log_in_counts_where_the_agents_have_the_users_home(home: Path) -> Non
     assert of("claude", agent="claude").state is State.PROBLEM
     check = of("claude", agent="claude", inherit_settings=True)
     assert check.state is State.OK
-    assert ".claude/.credentials.json" in check.found
+    assert ".claude/.credentials.json" in check.finding
     assert SECRET not in str(check)
 
 
@@ -91,7 +91,7 @@ def test_a_version_out_of_range_is_a_warning(home: Path, version: str, state: St
     install(home, version)
     check = of("claude", agent="claude", model="rehearsal")
     assert check.state is state
-    assert version in check.found
+    assert version in check.finding
 
 
 def test_the_memory_of_an_agent_is_known_where_it_was_measured(home: Path) -> None:

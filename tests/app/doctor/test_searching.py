@@ -92,8 +92,8 @@ async def test_the_shipped_modes_answer_with_places_that_exist(
 ) -> None:
     check = await asked(asking, repo, mode)
     assert check.state is State.OK, check
-    assert "canopy_evidence_pack, asked for 'AuthMiddleware'," in check.found
-    assert "3 of 3 places in the answer exist, in 3 files" in check.found
+    assert "canopy_evidence_pack, asked for 'AuthMiddleware'," in check.finding
+    assert "3 of 3 places in the answer exist, in 3 files" in check.finding
 
 
 async def test_a_tool_is_known_by_its_role_and_prepared_first(
@@ -108,8 +108,8 @@ async def test_a_tool_is_known_by_its_role_and_prepared_first(
     )
     check = await asked(asking, repo, mode)
     assert check.state is State.OK, check
-    assert "search_code" in check.found
-    assert "3 of 3 places in the answer exist, in 2 files" in check.found
+    assert "search_code" in check.finding
+    assert "3 of 3 places in the answer exist, in 2 files" in check.finding
     assert stopped.read_text() == "True\n"
     assert not (repo / ".indexed").exists()
 
@@ -152,7 +152,7 @@ async def test_what_is_wrong_with_an_answer_is_told(
     check = await asked(asking, repo, mode, answer_seconds=1)
     state, words = expected
     assert (check.about, check.state) == ("search mine", state)
-    assert words in check.found
+    assert words in check.finding
 
 
 async def test_who_takes_long_to_prepare_is_not_asked(
@@ -161,7 +161,7 @@ async def test_who_takes_long_to_prepare_is_not_asked(
     mode = write_mode(tmp_path, [*FOREIGN, "fine"], prepare=["sleep", "60"], search=SEARCH)
     check = await asked(asking, repo, mode, prepare_seconds=0.5)
     assert check.state is State.WARNING
-    assert check.found == "not asked: its preparation takes more than 0.5 s here"
+    assert check.finding == "not asked: its preparation takes more than 0.5 s here"
 
 
 async def test_who_takes_long_to_warm_up_is_not_asked(
@@ -173,7 +173,7 @@ async def test_who_takes_long_to_warm_up_is_not_asked(
     impatient = replace(asking, index_timeout=5)
     check = await asked(impatient, repo, mode, prepare_seconds=3)
     assert check.state is State.WARNING
-    assert check.found == "not asked: its warm-up takes more than 3 s here"
+    assert check.finding == "not asked: its warm-up takes more than 3 s here"
 
 
 async def test_a_folder_that_nobody_named_is_not_copied(
@@ -197,7 +197,7 @@ async def test_places_that_do_not_exist_are_not_counted(
     program = tmp_path / "server.py"
     program.write_text(SERVER.replace("ANSWER", answer))
     check = await asked(asking, repo, write_mode(tmp_path, [str(program)]))
-    assert check.found.endswith(words)
+    assert check.finding.endswith(words)
 
 
 def test_the_name_is_a_defined_one_that_many_files_use(tmp_path: Path) -> None:

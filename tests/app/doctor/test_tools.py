@@ -44,9 +44,9 @@ def mode(folder: Path, name: str, code: str, **more: object) -> Path:
 async def test_the_shipped_modes_work() -> None:
     found = await checks("baseline", "canopy-service")
     assert [one.state for one in found.values()] == [State.OK] * 4
-    assert " exist, in " in found["search canopy-service"].found
-    assert "7 tools" in found["mode canopy-service"].found
-    assert "counters moved" in found["service"].found
+    assert " exist, in " in found["search canopy-service"].finding
+    assert "7 tools" in found["mode canopy-service"].finding
+    assert "counters moved" in found["service"].finding
 
 
 @pytest.mark.anyio
@@ -57,7 +57,7 @@ async def test_each_broken_mode_says_what_is_wrong_and_hides_no_other(tmp_path: 
     found = await checks("nosuch", dies, empty, fine)
     assert found["mode nosuch"].state is State.PROBLEM
     assert found["mode dies"].state is State.PROBLEM
-    assert "no licence" in found["mode dies"].found
+    assert "no licence" in found["mode dies"].finding
     assert found["mode empty"].state is State.PROBLEM
     assert "nothing for an agent to call" in (found["mode empty"].advice or "")
     assert found["mode fine"].state is State.OK
@@ -96,7 +96,7 @@ async def test_what_a_server_says_is_said_without_secrets(
     more = {"args": ["-c", TELLTALE, "${GIVEN}", ending], "env": {"KEY": "sesame-literal"}}
     found = await checks(mode(tmp_path, "telltale", TELLTALE, **more))
     assert found["mode telltale"].state is state
-    assert "(not stored)" in found["mode telltale"].found
+    assert "(not stored)" in found["mode telltale"].finding
     assert "sesame" not in repr(found)
 
 
@@ -123,8 +123,8 @@ async def test_a_repository_that_cannot_be_copied_is_the_reason_for_every_tool(
     more = {"args": ["-c", TELLTALE, "x", "lives"], "env": {"KEY": "x"}}
     one, other = (mode(tmp_path, name, TELLTALE, **more) for name in ("one", "other"))
     found = await checks(one, other, repo=str(damaged))
-    assert found["search one"].found == found["search other"].found
-    assert "git fetch failed" in found["search one"].found
+    assert found["search one"].finding == found["search other"].finding
+    assert "git fetch failed" in found["search one"].finding
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ async def test_a_server_that_lies_in_the_repository_is_greeted_in_a_clone(
 ) -> None:
     own = mode(tmp_path, "own", "", args=["{{ workspace }}/server.py"])
     found = await checks(own, repo=str(holding_server))
-    assert "with 1 tool;" in found["mode own"].found
+    assert "with 1 tool;" in found["mode own"].finding
     lost = (await checks(own, repo=str(tmp_path / "absent")))["mode own"]
     assert lost.state is State.WARNING
-    assert lost.found.startswith("not started, as it runs a file of the repository: ")
+    assert lost.finding.startswith("not started, as it runs a file of the repository: ")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.ports import ProbeContext
 from swarm_bench.retrieval.probes.feedback import (
     FEEDBACK_DB,
     READ_SECONDS,
@@ -56,7 +56,7 @@ def database(workspace: Path, script: str) -> sqlite3.Connection:
 async def test_events_are_counted_while_another_process_has_them_open(tmp_path: Path) -> None:
     workspace = tmp_path / "a 'b' ü"
     with closing(database(workspace, SCHEMA)) as writer:
-        probe, place = FeedbackProbe(), ProbePlace(workspace=workspace, service_url=None)
+        probe, place = FeedbackProbe(), ProbeContext(workspace=workspace, service_url=None)
         before = await probe.snapshot(place)
         writer.executescript(EVENTS)  # stays in the write-ahead log
         after = await probe.snapshot(place)

@@ -77,7 +77,7 @@ class Recorder:
                 update={
                     "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
                     "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
-                    "left": {inner: len(data) for inner, data in printed.left.items()},
+                    "home_files": {inner: len(data) for inner, data in printed.left.items()},
                 }
             )
             for number, data in enumerate(printed.left.values(), start=1):

@@ -148,7 +148,7 @@ class ReplayedTrial(TrialRun):
 
     def _put_what_it_left(self, then: RecordedTrial, home: Path) -> None:
         """Raises `ProcessLost` for names that no files can have: other trials can be played."""
-        for number, inner in enumerate(then.left, start=1):
+        for number, inner in enumerate(then.home_files, start=1):
             source = self._of.stream(then.trial, f"left-{number}")
             try:
                 write_whole(home / inner, read(source))

@@ -7,7 +7,7 @@ from typing import Any
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.events import Trouble
-from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.probes.asking import Reading, asked, content, figures
 from swarm_bench.retrieval.witnesses.counters import gives_no_tool
@@ -17,7 +17,7 @@ from swarm_bench.runtime.sink import clean_text
 Readings = Mapping[str, dict[str, Any] | None]
 
 
-async def read(kit: Kit, mode: Mode, place: ProbePlace) -> dict[str, dict[str, Any] | None]:
+async def read(kit: Kit, mode: Mode, place: ProbeContext) -> dict[str, dict[str, Any] | None]:
     """What the probes of a mode read now: where it gives no tool, those of all modes, to see that
     nothing is counted. `None` for one that fails."""
     readings = dict[str, dict[str, Any] | None]()

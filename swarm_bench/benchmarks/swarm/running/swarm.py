@@ -24,7 +24,7 @@ from swarm_bench.benchmarks.swarm.running.trial import TrialRun
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import StepStarted, Trouble
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.ports import ProbePlace
+from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.canopy.backends import SERVICE
@@ -230,7 +230,7 @@ class SwarmRun:
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         key = self._service.key if self._service else None
-        place = ProbePlace(workspace=self._kit.workspace, service_url=url, key=key)
+        place = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
         return await counters.read(self._kit, self._mode, place)
 
     def _surroundings(self) -> Surroundings:

@@ -89,7 +89,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
     head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
     assert (head.adapter, head.files) == ("scout", ("a.py", "b.py"))
     kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
-    assert kept == trial.model_copy(update={"stdout_bytes": 8, "left": {"a.md": 4}})
+    assert kept == trial.model_copy(update={"stdout_bytes": 8, "home_files": {"a.md": 4}})
     assert (kept.stopped, kept.turn_limit, kept.rehearsal_requests) == ("turn-limit", 5, 3)
     assert (kept.started_at, kept.program_version) == (started, "1.2")
     streams = {path.name: path.read_bytes() for path in (tmp_path / "recording/streams").iterdir()}
