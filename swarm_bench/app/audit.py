@@ -5,9 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core import registry
 from swarm_bench.core.outcome import AgentExit, StopReason
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.audit import FIGURES, Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -27,8 +26,7 @@ from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024
 """Of all streams together; about 10 MB are read in a second."""
-_version = cache(version)
-"""It reads a file each time that it is asked."""
+
 _STOPPED: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
     Cause.OUTPUT_LIMIT: "output-limit",
@@ -168,7 +166,7 @@ def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
     """Keys of the figures that a record has whenever its stream has them. Another version may not
     have read them; the output of a trial that ended for a reason of ours may never have been read;
     and words that are no answer have no lines."""
-    if experiment.versions.get("swarm-bench") != _version("swarm-bench") or is_ours(trial):
+    if experiment.versions.get("swarm-bench") != own_version() or is_ours(trial):
         return frozenset()
     answered = trial.cause is Cause.FINISHED
     return frozenset(key for key in FIGURES if answered or key != "result_lines")

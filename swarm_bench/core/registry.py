@@ -3,13 +3,20 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.errors import ConfigError, UnknownName
+
+
+@cache
+def own_version() -> str:
+    """Return the version of swarm-bench; to know it, a file is read."""
+    return version("swarm-bench")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ from swarm_bench.agents.reading.tool_costs import (
     seconds_by_tool,
     tokens_by_tool,
 )
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -201,9 +202,7 @@ def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
         text=_answer(text, cause, finished=not said.get("error") and not warnings),
         usage=_usage_of_models(models),
         all_in=_usage_of_models(models),
-        turns=_sum(
-            [count_of(object_of(model.get("api")).get("totalRequests")) for model in models]
-        ),
+        turns=total(count_of(object_of(model.get("api")).get("totalRequests")) for model in models),
         tool_calls=_by_name(tools, "count") if stats else None,
         tool_failures=_by_name(tools, "fail") if stats else None,
         tool_seconds=_seconds(tools) if stats else None,
@@ -218,33 +217,28 @@ def _answer(text: str, cause: Cause, *, finished: bool) -> str | None:
 
 
 def _usage_of_stream(stats: Json) -> Usage:
-    total, prompt = count_of(stats.get("total_tokens")), count_of(stats.get("input_tokens"))
+    whole, prompt = count_of(stats.get("total_tokens")), count_of(stats.get("input_tokens"))
     candidates, cached = count_of(stats.get("output_tokens")), count_of(stats.get("cached"))
     # It gives thoughts no figure of their own: they are what the total holds beyond the prompt
     # and the candidates. A provider that leaves the total out leaves the thoughts unknown.
     output = None
-    if total is not None and prompt is not None and total >= prompt + (candidates or 0):
-        output = total - prompt
+    if whole is not None and prompt is not None and whole >= prompt + (candidates or 0):
+        output = whole - prompt
     return _usage(prompt, cached, output)
 
 
 def _usage_of_models(models: list[Json]) -> Usage:
     tokens = [object_of(model.get("tokens")) for model in models]
 
-    def total(*names: str) -> int | None:
-        return _sum([count_of(of_model.get(name)) for of_model in tokens for name in names])
+    def sum_of(*names: str) -> int | None:
+        return total(count_of(of_model.get(name)) for of_model in tokens for name in names)
 
-    return _usage(total("prompt"), total("cached"), total("candidates", "thoughts"))
+    return _usage(sum_of("prompt"), sum_of("cached"), sum_of("candidates", "thoughts"))
 
 
 def _usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
     """Zeros throughout are what it prints when no request was answered, and no figures."""
     return usage_of(prompt, cached, output) if prompt or output else Usage()
-
-
-def _sum(figures: list[int | None]) -> int | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) if known and len(known) == len(figures) else None
 
 
 def _duration(stats: Json) -> float | None:

@@ -21,6 +21,7 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -73,14 +74,14 @@ class Transcript:
         self.started = True
         self.texts.clear()
         name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
-        self._cost(str(len(self.calls)), name, state)
+        self._result(str(len(self.calls)), name, state)
         self.calls.append(name)
         if state.get("status") == "error":
             self.failures.append(name)
             if "rejected permission" in (text_of(state.get("error")) or ""):
                 self.denials.append(name)
 
-    def _cost(self, key: str, name: str, state: Json) -> None:
+    def _result(self, key: str, name: str, state: Json) -> None:
         time = object_of(state.get("time"))
         begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
         if begin is not None and end is not None and end >= begin:
@@ -116,7 +117,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         all_in=usage if alone else Usage(),
         turn_usage=tuple(transcript.steps) if known else None,
         turns=len(transcript.steps) if known else None,
-        cost=_cost(transcript.costs),
+        cost=total(transcript.costs) or None,  # 0 stands for a model without a price
         model=log.model,
         program_version=log.version,
         tool_calls=dict(Counter(transcript.calls)) if known else None,
@@ -181,12 +182,6 @@ def _answer(transcript: Transcript, cause: Cause) -> str | None:
     text = "\n\n".join(transcript.texts)
     ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
     return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
-
-
-def _cost(costs: list[float | None]) -> float | None:
-    """The sum; 0 stands for a model without a price."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) or None if len(known) == len(costs) else None
 
 
 def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:

@@ -2,18 +2,15 @@
 
 import sys
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 
 from swarm_bench.agents.reading.patience import patience
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
+from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 
-_version = cache(version)
-"""It reads a file each time that it is asked."""
 PROGRAM = "swarm_bench.programs.scout"
 MODEL = "rules"
 """The only one that it has: fixed rules in the place of a model."""
@@ -46,8 +43,8 @@ class Scout:
 
     def outcome(self, exit: AgentExit) -> Outcome:
         outcome = outcome_of(exit, output_is_counted=True)
-        # The price is of a table of ours, and said to be an estimate.
-        return replace(outcome, program_version=_version("swarm-bench"), cost_unreliable=None)
+        # The price is of a table of ours, and marked as an estimate.
+        return replace(outcome, program_version=own_version(), cost_unreliable=None)
 
     def program(self, model: str | None) -> Program:
         """Raises `UsageError` for a model that is not there."""
@@ -61,4 +58,4 @@ class Scout:
                 f"There is no model of scout called {model!r}: it has fixed rules; omit --model, "
                 "or name a program that has models with --agent, such as claude"
             )
-        return Program(name=self.name, version=_version("swarm-bench"), model=MODEL)
+        return Program(name=self.name, version=own_version(), model=MODEL)

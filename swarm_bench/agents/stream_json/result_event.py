@@ -1,9 +1,8 @@
 """The figures in Claude Code's result events."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from swarm_bench.agents.reading.json_lines import (
     Json,
@@ -14,9 +13,8 @@ from swarm_bench.agents.reading.json_lines import (
     text_of,
 )
 from swarm_bench.agents.stream_json.transcript import Transcript, usage_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Usage
-
-_Figure = TypeVar("_Figure", int, float)
 
 _NOTHING = Usage(input=0, cache_read=0, cache_create=0, output=0)
 
@@ -49,8 +47,8 @@ def figures_of(results: Sequence[Json]) -> Figures:
     return Figures(
         usage=usage,
         all_in=all_in,
-        turns=_sum(count_of(result.get("num_turns")) for result in results),
-        duration_ms=_sum(amount_of(result.get("duration_ms")) for result in results),
+        turns=total(count_of(result.get("num_turns")) for result in results),
+        duration_ms=total(amount_of(result.get("duration_ms")) for result in results),
         api_ms=amount_of(last.get("duration_api_ms")),
         # Without a single answered request there is nothing that the 0 would be the price of.
         cost=amount_of(last.get("total_cost_usd")) if counted or models is None else None,
@@ -129,12 +127,3 @@ def _denials(results: Sequence[Json]) -> dict[str, int] | None:
         key = text_of(denial.get("tool_use_id")) or f"call {len(refused)}"
         refused[key] = text_of(denial.get("tool_name")) or "unknown"
     return dict(Counter(refused.values()))
-
-
-def _sum(figures: Iterable[_Figure | None]) -> _Figure | None:
-    known: list[_Figure] = []
-    for figure in figures:
-        if figure is None:
-            return None
-        known.append(figure)
-    return sum(known[1:], known[0]) if known else None

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from swarm_bench.app.preflight.asking import Asking, ask_tools, back_ends
@@ -33,6 +32,7 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
@@ -240,7 +240,7 @@ async def _experiment(
         counters=counters_stored(chosen.probes),
         order=draw_order(names, settings.runs, settings.seed),
         machine=machine.describe(),
-        versions={"swarm-bench": version("swarm-bench"), "git": await _git_version()},
+        versions={"swarm-bench": own_version(), "git": await _git_version()},
         settings=anchored(resolved.stored()),
         model=settings.model,
         agent_args=tuple(settings.agent_arg),

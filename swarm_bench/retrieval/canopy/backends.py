@@ -2,10 +2,10 @@
 
 import shutil
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.registry import own_version
 
 SERVICE = "canopy-service"
 """Its program, and its name in mode files."""
@@ -58,7 +58,7 @@ def find_program(name: str, override: str | None) -> Path:
 
 def embedded_label() -> str:
     """How the stand-in names itself, so that nobody takes its figures for canopy's."""
-    return f"swarm-bench {_STAND_IN} {version('swarm-bench')}"
+    return f"swarm-bench {_STAND_IN} {own_version()}"
 
 
 def is_stand_in(label: str | None) -> bool:
