@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from swarm_bench.programs.canopy.index.files import discover
+from swarm_bench.programs.canopy.index.discovery import discover
 from swarm_bench.programs.canopy.index.indexing import Index
 
 SERVER = "swarm_bench.programs.canopy.mcp.server"

@@ -39,7 +39,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.recording import FOLDER
-from swarm_bench.models.rehearsal.process import Rehearsal, started_rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan.plan import Planned, render_plan
 from swarm_bench.retrieval.modes.secrets import storable

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any
 
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical import tool_results
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
-MOST = results.MAX_LOCATIONS
+MOST = tool_results.MAX_LOCATIONS
 """Places of one answer that are looked at."""
 
 
@@ -45,7 +45,7 @@ def read_places(
         named = _general(answer, workspace)
     found: dict[Place, None] = {}
     for path, line, last in named:
-        below = results.below(path, workspace) or path
+        below = tool_results.below(path, workspace) or path
         found[Place(path=below, line=line, last=last, exists=below in files)] = None
         if len(found) == MOST:
             break
@@ -114,7 +114,7 @@ def _next(text: str, at: int) -> int:
 
 
 def _general(answer: str, workspace: str) -> Iterator[_Named]:
-    for place in results.locations(answer, workspace):
+    for place in tool_results.locations(answer, workspace):
         yield place.path, place.line, place.last
 
 

@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.report.report import Report, Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.programs.canopy.mcp.tools import TOOLS
+from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Place, script_of
 from tests.builders.reports import summarise

@@ -31,7 +31,7 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import Scored, score
-from swarm_bench.models.rehearsal.process import Traffic
+from swarm_bench.models.rehearsal.launch import Traffic
 from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records.jsonl"

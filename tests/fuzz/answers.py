@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from swarm_bench.agents.reading.call_arguments import some
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical import tool_results
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.local import LocalTools
@@ -116,7 +116,7 @@ def message(data: bytes, folder: Path) -> None:
 def result(data: bytes, _folder: Path) -> None:
     """The text of a tool's result, in all the ways it is read."""
     text = data.decode("utf-8", "surrogateescape")
-    for place in results.locations(text, "/w"):
+    for place in tool_results.locations(text, "/w"):
         assert not place.path.startswith("/")
     for search in (None, _BY_PATTERN, _BY_JSON_PATH):
         with suppress(Unreadable):

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.programs.canopy.calls import Answer
-from swarm_bench.programs.canopy.canopy import Canopy, Content
 from swarm_bench.programs.canopy.errors import HandleNotFound, InvalidParameters, ToolError
 from swarm_bench.programs.canopy.parameters import Arguments
-from swarm_bench.programs.canopy.results import expansion_text, query_result
+from swarm_bench.programs.canopy.repository import Canopy, Content
+from swarm_bench.programs.canopy.result_json import expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import pack_result, select
+from swarm_bench.programs.canopy.toolset import Answer
 
 
 class LocalTools:

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import IntEnum
 
-from swarm_bench.programs.canopy.settings import BYTES_PER_TOKEN, PREVIEW_BYTES
+from swarm_bench.programs.canopy.defaults import BYTES_PER_TOKEN, PREVIEW_BYTES
 
 
 class NodeType(IntEnum):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, LARGEST_LIMIT
 from swarm_bench.programs.canopy.errors import InvalidParameters
-from swarm_bench.programs.canopy.settings import DEFAULT_LIMIT, LARGEST_LIMIT
 
 MAX_HANDLES = 8
 MAX_PER_FILE = 2

@@ -8,8 +8,6 @@ by nobody.
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.programs.canopy.calls import Answer
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.errors import RemoteError
 from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.local import (
@@ -20,13 +18,15 @@ from swarm_bench.programs.canopy.local import (
     json_answer,
     required_glob,
 )
-from swarm_bench.programs.canopy.mcp.answers import Expanded, Packed, Queried, Reindexing
-from swarm_bench.programs.canopy.mcp.client import Client
+from swarm_bench.programs.canopy.mcp.service_bodies import Expanded, Packed, Queried, Reindexing
+from swarm_bench.programs.canopy.mcp.service_client import Client
 from swarm_bench.programs.canopy.memory import Recent
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Arguments, Search
-from swarm_bench.programs.canopy.results import Found, query_result
+from swarm_bench.programs.canopy.repository import Canopy
+from swarm_bench.programs.canopy.result_json import Found, query_result
 from swarm_bench.programs.canopy.search.pack import suggestions
+from swarm_bench.programs.canopy.toolset import Answer
 
 Json = dict[str, Any]
 Contents = list[tuple[str, str]]

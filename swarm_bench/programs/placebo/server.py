@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from swarm_bench.programs.placebo.answers import Answers
+from swarm_bench.programs.placebo.irrelevant_answers import Answers
 from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, PlaceboTool
 
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18")

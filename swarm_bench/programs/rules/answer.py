@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import patterns
-from swarm_bench.programs.rules.evidence import Seen
+from swarm_bench.programs.rules.observations import Seen
 
 MAX_FILES = 6
 POINTS_PER_FILE = 5

@@ -1,7 +1,7 @@
 """The searches with the built-in tools only: survey, locate, follow.
 
 Each function gives the calls of one turn; an empty list means that there is nothing to do. What is
-read of the files found, and when that is enough, is said in `reading`.
+read of the files found, and when that is enough, is said in `reading_plan`.
 """
 
 import re
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from swarm_bench.models.lexical.ranking import RELATED, rank
 from swarm_bench.models.lexical.terms import Term
-from swarm_bench.programs.rules import evidence, patterns
-from swarm_bench.programs.rules.evidence import Call, Seen, Step
-from swarm_bench.programs.rules.reading import BUDGET, Candidate, Reading
+from swarm_bench.programs.rules import observations, patterns
+from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.reading_plan import BUDGET, Candidate, Reading
 
 MAX_FOLLOWED = 4
 CALLED_OFTEN = 2
@@ -50,13 +50,13 @@ def locate(terms: Sequence[Term], taken: Sequence[Step]) -> list[Call]:
 def candidates(terms: Sequence[Term], taken: Sequence[Step]) -> list[Candidate]:
     """The files that the searches have named, in the order of their rank."""
     followed = [step for step in taken if is_following(step, terms)]
-    lines = evidence.matched_lines([step for step in taken if step not in followed])
+    lines = observations.matched_lines([step for step in taken if step not in followed])
     best = ranked(terms, taken)
     order = [path for path in best if path in lines]
     order += [path for path in sorted(lines) if path not in order]
-    named = {path for step in taken for path in evidence.listed(step)}
+    named = {path for step in taken for path in observations.listed(step)}
     order += [path for path in best[: BUDGET.files] if path in named - set(lines)]
-    for path, found in evidence.matched_lines(followed).items():
+    for path, found in observations.matched_lines(followed).items():
         if path not in order:
             order.append(path)
             lines[path] = found
@@ -110,8 +110,8 @@ def ranked(terms: Sequence[Term], taken: Sequence[Step]) -> list[str]:
         if step.argument("output_mode") == "count":
             word = words.get(step.argument("pattern"))
             if word is not None:
-                by_term.setdefault(word, {}).update(evidence.counts(step))
-        for path in evidence.listed(step):
+                by_term.setdefault(word, {}).update(observations.counts(step))
+        for path in observations.listed(step):
             by_term[terms[0].word].setdefault(path, 0)
     return [path for path, _ in rank(terms, by_term)]
 

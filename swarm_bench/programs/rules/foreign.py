@@ -2,7 +2,7 @@
 
 A server's tool that searches is asked for the words of the task; of a server without a search its
 overview is looked at. What is read of the files that were named, and when that is enough, is said
-in `reading`.
+in `reading_plan`.
 """
 
 import re
@@ -13,14 +13,14 @@ from pathlib import PurePosixPath
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical import tool_results
 from swarm_bench.models.lexical.ranking import rank
-from swarm_bench.models.lexical.results import Location
 from swarm_bench.models.lexical.terms import Term
-from swarm_bench.programs.rules import baseline, canopy, patterns, reading
-from swarm_bench.programs.rules.evidence import Call, Seen, Step
+from swarm_bench.models.lexical.tool_results import Location
+from swarm_bench.programs.rules import baseline, canopy_search, patterns, reading_plan
+from swarm_bench.programs.rules.observations import Call, Seen, Step
 from swarm_bench.programs.rules.readers import Reader
-from swarm_bench.programs.rules.reading import BUDGET, Budget, Candidate, Reading
+from swarm_bench.programs.rules.reading_plan import BUDGET, Budget, Candidate, Reading
 
 _WORKSPACE = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
 
@@ -46,7 +46,7 @@ def without_workspace(prompt: str) -> str:
 
 def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
     """The tools of servers that are not canopy."""
-    canopys = canopy.tools_of(offered)
+    canopys = canopy_search.tools_of(offered)
     ours = canopys.pack.rpartition("__")[0] + "__" if canopys else ""
     return [
         tool
@@ -104,8 +104,10 @@ def next_calls(
         return _first_calls(terms, others)
     if again := _word_by_word(terms, taken, others):
         return again
-    planned = reading.plan(_candidates(terms, taken, others), terms, _budget_left(taken, others))
-    chosen = reading.next_of(planned, attempted(taken, others), seen, BUDGET)
+    planned = reading_plan.plan(
+        _candidates(terms, taken, others), terms, _budget_left(taken, others)
+    )
+    chosen = reading_plan.next_of(planned, attempted(taken, others), seen, BUDGET)
     return [read(wanted, taken, others) for wanted in chosen]
 
 
@@ -159,7 +161,7 @@ def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) ->
 
 def _budget_left(taken: Sequence[Step], others: Others) -> Budget:
     """The budget without the lines that the servers' answers have shown: those are read."""
-    shown = [results.windows(_locations(step, others)) for step in taken]
+    shown = [tool_results.windows(_locations(step, others)) for step in taken]
     lines = sum(len(lines) for windows in shown for _, _, lines in windows)
     return replace(BUDGET, lines=BUDGET.lines - lines)
 
@@ -197,7 +199,7 @@ def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> lis
         if tool := tools.get(step.call.name):
             bucket = by_pattern if tool_roles.takes_expression(tool) else by_words
             bucket += _locations(step, others)
-    shown = {path for path, _, _ in results.windows(by_words)}
+    shown = {path for path, _, _ in tool_results.windows(by_words)}
     # What a server shows comes before what it only mentions.
     by_words.sort(key=lambda location: location.path not in shown)
     hits: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
@@ -218,7 +220,7 @@ def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
     for step in taken:
         if window := others.reader and others.reader.window(step):
             seen.add_window(*window)
-        for shown in results.windows(_locations(step, others)):
+        for shown in tool_results.windows(_locations(step, others)):
             seen.add_window(*shown)
         for location in _locations(step, others):
             if location.line and location.text.strip():
@@ -228,7 +230,7 @@ def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
 def _locations(step: Step, others: Others) -> Sequence[Location]:
     if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
         return ()
-    return results.locations(step.result.text, others.workspace)
+    return tool_results.locations(step.result.text, others.workspace)
 
 
 def _role(tool: ToolSpec) -> tool_roles.Role | None:

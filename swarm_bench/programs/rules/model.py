@@ -6,11 +6,18 @@ from itertools import takewhile
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
 from swarm_bench.models.lexical.terms import Term, task_of, terms_of
-from swarm_bench.programs.rules import answer, baseline, canopy, evidence, foreign, reading
-from swarm_bench.programs.rules.canopy import Tools
-from swarm_bench.programs.rules.evidence import Call, Seen, Step
+from swarm_bench.programs.rules import (
+    answer,
+    baseline,
+    canopy_search,
+    foreign,
+    observations,
+    reading_plan,
+)
+from swarm_bench.programs.rules.canopy_search import Tools
 from swarm_bench.programs.rules.foreign import Others
-from swarm_bench.programs.rules.reading import BUDGET
+from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.reading_plan import BUDGET
 
 OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
 
@@ -30,15 +37,15 @@ class Rules:
         others = foreign.others_of(tools, messages[0].text)
         prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
         terms = terms_of(task_of(prompt, tools, [self._instructions]))
-        taken = list(evidence.steps(messages))
-        offered = canopy.tools_of(tools)
-        seen = evidence.seen(taken)
+        taken = list(observations.steps(messages))
+        offered = canopy_search.tools_of(tools)
+        seen = observations.seen(taken)
         if offered:
-            canopy.add_expanded(seen, taken, offered)
+            canopy_search.add_expanded(seen, taken, offered)
         if others:
             foreign.add_shown(seen, taken, others)
         work = _Work(terms=terms, taken=taken, seen=seen, canopy=offered, others=others)
-        if terms and not reading.is_enough(terms, seen):
+        if terms and not reading_plan.is_enough(terms, seen):
             names = {tool.name for tool in tools}
             for calls in work.next_calls(messages):
                 if usable := [call for call in calls if call[0] in names]:
@@ -72,7 +79,7 @@ class _Work:
         if self.others:
             order = foreign.ranked(self.terms, self.taken, self.others) + order
         if self.canopy:
-            handles = canopy.ranked_handles(self.taken, self.canopy)
+            handles = canopy_search.ranked_handles(self.taken, self.canopy)
             order = [handle.path for handle in handles] + order
         return list(dict.fromkeys(order))
 
@@ -80,7 +87,7 @@ class _Work:
         """Canopy leads where it is offered; other servers are asked in its first turn."""
         calls: list[Call] = []
         if self.canopy:
-            calls = canopy.next_calls(self.terms, self.taken, self.canopy, self.seen)
+            calls = canopy_search.next_calls(self.terms, self.taken, self.canopy, self.seen)
         if self.others and not (self.canopy and self.taken):
             calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.seen)
         return calls
@@ -92,19 +99,19 @@ class _Work:
             yield baseline.survey(self.terms)
         if not any(baseline.is_locating(step, self.terms) for step in searches):
             yield baseline.locate(self.terms, self.taken)
-        planned = reading.plan(self._candidates(), self.terms, BUDGET)
+        planned = reading_plan.plan(self._candidates(), self.terms, BUDGET)
         attempted = baseline.attempted(self.taken)
         if self.others:
             attempted |= foreign.attempted(self.taken, self.others)
         yield [
             foreign.read(wanted, self.taken, self.others) if self.others else baseline.read(wanted)
-            for wanted in reading.next_of(planned, attempted, self.seen, BUDGET)
+            for wanted in reading_plan.next_of(planned, attempted, self.seen, BUDGET)
         ]
         followed = any(baseline.is_following(step, self.terms) for step in searches)
-        if not followed and reading.has_room(planned, BUDGET):
+        if not followed and reading_plan.has_room(planned, BUDGET):
             yield baseline.follow(self.terms, self.seen)
 
-    def _candidates(self) -> list[reading.Candidate]:
+    def _candidates(self) -> list[reading_plan.Candidate]:
         return baseline.candidates(self.terms, self.taken)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import results
-from swarm_bench.programs.rules.evidence import Call, Step
-from swarm_bench.programs.rules.reading import Reading
+from swarm_bench.models.lexical import tool_results
+from swarm_bench.programs.rules.observations import Call, Step
+from swarm_bench.programs.rules.reading_plan import Reading
 
 _WITH_LENGTH = (("offset", "limit"),)
 _WITH_LAST = (("start_line", "end_line"),)
@@ -40,7 +40,7 @@ class Reader:
 
     def start(self, step: Step) -> tuple[str, int] | None:
         """Path and first line of what a call asked for; `None` for a call of another tool."""
-        path = results.below(step.argument(self._file), self.workspace)
+        path = tool_results.below(step.argument(self._file), self.workspace)
         if step.call.name != self.tool.name or path is None:
             return None
         first = step.call.arguments.get(self._bounds[0]) if self._bounds else None
@@ -51,7 +51,7 @@ class Reader:
         start = self.start(step)
         if start is None or step.result.is_error:
             return None
-        text = results.content(step.result.text, start[1])
+        text = tool_results.content(step.result.text, start[1])
         return (start[0], *text) if text else None
 
     def has_failed(self, taken: Sequence[Step]) -> bool:

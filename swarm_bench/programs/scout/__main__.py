@@ -20,7 +20,7 @@ from swarm_bench.programs.scout.events import Printer
 from swarm_bench.programs.scout.loop import Loop, RunTool, about
 from swarm_bench.programs.scout.models import MODELS
 from swarm_bench.programs.scout.options import Options, parse
-from swarm_bench.programs.scout.tools import SPECS, OwnTools
+from swarm_bench.programs.scout.own_tools import SPECS, OwnTools
 
 if TYPE_CHECKING:
     from swarm_bench.programs.scout.mcp_tools import McpTools

@@ -10,7 +10,7 @@ from swarm_bench.models import prices, tokens
 from swarm_bench.programs.rules import foreign
 from swarm_bench.programs.scout import events
 from swarm_bench.programs.scout.events import Event, Printer
-from swarm_bench.programs.scout.files import Refused
+from swarm_bench.programs.scout.workspace_files import Refused
 
 RunTool = Callable[[ToolCall], str]
 """Runs a tool and gives its text; raises `Refused` when it cannot."""

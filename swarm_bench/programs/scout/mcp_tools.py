@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.scout.files import Refused
+from swarm_bench.programs.scout.workspace_files import Refused
 from swarm_bench.runtime.mcp.client import Answer, Connection, ServerFailed, connected
 
 MAX_RESULT_CHARACTERS = 100_000

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.repository import Canopy
 from swarm_bench.programs.canopy.search.dsl import DslError, Expression, parse_dsl
 
 

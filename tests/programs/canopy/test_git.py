@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.programs.canopy.git import ask_git
-from swarm_bench.programs.canopy.index.files import discover
+from swarm_bench.programs.canopy.index.discovery import discover
 from swarm_bench.programs.canopy.remote import uncommitted
 
 Git = Callable[..., None]

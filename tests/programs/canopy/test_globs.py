@@ -2,9 +2,9 @@ import time
 
 import pytest
 
+from swarm_bench.programs.canopy.defaults import DEFAULT_GLOB
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
-from swarm_bench.programs.canopy.settings import DEFAULT_GLOB
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.index.indexing import Index
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.search.search import Finder
+from swarm_bench.programs.canopy.search.finder import Finder
 
 
 def _find(index: Index, pattern: str) -> list[Handle]:

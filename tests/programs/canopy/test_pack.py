@@ -1,6 +1,6 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
 from swarm_bench.programs.canopy.parameters import PackLimits
-from swarm_bench.programs.canopy.results import Found
+from swarm_bench.programs.canopy.result_json import Found
 from swarm_bench.programs.canopy.search.pack import pack_result, score, select, suggestions
 
 

@@ -1,6 +1,6 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
-from swarm_bench.programs.canopy.results import Found
+from swarm_bench.programs.canopy.result_json import Found
 from swarm_bench.programs.canopy.search.planning import best_identifier, gather
 
 

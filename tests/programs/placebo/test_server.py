@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical import tool_results
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import (
     NAME,
@@ -178,13 +178,15 @@ def test_what_other_searches_say_can_be_read_as_places(workspace: Path) -> None:
         ("search_json", {"query": "auth"}),
         ("list", {}),
     )
-    places = results.locations(lines.text, str(workspace))
+    places = tool_results.locations(lines.text, str(workspace))
     assert [place.line for place in places] == [3, 4, 5] * 2
     for place in places:
         assert place.text.strip() == f"{Path(place.path).stem} line {place.line}"
     hits = json.loads(content.text)["results"]["hits"]
     assert {hit["file"] for hit in hits} == set(NAMES)
-    assert {place.path for place in results.locations(paths.text, str(workspace))} == set(NAMES)
+    assert {place.path for place in tool_results.locations(paths.text, str(workspace))} == set(
+        NAMES
+    )
 
 
 def test_another_question_has_another_answer_and_the_same_one_the_same(workspace: Path) -> None:

@@ -16,7 +16,7 @@ from swarm_bench.programs.rehearsal.apis.api import Asked
 from swarm_bench.programs.rehearsal.thinking.history import Memory
 from swarm_bench.programs.rehearsal.thinking.policy import think
 from swarm_bench.programs.rules.model import Rules
-from swarm_bench.programs.scout.tools import SPECS, OwnTools
+from swarm_bench.programs.scout.own_tools import SPECS, OwnTools
 
 HANDLE = "h0123456789abcdef01234567"
 TASK = "How does authentication work in this code base? Name the functions that check a credential."

@@ -4,7 +4,7 @@ import re
 
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules.answer import write
-from swarm_bench.programs.rules.evidence import Seen
+from swarm_bench.programs.rules.observations import Seen
 
 TERMS = terms_of("Find the login and the session store.")
 

@@ -6,8 +6,8 @@ import pytest
 
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import patterns
+from swarm_bench.programs.scout.grep import _SAME_TO_BOTH
 from swarm_bench.programs.scout.literals import required
-from swarm_bench.programs.scout.search import _SAME_TO_BOTH
 
 TERMS = terms_of("Find the authentication middleware and `TokenStore`.")
 AUTH = next(term for term in TERMS if term.word == "authentication")

@@ -21,7 +21,7 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.treatment.answers import by_tool
 from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
-from swarm_bench.models.rehearsal.process import Traffic
+from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, treatment
 from swarm_bench.runtime.redaction.cleaning import cleaned

@@ -16,7 +16,7 @@ from swarm_bench.core.ports import Agent, Probe, Scorer
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.models.rehearsal.process import Rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.retrieval.modes.secrets import secrets_of

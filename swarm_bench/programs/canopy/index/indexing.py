@@ -16,9 +16,9 @@ from pathlib import Path
 
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
-from swarm_bench.programs.canopy.index.files import Stamp, discover
-from swarm_bench.programs.canopy.index.reading import Parsed, Touched, read
-from swarm_bench.programs.canopy.index.store import Known, Store
+from swarm_bench.programs.canopy.index.discovery import Stamp, discover
+from swarm_bench.programs.canopy.index.index_db import Known, Store
+from swarm_bench.programs.canopy.index.loading import Parsed, Touched, read
 
 _log = logging.getLogger(__name__)
 

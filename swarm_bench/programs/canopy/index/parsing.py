@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from swarm_bench.programs.canopy.defaults import CHUNK_LINES, CHUNK_OVERLAP, CHUNK_THRESHOLD
 from swarm_bench.programs.canopy.index.languages import (
     MARKDOWN,
     Grammar,
@@ -17,7 +18,6 @@ from swarm_bench.programs.canopy.index.languages import (
     matcher,
 )
 from swarm_bench.programs.canopy.nodes import Node, NodeType
-from swarm_bench.programs.canopy.settings import CHUNK_LINES, CHUNK_OVERLAP, CHUNK_THRESHOLD
 
 ANONYMOUS = "<anonymous>"
 

@@ -19,12 +19,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from swarm_bench.programs.canopy.calls import Answer, Tools
+from swarm_bench.programs.canopy.defaults import CANOPY_VERSION, REQUEST_BYTES
 from swarm_bench.programs.canopy.diagnostics import start_diagnostics
 from swarm_bench.programs.canopy.errors import InvalidParameters, ToolError
-from swarm_bench.programs.canopy.mcp.tools import TOOLS
+from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
 from swarm_bench.programs.canopy.parameters import Arguments
-from swarm_bench.programs.canopy.settings import CANOPY_VERSION, REQUEST_BYTES
+from swarm_bench.programs.canopy.toolset import Answer, Tools
 from swarm_bench.retrieval.canopy.backends import embedded_label
 
 PROTOCOL_VERSION = "2024-11-05"

@@ -15,8 +15,8 @@ from itertools import islice
 
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.nodes import Handle
+from swarm_bench.programs.canopy.search.finder import Finder
 from swarm_bench.programs.canopy.search.fulltext import fts_query
-from swarm_bench.programs.canopy.search.search import Finder
 
 DEEPEST = 32
 MOST_PARTS = 256

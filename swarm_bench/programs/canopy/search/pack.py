@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from swarm_bench.programs.canopy.nodes import Handle, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits
-from swarm_bench.programs.canopy.results import Found, Json, origin
+from swarm_bench.programs.canopy.result_json import Found, Json, origin
 from swarm_bench.programs.canopy.search.fulltext import terms
 from swarm_bench.programs.canopy.search.guidance import Evidence, guidance
 

@@ -5,10 +5,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from swarm_bench.programs.canopy.canopy import any_word
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
-from swarm_bench.programs.canopy.results import Found
+from swarm_bench.programs.canopy.repository import any_word
+from swarm_bench.programs.canopy.result_json import Found
 from swarm_bench.programs.canopy.search.fulltext import terms
 from swarm_bench.programs.canopy.search.pack import Pack, select
 

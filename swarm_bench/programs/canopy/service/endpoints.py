@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.errors import StaleGeneration, ToolError
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.results import Found, Json, query_result
+from swarm_bench.programs.canopy.repository import Canopy
+from swarm_bench.programs.canopy.result_json import Found, Json, query_result
 from swarm_bench.programs.canopy.search.budget import choose
 from swarm_bench.programs.canopy.search.pack import pack_result
 from swarm_bench.programs.canopy.search.planning import gather

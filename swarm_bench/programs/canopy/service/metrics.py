@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from threading import Lock
 
-from swarm_bench.programs.canopy.results import Json
+from swarm_bench.programs.canopy.result_json import Json
 
 TOP = 20
 MOST_NAMES = 10_000

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock, Thread
 
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.errors import (
     Forbidden,
     InvalidRepo,
@@ -22,7 +21,8 @@ from swarm_bench.programs.canopy.errors import (
 from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.index.indexing import Index, prepare_folder
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.results import Found, Json
+from swarm_bench.programs.canopy.repository import Canopy
+from swarm_bench.programs.canopy.result_json import Found, Json
 from swarm_bench.programs.canopy.service.metrics import Metrics
 
 CACHED_QUERIES = 128

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, SERVICE_LARGEST_LIMIT
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.parameters import MAX_HANDLES, MAX_PER_FILE, PackLimits, Search
-from swarm_bench.programs.canopy.settings import DEFAULT_LIMIT, SERVICE_LARGEST_LIMIT
 
 Natural = Annotated[int, Field(ge=0, le=2**53)]
 

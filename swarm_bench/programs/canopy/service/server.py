@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from swarm_bench.programs.canopy.defaults import REQUEST_BYTES
 from swarm_bench.programs.canopy.diagnostics import start_diagnostics
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.service.connections import TimedProtocol
@@ -33,7 +34,6 @@ from swarm_bench.programs.canopy.service.requests import (
     QueryBody,
     ReindexBody,
 )
-from swarm_bench.programs.canopy.settings import REQUEST_BYTES
 from swarm_bench.retrieval.canopy.backends import embedded_label
 
 STOP_SECONDS = 2

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import results
+from swarm_bench.models.lexical import tool_results
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rehearsal.thinking import tool_kinds
 from swarm_bench.programs.rehearsal.thinking.prompts import without_reminders
@@ -108,5 +108,5 @@ def own(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:
 
 def hits_in(result: str, workspace: str | None) -> str:
     """What the server found, as `path:line:text`, a line each."""
-    places = results.locations(without_reminders(result), workspace or ".")
+    places = tool_results.locations(without_reminders(result), workspace or ".")
     return "\n".join(f"{place.path}:{place.line}:{place.text}" for place in places if place.line)

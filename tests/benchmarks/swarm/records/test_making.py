@@ -16,7 +16,7 @@ from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.models.rehearsal.process import Traffic
+from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}

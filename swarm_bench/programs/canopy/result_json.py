@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swarm_bench.programs.canopy.nodes import Handle, token_count
-from swarm_bench.programs.canopy.search.references import Reference
+from swarm_bench.programs.canopy.search.symbol_references import Reference
 
 Json = dict[str, Any]
 

@@ -9,8 +9,8 @@ from threading import Timer
 
 import pytest
 
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.parameters import Search
+from swarm_bench.programs.canopy.repository import Canopy
 
 LOGOUT = Search(symbol="logout")
 

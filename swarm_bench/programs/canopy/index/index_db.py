@@ -13,8 +13,8 @@ from pathlib import Path
 
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.index.database import inode, write_ahead
-from swarm_bench.programs.canopy.index.files import Stamp
-from swarm_bench.programs.canopy.index.reading import Parsed
+from swarm_bench.programs.canopy.index.discovery import Stamp
+from swarm_bench.programs.canopy.index.loading import Parsed
 from swarm_bench.programs.canopy.nodes import (
     Handle,
     Node,

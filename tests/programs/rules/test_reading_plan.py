@@ -9,9 +9,16 @@ import pytest
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import foreign, patterns
-from swarm_bench.programs.rules.evidence import Seen
 from swarm_bench.programs.rules.model import Rules
-from swarm_bench.programs.rules.reading import BUDGET, Budget, Candidate, is_enough, next_of, plan
+from swarm_bench.programs.rules.observations import Seen
+from swarm_bench.programs.rules.reading_plan import (
+    BUDGET,
+    Budget,
+    Candidate,
+    is_enough,
+    next_of,
+    plan,
+)
 
 WORK = "/w"
 TASK = "Where are zebra stripes painted?"

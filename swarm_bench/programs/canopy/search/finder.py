@@ -7,11 +7,11 @@ from itertools import islice
 
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
-from swarm_bench.programs.canopy.index.store import HANDLE_COLUMNS, Store, handle
+from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
 from swarm_bench.programs.canopy.nodes import SYMBOLS, Handle, NodeType
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.search.fulltext import combined, fts_query, phrase
-from swarm_bench.programs.canopy.search.references import Reference, find_references
+from swarm_bench.programs.canopy.search.symbol_references import Reference, find_references
 
 _FROM = "FROM nodes JOIN files ON files.id = nodes.file_id"
 _SYMBOLS = f"nodes.type IN ({', '.join(str(int(each)) for each in SYMBOLS)})"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.models import tool_roles
-from swarm_bench.programs.placebo.answers import Answers
+from swarm_bench.programs.placebo.irrelevant_answers import Answers
 from swarm_bench.retrieval.placebo.material import Material, Place, PlaceboTool
 
 

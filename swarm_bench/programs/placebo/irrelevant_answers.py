@@ -16,7 +16,7 @@ from swarm_bench.models.tool_roles import FILE, LIMITS
 from swarm_bench.programs.canopy.mcp import server as mcp_server
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex, preview
 from swarm_bench.programs.canopy.parameters import Arguments
-from swarm_bench.programs.canopy.results import Found, expansion_text, query_result
+from swarm_bench.programs.canopy.result_json import Found, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
 from swarm_bench.retrieval.modes.variables import texts_in
 from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool

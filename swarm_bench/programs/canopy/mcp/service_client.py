@@ -9,7 +9,7 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from swarm_bench.programs.canopy.errors import RemoteError, ToolError
-from swarm_bench.programs.canopy.mcp.answers import Added, Shard
+from swarm_bench.programs.canopy.mcp.service_bodies import Added, Shard
 
 READY_SECONDS = 300.0
 POLL_SECONDS = 0.5

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from swarm_bench.core.errors import ServiceFailed, UsageError
-from swarm_bench.models.rehearsal.process import Rehearsal, Traffic, started_rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal, Traffic, started_rehearsal
 from swarm_bench.runtime.environment import small_environment
 
 pytestmark = pytest.mark.anyio

@@ -8,11 +8,11 @@ parsing 25 MB of Python takes.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from swarm_bench.programs.canopy.defaults import CHUNK_THRESHOLD, REFERENCE_PREVIEW_BYTES
 from swarm_bench.programs.canopy.index.languages import CALLS, Match, grammar_of, matcher
+from swarm_bench.programs.canopy.index.loading import load
 from swarm_bench.programs.canopy.index.parsing import Lines, is_text
-from swarm_bench.programs.canopy.index.reading import load
 from swarm_bench.programs.canopy.nodes import Handle, preview
-from swarm_bench.programs.canopy.settings import CHUNK_THRESHOLD, REFERENCE_PREVIEW_BYTES
 
 MOST_FILES = 100
 """Files parsed for one question; the best ones by rank come first."""

@@ -7,9 +7,9 @@ import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import terms_of
-from swarm_bench.programs.rules.canopy import Tools, add_expanded, next_calls, tools_of
-from swarm_bench.programs.rules.evidence import Seen, Step
+from swarm_bench.programs.rules.canopy_search import Tools, add_expanded, next_calls, tools_of
 from swarm_bench.programs.rules.model import Rules
+from swarm_bench.programs.rules.observations import Seen, Step
 
 TOOLS = Tools(pack="mcp__canopy__canopy_evidence_pack", expand="mcp__canopy__canopy_expand")
 SPECS = [ToolSpec(name=name, description="") for name in (TOOLS.pack, TOOLS.expand, "Grep")]

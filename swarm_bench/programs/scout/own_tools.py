@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.scout import globs, search
-from swarm_bench.programs.scout.files import Files, Refused
+from swarm_bench.programs.scout import globs, grep
+from swarm_bench.programs.scout.workspace_files import Files, Refused
 
 MAX_LISTED = 200
 MAX_LINE_CHARACTERS = 300
@@ -82,7 +82,7 @@ class OwnTools:
         return "\n".join(found[:MAX_LISTED]) + (f"\n[{rest} more files]" if rest > 0 else "")
 
     def _grep(self, arguments: Mapping[str, Any]) -> str:
-        query = search.Query.parse(
+        query = grep.Query.parse(
             _string(arguments, "pattern"), ignore_case=arguments.get("-i") is True
         )
         paths = self._files.below(_optional(arguments, "path"))
@@ -90,7 +90,7 @@ class OwnTools:
             expression = globs.matcher(glob)
             paths = [path for path in paths if expression.match(path)]
         limit = _number(arguments, "head_limit", HEAD_LIMIT)
-        counts = search.counts(query, self._files, paths)
+        counts = grep.counts(query, self._files, paths)
         if not counts:
             return "No matches found"
         match arguments.get("output_mode", "files_with_matches"):
@@ -104,7 +104,7 @@ class OwnTools:
             case other:
                 raise Refused(f"output_mode cannot be {other!r}")
 
-    def _content(self, query: search.Query, counts: Mapping[str, int], limit: int) -> str:
+    def _content(self, query: grep.Query, counts: Mapping[str, int], limit: int) -> str:
         shown: list[str] = []
         for path in counts:
             for number, line in query.lines(self._files.text(path) or b""):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.models.tool_roles import RESULTS
 from swarm_bench.programs.rules import patterns
-from swarm_bench.programs.rules.evidence import Seen
+from swarm_bench.programs.rules.observations import Seen
 
 
 @dataclass(frozen=True, kw_only=True)

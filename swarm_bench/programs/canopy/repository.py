@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from swarm_bench.programs.canopy.defaults import SCHEMA_VERSION
 from swarm_bench.programs.canopy.errors import HandleNotFound, ToolError
 from swarm_bench.programs.canopy.index.feedback import Expansion, Feedback
 from swarm_bench.programs.canopy.index.indexing import Index, Refreshed
-from swarm_bench.programs.canopy.index.reading import content_hash, load
+from swarm_bench.programs.canopy.index.loading import content_hash, load
 from swarm_bench.programs.canopy.memory import Memory
 from swarm_bench.programs.canopy.nodes import Handle, normal_hex
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.results import Found, Json
+from swarm_bench.programs.canopy.result_json import Found, Json
 from swarm_bench.programs.canopy.search.dsl import evaluate, parse_dsl
+from swarm_bench.programs.canopy.search.finder import Finder
 from swarm_bench.programs.canopy.search.fulltext import terms
-from swarm_bench.programs.canopy.search.search import Finder
-from swarm_bench.programs.canopy.settings import SCHEMA_VERSION
 
 LOOKING_SHARE = 0.1
 """The part of the time that may go into looking for edited files."""

@@ -1,5 +1,5 @@
 """The search with canopy's tools: ask for an evidence pack, once more if its guidance says so, and
-expand what `reading` chooses of its handles.
+expand what `reading_plan` chooses of its handles.
 
 An empty list of calls means that canopy has nothing (more) to give, and the built-in tools have to
 do.
@@ -13,9 +13,9 @@ from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.lexical.terms import Term
-from swarm_bench.programs.rules import baseline, reading
-from swarm_bench.programs.rules.evidence import Call, Seen, Step
-from swarm_bench.programs.rules.reading import BUDGET, Candidate
+from swarm_bench.programs.rules import baseline, reading_plan
+from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.reading_plan import BUDGET, Candidate
 
 MAX_WORDS = 8
 MAX_PACKS = 2
@@ -90,8 +90,8 @@ def _reads(terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: See
     ranked = ranked_handles(taken, tools)
     attempted = {(handle.path, handle.first) for handle in _expanded(taken, tools)}
     attempted |= baseline.attempted(taken)
-    planned = reading.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
-    chosen = reading.next_of(planned, attempted, seen, BUDGET)
+    planned = reading_plan.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
+    chosen = reading_plan.next_of(planned, attempted, seen, BUDGET)
     ids_by_place = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
     ids = [ids_by_place[each.place] for each in chosen if each.place in ids_by_place]
     calls: list[Call] = [(tools.expand, {"handle_ids": ids})] if ids else []

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarm_bench.programs.canopy.defaults import DEFAULT_GLOB, EXTENSIONS, IGNORED
 from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.globs import compile_glob
-from swarm_bench.programs.canopy.settings import DEFAULT_GLOB, EXTENSIONS, IGNORED
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

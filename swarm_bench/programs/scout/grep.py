@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.programs.scout.files import MAX_FILE_BYTES, Files, Refused
 from swarm_bench.programs.scout.literals import required
+from swarm_bench.programs.scout.workspace_files import MAX_FILE_BYTES, Files, Refused
 
 # Letters, digits, plain punctuation, the common escapes, classes without set operations,
 # groups without flags, ranges with numbers, lazy but not possessive quantifiers.

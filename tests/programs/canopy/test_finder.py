@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.programs.canopy.canopy import Canopy
 from swarm_bench.programs.canopy.errors import HandleNotFound, ToolError
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.results import query_result
+from swarm_bench.programs.canopy.repository import Canopy
+from swarm_bench.programs.canopy.result_json import query_result
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from swarm_bench.models.lexical.results import Location, content, locations, windows
+from swarm_bench.models.lexical.tool_results import Location, content, locations, windows
 
 WORK = "/my work/ü"
 

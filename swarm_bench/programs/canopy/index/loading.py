@@ -5,10 +5,10 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from swarm_bench.programs.canopy.index.files import Stamp
+from swarm_bench.programs.canopy.defaults import LARGEST_FILE
+from swarm_bench.programs.canopy.index.discovery import Stamp
 from swarm_bench.programs.canopy.index.parsing import is_text, parse
 from swarm_bench.programs.canopy.nodes import Node
-from swarm_bench.programs.canopy.settings import LARGEST_FILE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

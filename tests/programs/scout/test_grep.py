@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.programs.scout import search
-from swarm_bench.programs.scout.files import Files, Refused
+from swarm_bench.programs.scout import grep
+from swarm_bench.programs.scout.grep import Query
 from swarm_bench.programs.scout.literals import required
-from swarm_bench.programs.scout.search import Query
+from swarm_bench.programs.scout.workspace_files import Files, Refused
 
 PIECES = ["a", "b", "abc", "foo", "Foo", "_", "\n", "\r\n", "1", ".", '"', ":", "\t", "é", " "]
 ATOMS = [
@@ -86,7 +86,7 @@ def by_hand(source: str, files: Files, *, ignore_case: bool) -> dict[str, int]:
 def test_counts_are_those_of_each_line_by_itself(files: Files, ignore_case: bool) -> None:
     for source in expressions(random.Random(1), 300):
         query = Query.parse(source, ignore_case=ignore_case)
-        counted = search._count_with_python(query, files, files.paths)
+        counted = grep._count_with_python(query, files, files.paths)
         assert counted == by_hand(source, files, ignore_case=ignore_case), source
 
 
@@ -95,7 +95,7 @@ def test_counts_are_those_of_each_line_by_itself(files: Files, ignore_case: bool
 def test_ripgrep_counts_the_same(files: Files, ignore_case: bool) -> None:
     for source in expressions(random.Random(2), 40):
         query = Query.parse(source, ignore_case=ignore_case)
-        assert search.counts(query, files, files.paths) == by_hand(
+        assert grep.counts(query, files, files.paths) == by_hand(
             source, files, ignore_case=ignore_case
         ), source
 

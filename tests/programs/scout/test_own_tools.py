@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.programs.scout.files import MAX_FILE_BYTES, Refused
-from swarm_bench.programs.scout.tools import OwnTools
+from swarm_bench.programs.scout.own_tools import OwnTools
+from swarm_bench.programs.scout.workspace_files import MAX_FILE_BYTES, Refused
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.programs.canopy.index.files import discover
+from swarm_bench.programs.canopy.index.discovery import discover
 
 
 def _write(root: Path, *paths: str) -> None:
