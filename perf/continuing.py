@@ -104,6 +104,7 @@ def go_on(folder: Path) -> tuple[float, float, float]:
 def end_at_first_agent() -> None:
     """Go on with `out`, as the command does, and end this process when the first agent starts."""
     from swarm_bench.app import session
+    from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.core.events import Event, TrialStarted
 
@@ -115,7 +116,7 @@ def end_at_first_agent() -> None:
             os._exit(0)
 
     options: dict[str, Any] = {"resume": "out"}
-    resolved = session.resolve(options, "swarm", None)
+    resolved = resolve(options, "swarm", None)
     resolved = approve(resolved, trust=True, ask=None)
     session.run(resolved, "swarm", emit)
 

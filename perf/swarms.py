@@ -32,6 +32,7 @@ SCRIPT = """
 def session(folder: Path, swarms: int) -> list[float]:
     """Run the session in this process. The processor time at which each swarm began."""
     from swarm_bench.app import session
+    from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.core.events import BlockStarted, Event
 
     spent = list[float]()
@@ -51,7 +52,7 @@ def session(folder: Path, swarms: int) -> list[float]:
     }
     tasks = [{"id": str(n), "title": str(n), "prompt": f"Task {n}"} for n in range(swarms)]
     (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))
-    session.run(session.resolve(options, "ab", None), "ab", emit)
+    session.run(resolve(options, "ab", None), "ab", emit)
     return [*spent, time.process_time()]
 
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from swarm_bench.app.setup.anchoring import anchored
 from swarm_bench.app.setup.places import warning, work_folder
 from swarm_bench.app.setup.prepared import COMMANDS, Benchmark, Prepared
+from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -39,13 +39,13 @@ def replay_prepared(
     agent: Replays,
     resolved: Resolved,
     benchmark: Benchmark,
-    old: Experiment | None,
     emit: Emit | None,
 ) -> Iterator[Prepared]:
     """A recording needs neither the repository nor the programs of its modes."""
     recorded = agent.recorded
+    old = resolved.session
     session = old.session if old else os.urandom(4).hex()
-    experiment = _replayed_experiment(recorded, resolved, benchmark, old, session)
+    experiment = _replayed_experiment(recorded, resolved, benchmark, session)
     if emit:
         for problem in recorded.problems:
             emit(Trouble(message=f"the recording: {problem}"))
@@ -63,14 +63,16 @@ def replay_prepared(
 
 
 def _replayed_experiment(
-    recorded: Recorded, resolved: Resolved, benchmark: str, old: Experiment | None, session: str
+    recorded: Recorded, resolved: Resolved, benchmark: str, session: str
 ) -> Experiment:
-    """The recorded experiment, or the part of it that was asked for; `old` is that of a replay that
-    is continued. Raises `UsageError` for what the recording does not have."""
+    """Make the recorded experiment, or the part of it that was asked for.
+
+    Raises `UsageError` for what the recording does not have.
+    """
     then = recorded.recording.experiment
     _check(then, resolved, benchmark)
-    if old is not None:
-        return _continued(then, resolved, old)
+    if resolved.session is not None:
+        return _continued(then, resolved, resolved.session)
     settings = resolved.settings
     names = settings.modes if resolved.is_typed("modes") else [mode.name for mode in then.modes]
     runs = settings.runs if resolved.is_typed("runs") else then.runs

@@ -11,10 +11,11 @@ from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup.places import check_output, make_session_folder
 from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series import member_folder, series_sessions
-from swarm_bench.config.settings import Member, Resolved
+from swarm_bench.config.settings import Continued, Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
     GateFailed,
@@ -94,8 +95,7 @@ def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
 def show_plan(resolved: Resolved) -> str:
     """What `run` would do."""
     check_output(resolved.settings)
-    series = Path(resolved.settings.resume) if resolved.settings.resume else None
-    sessions = series_sessions(series) if series else {}
+    sessions = _by_size(resolved)
     return render_series_plan(
         {
             size: session.planned(_member(resolved, size, None, sessions), BENCHMARK)
@@ -132,11 +132,14 @@ def _run_sizes(
     resolved: Resolved, folder: Path, results: dict[int, Result], emit: Emit
 ) -> KeyboardInterrupt | SwarmBenchError | None:
     """Fills `results`. Returns what ended the series before its end, outside of a session."""
+    sessions = _by_size(resolved)
     try:
         for size in sorted(resolved.settings.agents):
             emit(Preparing(step=f"swarms of {size}"))
-            member = _member(resolved, size, folder, series_sessions(folder))
+            member = _member(resolved, size, folder, sessions)
             results[size] = session.run(member, BENCHMARK, emit)
+            if size not in sessions:
+                sessions[size] = read_session(SessionFolder(results[size].folder))
             if results[size].interrupted or results[size].stopped:
                 break
             write_series_summary(folder)
@@ -157,17 +160,24 @@ def _summary(folder: Path, ended: BaseException | None) -> str:
         raise ended or error from error
 
 
+def _by_size(resolved: Resolved) -> dict[int, Continued]:
+    return {
+        size: session for session in resolved.continued if (size := session.experiment.swarm_size)
+    }
+
+
 def _member(
-    resolved: Resolved, size: int, folder: Path | None, sessions: Mapping[int, SessionFolder]
+    resolved: Resolved, size: int, folder: Path | None, sessions: Mapping[int, Continued]
 ) -> Resolved:
-    """The options of one session of the series. Without a folder it is only to be looked at."""
+    """Make the options of one session of the series. Without a folder it is only to be looked
+    at."""
     settings = resolved.settings
-    mine = sessions.get(size)
-    like = next((one.read_experiment() for one in sessions.values() if one is not mine), None)
+    own = sessions.get(size)
+    like = next((sessions[other].experiment for other in sorted(sessions) if other != size), None)
     _check_sizes(resolved.settings.agents, like)
     changes: dict[str, Any] = {
-        "resume": str(mine.path) if mine else None,
-        "output": member_folder(folder, size) if folder and not mine else None,
+        "resume": str(own.folder) if own else None,
+        "output": member_folder(folder, size) if folder and not own else None,
     }
     if like and not resolved.is_typed("repo"):
         changes["repo"] = Path(like.repository.path)
@@ -175,6 +185,7 @@ def _member(
         resolved,
         settings=replace(settings, **changes),
         member=Member(size=size, like=like),
+        continued=(own,) if own else (),
     )
 
 

@@ -1,12 +1,11 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -14,27 +13,23 @@ from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup import agents
-from swarm_bench.app.setup.anchoring import anchored
 from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.launches import launches_of
-from swarm_bench.app.setup.places import check_output, make_session_folder, session_to_continue
+from swarm_bench.app.setup.places import check_output, make_session_folder
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Benchmark, Prepared
+from swarm_bench.app.setup.resolving import check_unchanged
 from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.series import one_of
 from swarm_bench.benchmarks.swarm.session import run_swarms
-from swarm_bench.config import settings as options
-from swarm_bench.config.options import DEFAULTS
-from swarm_bench.config.settings import Member, Resolved
-from swarm_bench.core.errors import NotAuthorized, StoreError, UsageError
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
@@ -49,37 +44,6 @@ from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
-
-
-def resolve(given: Mapping[str, Any], benchmark: Benchmark, config: Path | None) -> Resolved:
-    """The options of a call. One that continues a session takes over that session's options."""
-    resolved = options.load(given, config=config, defaults=DEFAULTS[benchmark])
-    folder = session_to_continue(resolved.settings.resume, benchmark)
-    if folder is None:
-        return resolved
-    if resolved.is_typed("output"):
-        raise UsageError(
-            "--output cannot be given with --continue: the session stays where it is; "
-            "omit one of them"
-        )
-    experiment = one_of(folder).read_experiment()
-    if experiment.benchmark != benchmark:
-        raise UsageError(
-            f"{folder.path} is a session of another command; go on with it through: "
-            f"{to_continue(experiment.benchmark, folder.path)}"
-        )
-    origin = resolved.sources["resume"]
-    resolved = options.load(
-        {**given, "resume": str(folder.path)},
-        config=config,
-        session=experiment.settings,
-        defaults=DEFAULTS[benchmark],
-    )
-    resolved = replace(resolved, sources={**resolved.sources, "resume": origin})
-    check_options(anchored(experiment.settings), anchored(resolved.stored()))
-    if not folder.holds_session() or experiment.swarm_size is None:
-        return resolved
-    return replace(resolved, member=Member(size=experiment.swarm_size, like=None))
 
 
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
@@ -195,9 +159,11 @@ async def _opened(
     resolved: Resolved, benchmark: Benchmark, emit: Emit | None
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
     """The experiment, and the folder of the session that is continued, held against others."""
-    continued = session_to_continue(resolved.settings.resume, benchmark)
+    resume = resolved.settings.resume
+    continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
     with locked(continued.lock) if continued else nullcontext():
+        check_unchanged(resolved)
         if continued and emit:
             continued.make_room()
         async with prepared(resolved, benchmark, continued, emit) as ready:

@@ -16,12 +16,13 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[s
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
     from swarm_bench.app.result import Result
+    from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.output.watch import watching
 
     options = dict(typed)
     config, trust = options.pop("config", None), options.pop("trust", False)
-    resolved = session.resolve(options, benchmark, config)
+    resolved = resolve(options, benchmark, config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     several = series.is_series(resolved, benchmark)
     if resolved.settings.plan:

@@ -53,8 +53,18 @@ class Member:
     """One session of a series that differ in the size of their swarms."""
 
     size: int
-    like: Experiment | None
+    like: Experiment | None = None
     """Another one of the series, which measures the same; `None` for the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continued:
+    """A session that is continued, as it was read when the call began."""
+
+    folder: Path
+    experiment: Experiment
+    state: tuple[int, ...] | None
+    """Of its file then (`runtime/files.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +84,8 @@ class Resolved:
     """What of `dotenv` the agent's adapter documents and may have."""
     member: Member | None = None
     """`None` for a session that is alone."""
+    continued: tuple[Continued, ...] = ()
+    """The session that is continued, or those of the series, the smallest size first."""
 
     def stored(self) -> dict[str, Setting]:
         """Return them as `experiment.json` keeps them."""
@@ -87,6 +99,11 @@ class Resolved:
     def environment(self) -> dict[str, str]:
         """The user's variables: those of this process, then what `.env` may add."""
         return {**self.from_dotenv, **os.environ}
+
+    @property
+    def session(self) -> Experiment | None:
+        """The session that is continued; of a series its first."""
+        return self.continued[0].experiment if self.continued else None
 
     def is_typed(self, name: str) -> bool:
         """Tell whether the option stands on the command line of this call."""

@@ -11,13 +11,14 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.preflight.handshake import Asking, greet_alone, greet_modes
 from swarm_bench.app.setup.agents import environment
+from swarm_bench.app.setup.choosing import programs_of
 from swarm_bench.app.setup.places import work_folder
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
+from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
 from swarm_bench.retrieval.greeting import Greeting
@@ -67,10 +68,7 @@ async def _question(settings: Settings, work: Path) -> Question | SwarmBenchErro
 def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
     agent_env = environment(settings)
     return Asking(
-        programs={
-            "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
-            SERVICE: find_program(SERVICE, settings.canopy_service),
-        },
+        programs=programs_of(settings),
         user_environment=resolved.environment,
         agent_env=agent_env,
         dotenv=resolved.dotenv,

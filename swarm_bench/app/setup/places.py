@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.series import newest_session
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -19,13 +18,6 @@ from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
 
 RESULTS = Path("results")
 Warn = Callable[[str], None]
-
-
-def session_to_continue(resume: str | None, benchmark: str) -> SessionFolder | None:
-    """The session that `--continue` names; the newest one below `results/` if it names none."""
-    if resume is None:
-        return None
-    return SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
 
 
 def check_output(settings: Settings) -> None:

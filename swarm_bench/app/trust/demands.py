@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.app.setup.agents import YAML, adapter_variables
-from swarm_bench.app.setup.anchoring import REPLAY
+from swarm_bench.app.setup.resolving import REPLAY
 from swarm_bench.app.trust.parts import (
     OF_OPTION,
     Part,
@@ -15,9 +15,7 @@ from swarm_bench.app.trust.parts import (
     of_stored,
     of_suite,
 )
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan import suites
-from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
@@ -76,11 +74,8 @@ def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
 
 def of_sessions(resolved: Resolved) -> list[Demand]:
     """What the session or series asks for that is continued."""
-    if not resolved.settings.resume:
-        return []
-    folder = Path(resolved.settings.resume)
-    members = [*series_sessions(folder).values()] or [SessionFolder(folder)]
-    return [one for member in members for one in of_session(member.read_experiment(), resolved)]
+    sessions = (session.experiment for session in resolved.continued)
+    return [demand for session in sessions for demand in of_session(session, resolved)]
 
 
 def of_session(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.setup.agents import YAML
-from swarm_bench.app.setup.anchoring import REPLAY, anchored_agent
+from swarm_bench.app.setup.resolving import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
 from swarm_bench.benchmarks.swarm.plan import suites
 from swarm_bench.config.shipped import MODES, SUITES

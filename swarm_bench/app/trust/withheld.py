@@ -6,7 +6,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Capabilities
-from swarm_bench.core.session.experiment import Experiment, Program
+from swarm_bench.core.session.experiment import Program
 
 
 class Withheld:
@@ -37,10 +37,10 @@ def agent_of(resolved: Resolved) -> Agent:
     return find_agent(word) if may_load(resolved) else Withheld(word)
 
 
-def program_of(agent: Agent, resolved: Resolved, old: Experiment | None) -> Program:
+def program_of(agent: Agent, resolved: Resolved) -> Program:
     """The agent's program. One that may not be started, as it would be for its version, is that of
     the session which is continued, or has a name only."""
     settings = resolved.settings
     if agent_is_free(resolved):
         return identify(agent, settings.agent, settings.model)
-    return old.agent if old else Program(name=settings.agent)
+    return resolved.session.agent if resolved.session else Program(name=settings.agent)

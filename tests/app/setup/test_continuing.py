@@ -1,7 +1,10 @@
 """A session of one's own goes on from any folder, and says what keeps it from that."""
 
 import json
-from collections.abc import Mapping
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,9 @@ import anyio
 import pytest
 import yaml
 
-from swarm_bench.app import session
+from swarm_bench.app import series, session
 from swarm_bench.app.setup.preparation import prepared
+from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Resolved
@@ -33,6 +37,33 @@ GIVEN = {
 }
 
 
+class Reads:
+    """Counts how often files are opened to be read, by name. Python can add a hook, and take none
+    away."""
+
+    def __init__(self) -> None:
+        self.count = Counter[str]()
+        self._counts = True
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not (self._counts and event == "open" and isinstance(arguments[0], str | os.PathLike)):
+            return
+        if not arguments[2] & (os.O_WRONLY | os.O_RDWR):
+            self.count[Path(arguments[0]).name] += 1
+
+    def stop(self) -> None:
+        self._counts = False
+
+
+@pytest.fixture
+def reads() -> Iterator[Counter[str]]:
+    """How often files were read so far, by name."""
+    counting = Reads()
+    yield counting.count
+    counting.stop()
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with files of the user's, a repository `app` among them, which is gone to."""
@@ -52,7 +83,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def make(given: Mapping[str, Any], folder: Path) -> Experiment:
     """A session as a call stores and remembers it, before its first trial."""
-    resolved = session.resolve(given, "swarm", None)
+    resolved = resolve(given, "swarm", None)
     experiment = anyio.run(_experiment, resolved)
     store(experiment, folder)
     remember_session(experiment, resolved, ignore, continued=False)
@@ -75,7 +106,7 @@ def ignore(event: object) -> None:
 
 
 def go_on(folder: Path, **given: object) -> Planned:
-    resolved = session.resolve({"resume": str(folder), **given}, "swarm", None)
+    resolved = resolve({"resume": str(folder), **given}, "swarm", None)
     return session.planned(approve(resolved), "swarm")
 
 
@@ -90,7 +121,7 @@ def test_a_session_of_ones_own_goes_on_from_any_folder(
     files = {"modes": ["baseline", "../good.json"], "agent": "../slow.yaml", "tasks": "../t.yaml"}
     assert len(go_on(place / "out", **files).experiment.tasks) == 1
     with pytest.raises(UsageError, match="give 2 or more"):  # before anything is copied
-        session.resolve({"resume": str(place / "out"), "runs": 1}, "swarm", None)
+        resolve({"resume": str(place / "out"), "runs": 1}, "swarm", None)
     (place / "other" / "good.json").write_text("{}")
     with pytest.raises(UsageError, match="both called 'good'"):
         go_on(place / "out", modes=["./good.json"])
@@ -115,8 +146,31 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     make(GIVEN, place / "out")
     (place / "slow.yaml").write_text(yaml.safe_dump({**AGENT, "about": "changed"}))
     monkeypatch.chdir(place / "other")
-    resolved = session.resolve({"resume": str(place / "out")}, "swarm", None)
+    resolved = resolve({"resume": str(place / "out")}, "swarm", None)
     planned = session.planned(approve(resolved, refuse=False), "swarm")
     assert planned.experiment.agent.name == "own (slow.yaml)"
     (withheld,) = planned.launches.withheld
     assert "slow.yaml" in withheld
+
+
+def test_a_session_is_read_once(place: Path, reads: Counter[str]) -> None:
+    made = make({**GIVEN, "agents": 2, "agent": "scout"}, place / "out")
+    (place / "out" / "metrics.jsonl").touch()
+    reads.clear()
+    go_on(place / "out", runs=3)
+    assert (reads["experiment.json"], reads["metrics.jsonl"]) == (1, 1)
+    for size in (1, 2):
+        own = made.model_copy(update={"swarm_size": size, "concurrency": size})
+        store(own, place / "sizes" / f"agents-{size}")
+    reads.clear()
+    resolved = resolve({"resume": str(place / "sizes"), "agents": [1, 2]}, "swarm")
+    series.show_plan(approve(resolved, refuse=False))
+    assert reads["experiment.json"] == 2
+
+
+def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> None:
+    made = make({**GIVEN, "agent": "scout"}, place / "out")
+    resolved = approve(resolve({"resume": str(place / "out")}, "swarm"))
+    store(made.model_copy(update={"runs": 3}), place / "out")
+    with pytest.raises(UsageError, match="was changed while this command started"):
+        session.planned(resolved, "swarm")

@@ -8,6 +8,7 @@ import pytest
 from swarm_bench.app import session
 from swarm_bench.app.doctor.trusting import trusted_modes, without
 from swarm_bench.app.setup.agents import check, find_agent
+from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -53,7 +54,7 @@ def nobody(event: object) -> None:
 
 
 def trusted(**given: object) -> Resolved:
-    return approve(session.resolve(given, "swarm", None), trust=True)
+    return approve(resolve(given, "swarm", None), trust=True)
 
 
 def ran(here: Path) -> bool:
@@ -62,7 +63,7 @@ def ran(here: Path) -> bool:
 
 def test_nothing_is_approved_by_itself(folder: Path) -> None:
     with pytest.raises(UsageError, match="you did not type"):
-        session.run(session.resolve({}, "swarm", None), "swarm", nobody)
+        session.run(resolve({}, "swarm", None), "swarm", nobody)
     assert not ran(folder)
 
 
@@ -122,7 +123,7 @@ def test_no_is_an_answer(folder: Path) -> None:
 
 def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\n")
-    resolved = approve(session.resolve({"seed": 4}, "swarm", None), refuse=False)
+    resolved = approve(resolve({"seed": 4}, "swarm", None), refuse=False)
     planned = session.planned(resolved, "swarm")
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swarm_bench.app.session import resolve
+from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.demands import demands, of_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.suites import find_suite

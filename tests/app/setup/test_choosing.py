@@ -1,14 +1,14 @@
 """How many agents a session has, and of how many tasks, from what was asked for."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from swarm_bench.app.setup.choosing import check_trials, sizes_of
+from swarm_bench.app.setup.experiment import check_alike
 from swarm_bench.app.setup.prepared import Benchmark
-from swarm_bench.app.setup.sizes import check_alike, check_trials, sizes
-from swarm_bench.config.settings import Member, load
+from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Setting
 from tests.builders.experiments import experiment
@@ -21,7 +21,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: object) -> object:
     stored = {name: Setting(value=value, source="default") for name, value in session.items()}
-    found = sizes(load(given, session=stored), benchmark, tasks=5)
+    found = sizes_of(load(given, session=stored), benchmark, tasks=5)
     return found.all_tasks, found.agents, found.concurrency
 
 
@@ -62,17 +62,17 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
-    check_trials(load({"runs": 100}), "swarm", 10, 100)
+    check_trials(sizes_of(load({}), "swarm", 100), 1000, 100)
     many = r"^That is 200,000 trials, and a session has at most 100,000; "
     with pytest.raises(UsageError, match=many + "lower --agents or --runs$"):
-        check_trials(load({"runs": 200, "agents": 1000}), "swarm", 1, 5)
+        check_trials(sizes_of(load({"agents": 1000}), "swarm", 5), 200, 5)
     with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
-        check_trials(load({"runs": 200}), "swarm", 10, 100)
+        check_trials(sizes_of(load({}), "swarm", 100), 2000, 100)
 
 
 def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
     commit = Repository(path="/r", kind="git", tree="t", files=1, bytes=1, commit="abc1234567890")
-    member = Member(size=1, like=experiment(repository=commit))
+    before = experiment(repository=commit)
     now = experiment(repository=commit.model_copy(update={"tree": "u", "commit": "fed"}))
-    with pytest.raises(UsageError, match="check out abc123456789 again, or begin a new series"):
-        check_alike(now, replace(load({}), member=member))
+    with pytest.raises(UsageError, match="check out abc123456789 again, or start a new series"):
+        check_alike(now, before)

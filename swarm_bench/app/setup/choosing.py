@@ -1,0 +1,208 @@
+"""What the options name: modes, tasks and programs, and how many agents work on them. What a call
+continues keeps its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.demands import of_modes, of_suite_read
+from swarm_bench.app.trust.withheld import program_of
+from swarm_bench.benchmarks.swarm.plan.suites import Suite, find_suite
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.shipped import MODES
+from swarm_bench.core.errors import Problems, UsageError
+from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.session.experiment import Experiment, Mode, Program
+from swarm_bench.core.session.experiment_checks import MAX_TRIALS
+from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
+from swarm_bench.retrieval.modes.controls import with_controls
+from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
+from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
+
+AGAIN = "-again"
+"""Ends the name of the copy that a calibration compares a mode with."""
+AT_ONCE = 4
+"""Agents that run at the same time when nobody says how many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How many agents a session has, and how many of them share a workspace: keys of the
+    experiment."""
+
+    agents: int
+    concurrency: int
+    all_tasks: bool
+    swarm_size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """What the names of the options stand for."""
+
+    modes: tuple[Mode, ...]
+    suite: Suite
+    agent: Agent
+    program: Program
+    programs: Mapping[str, Path]
+    probes: Mapping[str, Probe]
+    sizes: Sizes
+
+
+def choose(resolved: Resolved, benchmark: Benchmark, agent: Agent, *, starts: bool) -> Chosen:
+    """Read what the options name. Without `starts` it is only to be looked at.
+
+    Raises `UsageError` and `ConfigError`, in a group for several.
+    """
+    settings, session = resolved.settings, resolved.session
+    problems = Problems()
+    with problems.collected():
+        modes = _modes(resolved, session)
+    with problems.collected():
+        suite = _suite(resolved, session)
+    problems.check()
+    if starts:
+        require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
+    every = [*modes, *(session.modes if session else ())]
+    if benchmark == "calibrate":
+        modes = _twice(modes)
+    elif settings.controls:
+        modes = with_controls(modes, settings.controls)
+    sizes = sizes_of(resolved, benchmark, len(suite.tasks))
+    chosen = Chosen(
+        modes=modes,
+        suite=suite,
+        agent=agent,
+        program=program_of(agent, resolved),
+        programs=programs_of(settings),
+        probes=probes_of(every) if starts else SHIPPED,
+        sizes=sizes,
+    )
+    check_trials(sizes, len(modes) * settings.runs, len(suite.tasks))
+    return chosen
+
+
+def programs_of(settings: Settings) -> dict[str, Path]:
+    """Return the canopy programs of a call, by name."""
+    return {
+        "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
+        SERVICE: find_program(SERVICE, settings.canopy_service),
+    }
+
+
+def _suite(resolved: Resolved, session: Experiment | None) -> Suite:
+    if session is None or resolved.is_typed("tasks"):
+        return find_suite(resolved.settings.tasks)
+    return Suite(
+        name=session.suite,
+        source=session.suite,
+        description="",
+        answer_format=session.answer_format,
+        tasks=session.tasks,
+    )
+
+
+def _modes(resolved: Resolved, session: Experiment | None) -> tuple[Mode, ...]:
+    """Read the modes that the session does not hold; its own stay as they were.
+
+    Raises `UsageError` for a file that changed, or has the name of another.
+    """
+    if session is None:
+        return tuple(find_modes(resolved.settings.modes))
+    names = _sources(resolved, session)
+    own = {mode.name: with_secrets(mode) for mode in session.modes}
+    for name in names:
+        if MODES.is_path(name) and (mode := own.get(mode_name(Path(name)))):
+            _check_same_file(name, mode)
+    return (*own.values(), *find_modes([n for n in names if mode_name(Path(n)) not in own]))
+
+
+def _sources(resolved: Resolved, session: Experiment) -> Sequence[str]:
+    """Return where the modes are read from. An older session has its paths as they were typed, in
+    another folder maybe: what it took over is where it read them."""
+    names = resolved.settings.modes
+    if resolved.sources["modes"] != "session":
+        return names
+    sources = {mode.name: mode.source for mode in session.modes}
+    return [
+        sources.get(mode_name(Path(name)), name) if MODES.is_path(name) else name for name in names
+    ]
+
+
+def _check_same_file(name: str, mode: Mode) -> None:
+    if Path(name).expanduser().resolve() != Path(mode.source).resolve():
+        raise UsageError(
+            f"{name} and {mode.source} of the session are both called {mode.name!r}; "
+            "rename the new file"
+        )
+    if Path(name).is_file() and has_changed(mode):
+        raise UsageError(
+            f"{mode.source} has changed since the session began, which keeps its own copy; "
+            "restore the file, or start a new session"
+        )
+
+
+def _twice(modes: Sequence[Mode]) -> tuple[Mode, Mode]:
+    """Return the mode that a calibration compares with itself, and its copy under another name. A
+    session that is continued has both already."""
+    first = modes[0]
+    again = first.model_copy(update={"name": first.name + AGAIN})
+    if {mode.name for mode in modes} - {first.name, again.name}:
+        raise UsageError(
+            f"calibrate compares one mode with itself, and not {', '.join(m.name for m in modes)}; "
+            "give one with --mode, and start a new session for another"
+        )
+    return first, (modes[1] if len(modes) > 1 else again)
+
+
+def largest(settings: Settings) -> int:
+    """Return the number of agents in the largest swarm, or of those that run at the same time when
+    every task has one."""
+    return max(settings.agents, default=AT_ONCE)
+
+
+def sizes_of(resolved: Resolved, benchmark: Benchmark, tasks: int) -> Sizes:
+    """Resolve the sizes of a session; `tasks` is how many the suite has.
+
+    Every session of a series has the trials of the largest swarm, cut into swarms of its size: so
+    they differ in what is shared, and not in the tasks.
+    """
+    if benchmark == "ab":
+        return Sizes(agents=1, concurrency=1, all_tasks=True)
+    settings, most = resolved.settings, largest(resolved.settings)
+    at_once, every = settings.concurrency, settings.all_tasks or not settings.agents
+    if at_once is not None and at_once > most and not every:
+        if resolved.is_typed("concurrency"):
+            raise UsageError(
+                f"--concurrency {at_once} is more than the {amount(most, 'agent')} of a swarm; "
+                f"give at most {most}"
+            )
+        at_once = most  # where it is a setting for other calls too, it is an upper bound
+    if resolved.member is not None:
+        if every and most > tasks:
+            raise UsageError(
+                f"--agents {most}: with --all-tasks a swarm has at most the {tasks} tasks of the "
+                "suite; give smaller swarms"
+            )
+        size = resolved.member.size
+        at_once = min(at_once or size, size)
+        return Sizes(agents=most, concurrency=at_once, all_tasks=every, swarm_size=size)
+    if len(settings.agents) > 1:
+        raise UsageError(
+            f"--agents {' '.join(map(str, settings.agents))}: this session has swarms of one size; "
+            "give one number"
+        )
+    return Sizes(agents=most, concurrency=at_once or most, all_tasks=every)
+
+
+def check_trials(sizes: Sizes, times: int, tasks: int) -> None:
+    """Refuse more trials than a session can have; `times`: how often each agent or task has one."""
+    trials = (tasks if sizes.all_tasks else sizes.agents) * times
+    if trials > MAX_TRIALS:
+        advice = "ask fewer tasks or lower" if sizes.all_tasks else "lower --agents or"
+        raise UsageError(
+            f"That is {trials:,} trials, and a session has at most {MAX_TRIALS:,}; {advice} --runs"
+        )

@@ -1,0 +1,95 @@
+"""From what the options name to an experiment: here every setting gets its place in it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarm_bench.app.setup.choosing import Chosen
+from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.app.setup.resolving import anchored
+from swarm_bench.benchmarks.swarm.plan.resume import bring_back
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.experiment import Experiment, Limits, Repository
+from swarm_bench.engine.plan import draw_order
+from swarm_bench.retrieval.probes.registered import counters_stored
+from swarm_bench.runtime import machine
+from swarm_bench.runtime.workspaces.git import git
+
+
+async def experiment_of(
+    resolved: Resolved,
+    benchmark: Benchmark,
+    chosen: Chosen,
+    session: str,
+    repository: Repository,
+) -> Experiment:
+    """Make the experiment of a call; `session` is its id."""
+    settings = resolved.settings
+    names = [mode.name for mode in chosen.modes]
+    return Experiment(
+        session=session,
+        created_at=datetime.now(UTC),
+        sealed=True,
+        sealed_beside=True,
+        benchmark=benchmark,
+        repository=repository,
+        modes=chosen.modes,
+        suite=chosen.suite.name,
+        tasks=chosen.suite.tasks,
+        answer_format=chosen.suite.answer_format,
+        agent=chosen.program,
+        index=settings.index,
+        min_connected=settings.min_connected / 100,
+        runs=settings.runs,
+        limits=_limits(settings),
+        seed=settings.seed,
+        service_url=settings.service_url,
+        counters=counters_stored(chosen.probes),
+        order=draw_order(names, settings.runs, settings.seed),
+        machine=machine.describe(),
+        versions={"swarm-bench": own_version(), "git": await _git_version()},
+        settings=anchored(resolved.stored()),
+        model=settings.model,
+        agent_args=tuple(settings.agent_arg),
+        agent_env=tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env})),
+        inherit_settings=settings.inherit_settings,
+        faults=tuple(settings.fault),
+        **vars(chosen.sizes),
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_turns=settings.max_turns,
+        timeout=settings.timeout,
+        index_timeout=settings.index_timeout,
+    )
+
+
+async def _git_version() -> str:
+    return (await git("--version", cwd=Path.cwd())).decode().strip().removeprefix("git version ")
+
+
+def check_alike(new: Experiment, before: Experiment) -> None:
+    """Refuse a session of a series that would measure something else than the one before it: files
+    can change while a series runs. Raises `UsageError`."""
+    repository, advice = before.repository, bring_back(before.repository)
+    for what, how, now, then in (
+        (f"the content of {repository.path}", advice, new.repository.tree, repository.tree),
+        ("the tasks", "restore them", _tasks(new), _tasks(before)),
+        ("the modes", "restore them", _modes(new), _modes(before)),
+    ):
+        if now != then:
+            raise UsageError(
+                f"Since the series began, {what} changed, and sizes that measure different things "
+                f"cannot be compared; {how}, or start a new series"
+            )
+
+
+def _tasks(experiment: Experiment) -> object:
+    return experiment.tasks, experiment.answer_format
+
+
+def _modes(experiment: Experiment) -> object:
+    return {mode.name: mode.instructions for mode in experiment.modes}

@@ -1,0 +1,111 @@
+"""From what a person typed to the options of a call, and the sessions that it continues: both are
+read here, once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.result import to_continue
+from swarm_bench.app.setup.agents import COMMAND, YAML
+from swarm_bench.app.setup.places import RESULTS
+from swarm_bench.app.setup.prepared import Benchmark
+from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
+from swarm_bench.benchmarks.swarm.plan.resume import check_options
+from swarm_bench.benchmarks.swarm.series import newest_session, series_sessions
+from swarm_bench.config.options import DEFAULTS
+from swarm_bench.config.settings import Continued, Member, Resolved, load
+from swarm_bench.config.shipped import MODES, SUITES
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import Setting
+from swarm_bench.runtime.files import state_of
+
+REPLAY = "replay:"
+
+
+def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None = None) -> Resolved:
+    """Resolve the options of a call. One that continues a session takes over that session's."""
+    resolved = load(typed, config=config, defaults=DEFAULTS[benchmark])
+    resume = resolved.settings.resume
+    if resume is None:
+        return resolved
+    folder = SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
+    if resolved.is_typed("output"):
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "omit one of them"
+        )
+    members = series_sessions(folder.path)
+    sessions = tuple(map(read_session, members.values() or [folder]))
+    first = sessions[0].experiment
+    if first.benchmark != benchmark:
+        raise UsageError(
+            f"{folder.path} is a session of another command; continue it with: "
+            f"{to_continue(first.benchmark, folder.path)}"
+        )
+    own = load(
+        {**typed, "resume": str(folder.path)},
+        config=config,
+        session=first.settings,
+        defaults=DEFAULTS[benchmark],
+    )
+    check_options(anchored(first.settings), anchored(own.stored()))
+    alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
+    sources = {**own.sources, "resume": resolved.sources["resume"]}
+    return replace(own, sources=sources, continued=sessions, member=alone)
+
+
+def read_session(folder: SessionFolder) -> Continued:
+    """Read what a call needs of a session. Raises `UsageError` when the folder holds none."""
+    state = state_of(folder.path / EXPERIMENT)
+    return Continued(folder=folder.path, experiment=folder.read_experiment(), state=state)
+
+
+def check_unchanged(resolved: Resolved) -> None:
+    """Refuse a session that another call extended since this one read it. Raises `UsageError`."""
+    for session in resolved.continued:
+        if state_of(session.folder / EXPERIMENT) != session.state:
+            raise UsageError(
+                f"{session.folder} was changed while this command started; repeat the command"
+            )
+
+
+def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Return the settings as a session stores them: a path begins at the root, so that it names the
+    same file from any folder."""
+    return {
+        name: setting.model_copy(update={"value": _ANCHORED[name](setting.value)})
+        if name in _ANCHORED
+        else setting
+        for name, setting in settings.items()
+    }
+
+
+def anchored_agent(agent: str) -> str:
+    """Anchor the file in a value of `--agent`. A class has none: it is looked up by its name."""
+    if agent.startswith(REPLAY):
+        folder, at, own = agent.removeprefix(REPLAY).rpartition("@")
+        recording = _absolute(folder if at else own)
+        return f"{REPLAY}{recording}@{anchored_agent(own)}" if at else f"{REPLAY}{recording}"
+    prefix = f"{COMMAND}:"
+    if agent.startswith(prefix):
+        return f"{prefix}{_absolute(agent.removeprefix(prefix))}"
+    return _absolute(agent) if agent.endswith(YAML) else agent
+
+
+def _mode(mode: str) -> str:
+    return _absolute(mode) if MODES.is_path(mode) else mode
+
+
+def _absolute(path: str) -> str:
+    """Return the path without `..`; a file keeps its name, also when that is a link."""
+    file = Path(path).expanduser()
+    return str(file.parent.resolve() / file.name)
+
+
+_ANCHORED: dict[str, Callable[[Any], Any]] = {
+    "agent": anchored_agent,
+    "modes": lambda modes: [_mode(mode) for mode in modes],
+    "repo": lambda repo: str(Path(repo).expanduser().resolve()),
+    "tasks": lambda suite: _absolute(suite) if SUITES.is_path(suite) else suite,
+}
