@@ -26,7 +26,6 @@ PENDING: tuple[str, ...] = (
     "programs",
     "reports",
     "retrieval",
-    "runtime",
 )
 """Folders that are still to be reworded."""
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)

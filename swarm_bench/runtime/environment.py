@@ -13,17 +13,19 @@ names. So no key reaches a program that was not meant to have it, and no `CANOPY
 
 
 def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) -> dict[str, str]:
-    """What of `user` is common, and what is inherited by name."""
-    found = {
+    """Choose from `user` what is common, and what is inherited by name."""
+    variables = {
         name: value
         for name, value in user.items()
         if name in COMMON or name.startswith("LC_") or name in inherit
     }
-    return {**found, "PATH": _from_here(found["PATH"])} if "PATH" in found else found
+    return (
+        {**variables, "PATH": _from_here(variables["PATH"])} if "PATH" in variables else variables
+    )
 
 
 def home_folder() -> Path | None:
-    """The user's; `None` for a user without one."""
+    """Return the user's home; `None` for a user without one."""
     try:
         return Path.home()
     except RuntimeError:
@@ -31,6 +33,6 @@ def home_folder() -> Path | None:
 
 
 def _from_here(path: str) -> str:
-    """With every entry from our working folder: an agent's is a stranger's repository, which may
-    hold a `bin/node` of its own."""
+    """Resolve every entry from our working folder: an agent's is a stranger's repository, which
+    may hold a `bin/node` of its own."""
     return os.pathsep.join(str(Path(entry).absolute()) for entry in path.split(os.pathsep))

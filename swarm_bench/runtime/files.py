@@ -16,7 +16,7 @@ from swarm_bench.core.errors import StoreError, UsageError
 from swarm_bench.runtime import untrusted
 
 PLANTED = "planted"
-"""How the name begins of what an agent put in the place of a file of ours."""
+"""How the name begins of what an agent put where a file of ours belongs."""
 State = tuple[int, ...]
 _PIECE = 1024 * 1024
 _PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
@@ -25,7 +25,7 @@ _LEVELS = (".*.part", "*/.*.part", "*/*/.*.part")
 
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
-    """Turns a failed write below into `StoreError`."""
+    """Turn a failed write in the block into `StoreError`."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def copy_whole(source: Path, path: Path) -> int:
-    """Replace the file by a copy of another one, in the same way; its size in bytes. Raises
+    """Replace the file by a copy of another, in the same way. Returns its size in bytes. Raises
     `StoreError`."""
     with _replacing(path) as file, untrusted.opened(source) as original:
         while piece := original.read(_PIECE):
@@ -68,7 +68,7 @@ def _replacing(path: Path) -> Iterator[FileIO]:
 
 
 def _replace(part: str, path: Path, folder: int) -> None:
-    """Put a file in its place. A folder there is an agent's, and no reason to lose the file."""
+    """Move a file to its path. A folder there is an agent's, and no reason to lose the file."""
     try:
         os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
     except IsADirectoryError:
@@ -85,7 +85,7 @@ def set_aside(path: Path, word: str) -> None:
 
 def make_room(path: Path, *, folder: bool = False) -> None:
     """Set aside what is there, unless it is a file, or a folder where one is needed: an agent can
-    put anything in the place of what is written later. Raises `StoreError`."""
+    put anything where we write later. Raises `StoreError`."""
     with store_errors(path), suppress(FileNotFoundError):
         kind = stat.S_IFMT(path.lstat().st_mode)
         if kind != (stat.S_IFDIR if folder else stat.S_IFREG):
@@ -104,8 +104,7 @@ def move_files(source: Path, target: Path) -> None:
 
 
 def state_of(path: Path) -> State | None:
-    """Tell a file from another one, and from itself before it was written to; `None` when it is
-    not there."""
+    """Identify a file, and what was written to it so far; `None` when it is not there."""
     with suppress(FileNotFoundError):
         about = path.lstat()
         return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
@@ -113,7 +112,7 @@ def state_of(path: Path) -> State | None:
 
 
 def is_part(path: Path) -> bool:
-    """Whether it is what `write_whole` writes before it replaces a file."""
+    """Tell whether it is what `write_whole` writes before it replaces a file."""
     return _PART.fullmatch(path.name) is not None
 
 
@@ -127,7 +126,7 @@ def remove_parts(folder: Path) -> None:
 
 
 def lock(descriptor: int) -> bool | None:
-    """Whether a file is ours now, until it is closed; `None` where the file system has no locks."""
+    """Lock a file until it is closed. Returns whether it is ours now; `None` without locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -159,7 +158,7 @@ def make_folder(path: Path) -> None:
 
 
 def writable(path: Path, mode: Literal["wb", "ab", "xb", "a+b"]) -> FileIO:
-    """A file to write, not buffered: what was written is in the file, whatever happens next.
+    """Open a file to write, not buffered: what was written stays, whatever happens next.
 
     Raises `Refused` for a link on the way to it and for what is no file, and `OSError`.
     """

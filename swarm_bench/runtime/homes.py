@@ -93,8 +93,8 @@ class Home:
 
 
 def leading(variables: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """The variables under those that a process has of its `own`, however these are spelt. One that
-    brings another home has the folders below that one."""
+    """Add the variables to those that a process has of its `own`, which win, however they are
+    spelt. A process that brings another home has the folders below that home."""
     if (home := own.get("HOME")) is not None:
         inner = {name: f"{home}/{folder}" for name, folder in INNER.items() if name in variables}
         variables = {**variables, **inner}
@@ -118,8 +118,8 @@ class Homes:
     async def opened(
         self, name: str, *, keep: Sequence[str] = (), of: str = ""
     ) -> AsyncIterator[dict[str, str]]:
-        """A home for the block, empty but for the folders `keep` as the last home left them that
-        was opened for the same `of`. Gives the variables that lead a server there.
+        """Open a home for the block, empty but for the folders `keep`, which are as the last home
+        of the same `of` left them. Yields the variables that lead a server there.
 
         Homes of one name, or with folders to keep for the same `of`, are not open at the same time.
         """
@@ -161,23 +161,23 @@ class _Store:
 
     def __init__(self, path: Path, keep: Sequence[str]) -> None:
         inner = sorted(set(keep), key=lambda name: len(Path(name).parts))
-        self._places = [(name, path / str(number)) for number, name in enumerate(inner)]
+        self._kept = [(name, path / str(number)) for number, name in enumerate(inner)]
 
     def bring(self, home: Path) -> None:
-        """Outer folders come first."""
-        for name, place in self._places:
-            if place.exists() and not _leads_away(home, name):
+        """Move the folders into a home, the outer ones first."""
+        for name, stored in self._kept:
+            if stored.exists() and not _leads_away(home, name):
                 (home / name).parent.mkdir(parents=True, exist_ok=True)
-                place.rename(home / name)
+                stored.rename(home / name)
 
     def fetch(self, home: Path) -> None:
-        for name, place in reversed(self._places):
+        for name, stored in reversed(self._kept):
             if (home / name).exists() and not _leads_away(home, name):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                (home / name).rename(place)
+                stored.parent.mkdir(parents=True, exist_ok=True)
+                (home / name).rename(stored)
 
 
 def _leads_away(home: Path, name: str) -> bool:
-    """Whether something on the way from the home to the folder is a link."""
+    """Tell whether something on the way from the home to the folder is a link."""
     way = (home / name, *(home / name).parents)
     return any(part.is_symlink() for part in way[: way.index(home)])

@@ -21,7 +21,7 @@ class LastWords:
 
     def __init__(self, pipe: int, secrets: Collection[str]) -> None:
         self._pipe = pipe
-        # Before anything is cut: the rest of a secret would not be known as one.
+        # Before anything is cut: the rest of a secret would not be recognised.
         self._cleaner = Cleaner(secrets)
         self._end = b""
 
@@ -34,8 +34,8 @@ class LastWords:
         self._end = (self._end + self._cleaner.clean(piece))[-KEPT_BYTES:]
         return bool(piece)
 
-    def words(self) -> str:
-        """The last lines until now, in one."""
+    def text(self) -> str:
+        """Join the last lines until now."""
         for _ in range(_LAST_PIECES):
             if not self.read():
                 break
@@ -44,15 +44,15 @@ class LastWords:
 
 
 def ending(output: bytes) -> str:
-    """The last lines of what a process printed, in one."""
+    """Join the last lines of what a process printed."""
     lines = [line.strip() for line in output[-KEPT_BYTES:].decode(errors="replace").splitlines()]
     return " | ".join([line for line in lines if line][-_LAST_LINES:])[-_LAST_CHARACTERS:]
 
 
 @contextmanager
 def listening(secrets: Collection[str]) -> Iterator[tuple[TextIO, LastWords]]:
-    """A file for a process to write to, and what its last words were, for the block. Whoever still
-    writes to it afterwards is told that nobody reads."""
+    """Open a file for a process to write to, and keep its last words, for the block. Whoever still
+    writes to it afterwards gets a broken pipe."""
     pipe, end = os.pipe()
     # A process that fills a file would fill the disk. The loop itself reads, as a task would wrap
     # what the block raises.

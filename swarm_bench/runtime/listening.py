@@ -9,8 +9,8 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def listens(url: str) -> bool:
-    """False only when the connection is refused: who is slow is there, and other errors may be our
-    own lack of means."""
+    """Tell whether somebody listens; not when the connection is refused. Whoever is slow is there,
+    and other errors may be our own lack of means."""
     parts = urlsplit(url)
     try:
         with anyio.fail_after(CONNECT_SECONDS):
@@ -20,7 +20,7 @@ async def listens(url: str) -> bool:
     except TimeoutError:
         return True
     except OSError as error:
-        refused = (error, error.__cause__)
-        return not any(isinstance(one, ConnectionRefusedError) for one in refused)
+        causes = (error, error.__cause__)
+        return not any(isinstance(cause, ConnectionRefusedError) for cause in causes)
     await stream.aclose()
     return True

@@ -7,7 +7,7 @@ import psutil
 
 
 def describe() -> dict[str, str | int | float]:
-    """System, processors and memory. No name of the machine or of a user."""
+    """Describe system, processors and memory, without a name of the machine or of a user."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),

@@ -33,15 +33,15 @@ class TreeMonitor:
             await anyio.sleep(SAMPLE_SECONDS)
 
     def peak_memory(self, tag: str) -> int | None:
-        """Largest sum of resident sizes, in bytes; shared pages count once per process."""
+        """Return the largest sum of resident sizes, in bytes; shared pages count per process."""
         return self._peak.get(tag)
 
     def cpu_seconds(self, tag: str) -> float | None:
-        """User and system time of the tree at its last sample."""
+        """Return the user and system time of the tree at its last sample."""
         return self._cpu.get(tag)
 
     def commands(self, tag: str) -> tuple[tuple[str, ...], ...]:
-        """The arguments of the processes that were seen in the tree, each once."""
+        """Return the arguments of the processes that were seen in the tree, each once."""
         return tuple(self._commands.get(tag, ()))
 
     def _sample(self) -> None:
@@ -60,7 +60,7 @@ class TreeMonitor:
         looks = self._looks.get(stat.identity, 0)
         kept = self._commands.setdefault(tag, {})
         if looks < LOOKS and len(kept) < MOST_COMMANDS:
-            words = procfs.arguments(stat.pid)
-            if words and not is_launching(words):
+            argv = procfs.arguments(stat.pid)
+            if argv and not is_launching(argv):
                 self._looks[stat.identity] = looks + 1
-                kept.setdefault(tuple(word[:LONGEST_ARGUMENT] for word in words))
+                kept.setdefault(tuple(argument[:LONGEST_ARGUMENT] for argument in argv))

@@ -53,10 +53,10 @@ class Swept(NamedTuple):
 
 @cache
 def this_owner() -> str:
-    """This process, told apart from a later one with the same number, and from one with the same
-    number in another container or before the machine was started again."""
+    """Name this process, unlike a later one with the same number, and one with the same number in
+    another container or before the machine was started again."""
     started = psutil.Process(os.getpid()).create_time()
-    return f"{os.getpid()}-{started:.2f}@{platform.node()}/{_place()}"
+    return f"{os.getpid()}-{started:.2f}@{platform.node()}/{_namespace()}"
 
 
 def mark(folder: Path) -> None:
@@ -74,7 +74,7 @@ def mark(folder: Path) -> None:
 
 def discard(folder: Path) -> tuple[str, ...]:
     """Remove a folder of ours but for what was kept, and with it the mark, last of all: what is
-    half removed is still known as ours. Gives a sentence on what cannot be removed."""
+    half removed still counts as ours. Returns a sentence on what cannot be removed."""
     problems = list[str]()
     with suppress(FileNotFoundError):
         try:
@@ -95,7 +95,7 @@ def discard(folder: Path) -> tuple[str, ...]:
 
 @contextmanager
 def temporary(inside: Path | None = None) -> Iterator[Path]:
-    """A folder of our own for the block, among the temporary ones or `inside` another; a later
+    """Make a folder of our own for the block, among the temporary ones or `inside` another; a later
     start removes it when this process is killed. It holds nothing but the mark."""
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=inside)).resolve()
     mark(folder)
@@ -107,28 +107,28 @@ def temporary(inside: Path | None = None) -> Iterator[Path]:
 
 def sweep(*roots: Path) -> Swept:
     """End the processes and remove the folders below the `roots` whose orchestrator is gone. Only
-    what carries our marks is touched. Never raises: what is in the way is said."""
+    what carries our marks is touched. Never raises: what is in the way is a problem."""
     processes = _kill(_is_dead)  # first: they write into the folders
     folders, problems = 0, list[str]()
     for folder in _candidates(roots):
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            left = _swept(folder)
-            folders += left == ()
-            problems += left or ()
+            unremoved = _swept(folder)
+            folders += unremoved == ()
+            problems += unremoved or ()
     return Swept(processes, folders, tuple(problems))
 
 
 def _candidates(roots: tuple[Path, ...]) -> list[Path]:
-    found = list[Path]()
+    candidates = list[Path]()
     for root in dict.fromkeys(root.resolve() for root in roots):
         with suppress(OSError):
-            found += [entry for entry in root.iterdir() if entry.name.startswith(PREFIX)]
-    return found
+            candidates += [entry for entry in root.iterdir() if entry.name.startswith(PREFIX)]
+    return candidates
 
 
 def _swept(folder: Path) -> tuple[str, ...] | None:
-    """What could not be removed of a folder; `None` when it is not for us to remove. Raises
-    `OSError`, and what a mark of somebody else leads to."""
+    """Remove a folder, unless it is not for us to remove, which gives `None`. Returns a sentence on
+    what stays. Raises `OSError`, and what a mark of somebody else leads to."""
     about = folder.lstat()
     if not S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
         return None
@@ -156,11 +156,11 @@ def _not_removed(path: Path) -> tuple[str, ...]:
 
 def _problem(path: Path, error: BaseException) -> str:
     why = (isinstance(error, OSError) and error.strerror) or error
-    return f"{path} is left of a session and cannot be removed ({why}); remove it by hand"
+    return f"{path} remains of a session and cannot be removed ({why}); remove it by hand"
 
 
 def _locked_mark(folder: Path) -> FileIO:
-    """The mark, locked as far as the file system has locks; it may be of an owner that is gone."""
+    """Open the mark, locked if the file system has locks; its owner may be gone."""
     end = time.monotonic() + _PATIENCE
     while True:
         file = writable(folder / MARK, "ab")
@@ -198,9 +198,9 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 
 @cache
-def _place() -> str:
-    """The start of the machine and the process namespace, in which a process number means one
-    process. Where neither can be told it is a place of our own: others are not for us to judge."""
+def _namespace() -> str:
+    """Name the start of the machine and the process namespace, in which a process number means one
+    process. Where both are unknown the name is only ours: we do not judge others."""
     try:
         boot = read(Path("/proc/sys/kernel/random/boot_id"), 100).decode().strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -209,16 +209,16 @@ def _place() -> str:
 
 
 def _is_dead(owner: str) -> bool:
-    """Whether an orchestrator that can be told from here is gone."""
-    process, _, where = owner.partition("@")
-    if where != f"{platform.node()}/{_place()}":
+    """Tell whether an orchestrator is gone, as far as that can be seen from here."""
+    label, _, where = owner.partition("@")
+    if where != f"{platform.node()}/{_namespace()}":
         return False
-    pid, _, started = process.partition("-")
+    pid, _, started = label.partition("-")
     try:
-        found = psutil.Process(int(pid))
+        process = psutil.Process(int(pid))
         # Start times are reckoned from the boot time, which moves when the clock is set.
-        another = abs(found.create_time() - float(started)) >= 2
-        return another or found.status() == psutil.STATUS_ZOMBIE
+        another = abs(process.create_time() - float(started)) >= 2
+        return another or process.status() == psutil.STATUS_ZOMBIE
     except psutil.AccessDenied:
         return False
     except (psutil.Error, ValueError):
@@ -226,9 +226,9 @@ def _is_dead(owner: str) -> bool:
 
 
 def _may_be_swept(owner: str, *, locked: bool) -> bool:
-    """Whether the owner of a folder is gone. On another machine a lock of ours may mean nothing;
-    versions before this one held none, and what has their marks, without a place, is left alone."""
-    node, _, place = owner.partition("@")[2].partition("/")
+    """Tell whether the owner of a folder is gone. On another machine a lock of ours may mean
+    nothing. Versions before this one held none: their marks, without a namespace, stay."""
+    node, _, namespace = owner.partition("@")[2].partition("/")
     if node != platform.node():
         return False
-    return _is_dead(owner) or (locked and place not in ("", _place()))
+    return _is_dead(owner) or (locked and namespace not in ("", _namespace()))

@@ -64,7 +64,7 @@ class ProcessResult:
 async def run(
     command: Command, *, output: Output, timeout: float, grace: float = GRACE
 ) -> ProcessResult:
-    """Run the command to its end or to `timeout` seconds, and stop whatever is left of its tree.
+    """Run the command to its end or to `timeout` seconds, and stop the rest of its tree.
 
     Raises `ProcessLost` when it cannot be started.
     """
@@ -144,13 +144,13 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
     """
     with (
         FAMILY.planted(command.tag) as tree,
-        TemporaryFile() as given,
+        TemporaryFile() as stdin,
         TemporaryFile() as out,
         TemporaryFile() as err,
     ):
-        given.write(feed)
-        given.seek(0)
-        process = await _start(command, tree, stdin=given, stdout=out, stderr=err)
+        stdin.write(feed)
+        stdin.seek(0)
+        process = await _start(command, tree, stdin=stdin, stdout=out, stderr=err)
         try:
             returncode = await process.wait()
         finally:
@@ -162,7 +162,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
 
 @contextmanager
 def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
-    """Not buffered: what was read is in the file, whatever happens to us next."""
+    """Open a file without a buffer: what was read stays, whatever happens to us next."""
     make_room(path)
     with store_errors(path):
         file = writable(path, mode)
@@ -196,7 +196,7 @@ async def _start(
 
 
 def _check_launched(command: Command, returncode: int | None, stderr: Path) -> None:
-    """Raises `ProcessLost` when the program never ran."""
+    """Raise `ProcessLost` when the program never ran."""
     if returncode not in CANNOT_RUN:
         return
     reason = None

@@ -20,7 +20,7 @@ from swarm_bench.runtime.redaction.forms import forms
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
 _HEAD = 3
-"""Bytes by which it is told that a secret does not begin here, nearly everywhere."""
+"""Bytes that show, nearly everywhere, that no secret begins here."""
 OnLine = Callable[[bytes], StopReason | None]
 """May answer with a reason to stop the tree."""
 _REPLACED = NOT_STORED.encode()
@@ -47,7 +47,7 @@ class Sink:
         self.taking = anyio.CancelScope()
         """Cancelled when the process must be stopped, for the reason in `reason`."""
         self.reason: StopReason | None = None
-        self._left = output.limit
+        self._remaining = output.limit
         self._on_line = output.on_line
         self._secrets = output.secrets
 
@@ -62,8 +62,8 @@ class Sink:
             self._take(cleaner.rest(), file, lines)
 
     def _take(self, chunk: bytes, file: FileIO, lines: "_Lines") -> None:
-        kept = chunk[: self._left]
-        self._left -= len(kept)
+        kept = chunk[: self._remaining]
+        self._remaining -= len(kept)
         _write(file, kept)
         if len(kept) < len(chunk):
             self._stop("output-limit")  # and read on: a full pipe would keep it from ending
@@ -85,7 +85,7 @@ class _Lines:
         self._too_long = False
 
     def cut(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that end in the chunk."""
+        """Yield the lines that end in the chunk."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             self._grow(end)
@@ -104,13 +104,13 @@ class _Lines:
 
 
 def without_secrets(data: bytes, secrets: Collection[str]) -> bytes:
-    """The data with every secret replaced; of two that begin alike, the longer one goes whole."""
+    """Replace every secret in the data; of two that begin alike, the longer one goes whole."""
     forms = _compiled(frozenset(secrets) - {""})
     return forms.replaced(data) if forms else data
 
 
 def clean_text(text: str, secrets: Collection[str]) -> str:
-    """The same of a text, which can be stored and printed then."""
+    """Replace every secret in a text, which can be stored and printed then."""
     return without_secrets(text.encode(errors="backslashreplace"), secrets).decode()
 
 
@@ -123,7 +123,7 @@ class Cleaner:
         self._held = b""
 
     def clean(self, chunk: bytes) -> bytes:
-        """What can be given on; an end that may be the beginning of a secret is held back."""
+        """Return what can be passed on; an end that may begin a secret is held back."""
         if self._forms is None:
             return chunk
         text = self._held + chunk
@@ -141,7 +141,7 @@ class Cleaner:
         return bytes(done)
 
     def rest(self) -> bytes:
-        """What was held back, now that nothing follows."""
+        """Return what was held back, now that nothing follows."""
         held, self._held = self._held, b""
         return self._forms.replaced(held) if self._forms else held
 
@@ -156,11 +156,11 @@ class _Forms:
         self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
 
     def matches(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Start and end of each; of two that begin alike the longer one, and none overlap."""
+        """Find start and end of each; of two that begin alike the longer, and none overlap."""
         return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
 
     def replaced(self, text: bytes) -> bytes:
-        """The text, after which nothing follows, without any of them."""
+        """Replace all of them in a text after which nothing follows."""
         done, end = bytearray(), 0
         for start, stop in self.matches(text):
             done += text[end:start] + _REPLACED
@@ -168,20 +168,20 @@ class _Forms:
         return bytes(done + text[end:])
 
     def overlap(self, text: bytes) -> int:
-        """Length of the longest end of `text` with which a longer form begins."""
+        """Return the length of the longest end of `text` with which a longer form begins."""
         for at in range(max(0, len(text) - self._longest + 1), len(text)):
-            if text[at : at + _HEAD] in self._heads and self._begins_one(text[at:]):
+            if text[at : at + _HEAD] in self._heads and self._begins_form(text[at:]):
                 return len(text) - at
         return 0
 
-    def _begins_one(self, end: bytes) -> bool:
-        place = bisect_right(self._sorted, end)
-        return place < len(self._sorted) and self._sorted[place].startswith(end)
+    def _begins_form(self, end: bytes) -> bool:
+        position = bisect_right(self._sorted, end)
+        return position < len(self._sorted) and self._sorted[position].startswith(end)
 
 
 @lru_cache(maxsize=4)
 def _compiled(secrets: frozenset[str]) -> _Forms | None:
-    """The agents of a session have the same secrets, and each has two streams."""
+    """Share the forms: a session's agents have the same secrets, and each has two streams."""
     return _Forms(secrets) if secrets else None
 
 

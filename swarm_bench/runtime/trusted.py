@@ -23,15 +23,14 @@ _CONTENT = TypeAdapter(dict[str, list[str]])
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """Where a user's programs keep what is neither a setting nor a cache. Raises `ConfigError` for
-    a user without a home."""
-    given, home = Path(environment.get("XDG_STATE_HOME", "")), home_folder()
-    if given.is_absolute():
-        return given.resolve() / "swarm-bench"
+    """Return where a user's programs keep what is neither a setting nor a cache. Raises
+    `ConfigError` for a user without a home."""
+    folder, home = Path(environment.get("XDG_STATE_HOME", "")), home_folder()
+    if folder.is_absolute():
+        return folder.resolve() / "swarm-bench"
     if home is None:
         raise ConfigError(
-            "Without a home folder there is no place to remember what you trust; set HOME or "
-            "XDG_STATE_HOME"
+            "Without a home folder what you trust cannot be remembered; set HOME or XDG_STATE_HOME"
         )
     return (home / ".local" / "state").resolve() / "swarm-bench"
 
@@ -44,8 +43,8 @@ class TrustFile:
         self._folder = folder or state_folder(os.environ)
         self.path = self._folder / "trust.json"
 
-    def known(self, key: str) -> frozenset[str]:
-        """The hashes that were remembered for a key."""
+    def digests(self, key: str) -> frozenset[str]:
+        """Return the hashes that were remembered for a key."""
         return frozenset(self._read().get(key, ()))
 
     def remember(self, key: str, digests: Iterable[str]) -> None:
@@ -70,15 +69,15 @@ class TrustFile:
                 return {}
             except ValidationError as error:
                 raise ConfigError(
-                    f"{self.path} does not hold what swarm-bench wrote; remove it, and trust anew"
+                    f"{self.path} does not hold what swarm-bench wrote; remove it, and trust again"
                 ) from error
 
-    def _check(self, found: os.stat_result) -> None:
-        ours = found.st_uid == os.geteuid() and not found.st_mode & OTHERS_WRITE
-        if stat.S_ISLNK(found.st_mode) or not ours:
+    def _check(self, about: os.stat_result) -> None:
+        ours = about.st_uid == os.geteuid() and not about.st_mode & OTHERS_WRITE
+        if stat.S_ISLNK(about.st_mode) or not ours:
             raise ConfigError(
                 f"{self.path} or its folder is a link, or can be written by others, so it vouches "
-                "for nothing; remove it, and trust anew"
+                "for nothing; remove it, and trust again"
             )
 
     @contextmanager

@@ -19,7 +19,7 @@ from typing import BinaryIO
 from swarm_bench.core.errors import Refused
 
 LARGEST = 256 * 1024 * 1024
-"""Bytes of a file that is read, unless somebody says otherwise."""
+"""Bytes of a file that is read, by default."""
 _PIECE = 1024 * 1024
 ROUNDS = 3
 """How often a tree is gone through: what ends at that moment may write into it meanwhile."""
@@ -43,7 +43,7 @@ def opened(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
 
 
 def read(path: Path, limit: int = LARGEST) -> bytes:
-    """The content of a file. Raises as `opened` does, also when it grows meanwhile."""
+    """Read a file. Raises as `opened` does, also when it grows meanwhile."""
     with opened(path, limit) as file:
         content = _up_to(limit + 1, file)
     if len(content) > limit:
@@ -52,14 +52,14 @@ def read(path: Path, limit: int = LARGEST) -> bytes:
 
 
 def read_if_there(path: Path, limit: int = LARGEST) -> bytes:
-    """The content of a file, and nothing of one that is not there. Raises as `read` does."""
+    """Read a file; one that is not there is empty. Raises as `read` does."""
     with suppress(FileNotFoundError):
         return read(path, limit)
     return b""
 
 
 def tail(path: Path, size: int) -> bytes:
-    """The last `size` bytes of a file, however large it is. Raises as `opened` does."""
+    """Read the last `size` bytes of a file, however large it is. Raises as `opened` does."""
     with os.fdopen(_checked(str(path), os.O_RDONLY, None, path), "rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - size))
@@ -67,8 +67,8 @@ def tail(path: Path, size: int) -> bytes:
 
 
 def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
-    """Up to `limit` bytes of the file `inner` below the folder `top`; `None` when there is no such
-    file, a link on the whole way to it, or something else in its place."""
+    """Read up to `limit` bytes of the file `inner` below the folder `top`; `None` when there is no
+    such file, a link on the whole way to it, or something that is no file."""
     *way, name = Path(inner).parts or ("",)
     try:
         with folder(top) as start, _descended(os.dup(start), way) as last:
@@ -80,22 +80,22 @@ def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
 
 
 def check(path: Path) -> None:
-    """Raises as `opened` does, but for the size."""
+    """Raise as `opened` does, but for the size."""
     os.close(_checked(str(path), os.O_RDONLY, None, path))
 
 
 def opener(path: str, flags: int) -> int:
     """Open a file to write, for `open` and its like: there is no link on the whole way to it, and
     what is already there is a regular file. Raises `Refused`, and `OSError`."""
-    place = Path(path).absolute()
-    with folder(place.parent) as inner:
-        return _checked(place.name, flags, inner, place)
+    target = Path(path).absolute()
+    with folder(target.parent) as inner:
+        return _checked(target.name, flags, inner, target)
 
 
 @contextmanager
 def folder(path: Path, *, make: bool = False) -> Iterator[int]:
-    """The descriptor of a folder without a link on the whole way to it; made if `make`. Raises
-    `Refused`, and `OSError`."""
+    """Open the descriptor of a folder without a link on the whole way to it; made if `make`.
+    Raises `Refused`, and `OSError`."""
     top, *way = path.absolute().parts
     try:
         with _descended(os.open(top, os.O_PATH | _FOLDER), way, make=make) as last:
@@ -126,8 +126,8 @@ def remove_tree(path: Path) -> None:
 
 @contextmanager
 def entered(name: str, parent: int | None = None) -> Iterator[int]:
-    """The descriptor of a folder, which its owner may read and change from now on. Raises `OSError`
-    for a link and for a folder of somebody else."""
+    """Open the descriptor of a folder, which its owner may read and change from now on. Raises
+    `OSError` for a link and for a folder of somebody else."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:
         if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
@@ -152,11 +152,11 @@ def _empty(root: int, patient: bool) -> None:
 
 
 def _cleared(inner: int, root: int, patient: bool) -> Iterator[str]:
-    """Remove the files and empty folders of a folder, and move the others to the root. Gives the
+    """Remove the files and empty folders of a folder, and move the others to the root. Yields the
     names that they have there."""
     with os.scandir(inner) as entries:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_folder in found:
+        listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in listed:
         with _forgiven(patient), suppress(FileNotFoundError):
             if not is_folder:
                 os.unlink(name, dir_fd=inner)
@@ -167,7 +167,7 @@ def _cleared(inner: int, root: int, patient: bool) -> Iterator[str]:
 
 
 def _is_gone(name: str, parent: int) -> bool:
-    """Whether a folder was empty, and is removed."""
+    """Remove a folder if it is empty. Returns whether it was."""
     with suppress(OSError):
         os.rmdir(name, dir_fd=parent)
         return True
@@ -175,7 +175,7 @@ def _is_gone(name: str, parent: int) -> bool:
 
 
 def _moved(name: str, parent: int, root: int) -> str:
-    """Move a folder to the root; its new name there."""
+    """Move a folder to the root. Returns its new name there."""
     fresh = f".{os.urandom(8).hex()}"
     try:
         os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=root)
@@ -191,8 +191,8 @@ def _forgiven(patient: bool) -> "suppress | nullcontext[None]":
 
 @contextmanager
 def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[int]:
-    """The last folder of a way from an open one, which is closed. Raises `NotADirectoryError` for
-    a link on it."""
+    """Open the last folder of a way from an open one, which is closed. Raises `NotADirectoryError`
+    for a link on it."""
     current = start
     try:
         for name in way:
@@ -210,7 +210,7 @@ def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[in
 
 
 def _mode_in(parent: int | None) -> int:
-    """Permissions of a new file: its group may read it where it may read the folder."""
+    """Choose the permissions of a new file: its group may read it if it may read the folder."""
     return 0o600 | (os.fstat(parent).st_mode & 0o040 if parent is not None else 0)
 
 

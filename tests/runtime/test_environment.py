@@ -37,4 +37,4 @@ except ConfigError as error:
 def test_a_user_without_a_home_is_no_defect() -> None:
     command = [sys.executable, "-c", HOMELESS]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stdout.startswith("None Without a home folder there is no place to remember what")
+    assert ran.stdout.startswith("None Without a home folder what you trust cannot be remembered")

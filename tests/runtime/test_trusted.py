@@ -16,8 +16,8 @@ def test_what_is_remembered_is_known_for_its_key_alone(tmp_path: Path) -> None:
     TrustFile(tmp_path / "state").remember("folder /a", ["1", "2"])
     TrustFile(tmp_path / "state").remember("folder /a", ["3"])
     file = TrustFile(tmp_path / "state")
-    assert file.known("folder /a") == {"1", "2", "3"}
-    assert file.known("folder /b") == frozenset()
+    assert file.digests("folder /a") == {"1", "2", "3"}
+    assert file.digests("folder /b") == frozenset()
     assert file.path.stat().st_mode & 0o777 == 0o600
     assert file.path.parent.stat().st_mode & 0o777 == 0o700
 
@@ -31,7 +31,7 @@ def test_those_who_remember_at_once_lose_nothing(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert TrustFile(tmp_path).known("k") == {str(number) for number in range(20)}
+    assert TrustFile(tmp_path).digests("k") == {str(number) for number in range(20)}
     names = [".gitignore", "trust.json", "trust.lock"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
@@ -74,7 +74,7 @@ def test_what_others_may_have_written_vouches_for_nothing(
     plant(state / "trust.json", tmp_path / "other.json")
     before = sorted((path, path.lstat().st_mode) for path in tmp_path.rglob("*"))
     with pytest.raises(ConfigError):
-        TrustFile(state).known("k")
+        TrustFile(state).digests("k")
     with pytest.raises(ConfigError):
         TrustFile(state).remember("k", ["2"])
     after = sorted((path, path.lstat().st_mode) for path in tmp_path.rglob("*"))

@@ -89,7 +89,7 @@ def _known(asked: Sequence[Demand]) -> frozenset[str]:
     if not asked:
         return frozenset()
     file = TrustFile()
-    return frozenset().union(*(file.known(key) for key in {_key(demand) for demand in asked}))
+    return frozenset().union(*(file.digests(key) for key in {_key(demand) for demand in asked}))
 
 
 def _remember(asked: Sequence[Demand]) -> None:

@@ -106,8 +106,8 @@ async def connected(
     errors: TextIO = sys.stderr,
     seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
-    """A server of an `mcpServers` file for the block. `env` is the whole environment of its process
-    but for the variables of the configuration; `cwd` is ours if not given.
+    """Connect to a server of an `mcpServers` file for the block. `env` is the whole environment of
+    its process but for the variables of the configuration; `cwd` is ours by default.
 
     Raises `ServerFailed` when it does not connect within `seconds`, or breaks off in the block.
     """
@@ -150,33 +150,33 @@ async def own_server(
     secrets: Collection[str],
     seconds: float = START_SECONDS,
 ) -> AsyncIterator[Connection]:
-    """Like `connected`, for a server that we start ourselves: `env` is its whole environment, its
+    """Connect like `connected` to a server that we start: `env` is its whole environment, its
     last words stand in the `ServerFailed` without `secrets`, and its tree is ended after the block.
 
     `tag` names the tree and must be unique among those that run at the same time.
     """
     marks = {TAG: tag, OWNER: this_owner()}
-    with FAMILY.planted(tag) as tree, listening(secrets) as (words, last):
+    with FAMILY.planted(tag) as tree, listening(secrets) as (stderr, last):
         try:
             async with connected(
                 _mortal(config, env, cwd),
                 env={**env, **marks},
                 cwd=cwd,
-                errors=words,
+                errors=stderr,
                 seconds=seconds,
-            ) as one:
-                yield one
+            ) as connection:
+                yield connection
         except ServerFailed as error:
-            said = f"; its last words: {end}" if (end := last.words()) else ""
+            ending = f"; its last words: {end}" if (end := last.text()) else ""
             reason = clean_text(str(error), secrets)[:_LONGEST_REASON]
-            raise ServerFailed(f"{reason}{said}") from error
+            raise ServerFailed(f"{reason}{ending}") from error
         finally:
             with anyio.CancelScope(shield=True):
                 await end_strays(tree, GRACE)
 
 
 def _mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Mapping[str, Any]:
-    """The configuration of a server that ends with us."""
+    """Make the configuration of a server that ends with us."""
     if not isinstance(config.get("command"), str):
         return config
     own = {**env, **config.get("env", {})}
@@ -187,7 +187,7 @@ def _mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Map
 def _stdio(
     config: Mapping[str, Any], env: Mapping[str, str], cwd: Path | None, errors: TextIO
 ) -> StdioServer | None:
-    """The server to start; `None` for one that has an address."""
+    """Return the server to start; `None` for a server that has an address."""
     if isinstance(config.get("url"), str) or not isinstance(config.get("command"), str):
         return None
     marks = {name: env[name] for name in (TAG, OWNER) if name in env}
@@ -200,8 +200,8 @@ def _stdio(
 
 
 async def _http(config: Mapping[str, Any], stack: AsyncExitStack) -> Transport:
-    """How to reach a server at an address. Raises `ValueError` for a configuration that says no
-    way we know."""
+    """Open the transport to a server at an address. Raises `ValueError` for a configuration that
+    names no way to reach it."""
     url, kind = config.get("url"), config.get("type")
     if not isinstance(url, str):
         raise ValueError("its configuration has neither a command nor a url")
@@ -250,7 +250,7 @@ async def _list_tools(client: Client) -> list[ToolSpec]:
 
 
 def _where(config: Mapping[str, Any]) -> str:
-    """The address of a server, where it has one; without a login and what follows the path."""
+    """Return the address of a server, if any, without a login and what follows the path."""
     url = config.get("url")
     if not isinstance(url, str):
         return ""
@@ -262,7 +262,7 @@ def _where(config: Mapping[str, Any]) -> str:
 
 
 def _printed(server: StdioServer | None) -> str:
-    """What a server said that is no message, in words that follow the reason."""
+    """Quote what a server printed that is no message, to follow the reason."""
     if server is None or server.printed is None:
         return ""
     return f'; on its standard output it printed "{server.printed}", which is not MCP'
@@ -271,7 +271,7 @@ def _printed(server: StdioServer | None) -> str:
 def _reason(
     error: BaseException, server: StdioServer | None, seconds: float = START_SECONDS
 ) -> str:
-    """The words of the innermost error, in one line."""
+    """Write the innermost error in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
@@ -279,12 +279,12 @@ def _reason(
     if isinstance(error, ValidationError):
         return f"what it answered is not MCP: {first_clause(error)}"
     if isinstance(error, MCPError):
-        # Servers use the SDK's code for errors of their own; its words tell them apart.
+        # Servers use the SDK's code for errors of their own; its text tells them apart.
         closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
-        words = server.ending() if closed and server else error.message
-        words = words.strip() or f"an error without a message, code {error.code}"
+        text = server.ending() if closed and server else error.message
+        text = text.strip() or f"an error without a message, code {error.code}"
     elif isinstance(error, OSError) and error.strerror:
-        words = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
+        text = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:
-        words = str(error)
-    return " ".join(words.split()) or type(error).__name__
+        text = str(error)
+    return " ".join(text.split()) or type(error).__name__

@@ -42,7 +42,7 @@ class StdioServer:
     """Where its standard error goes."""
     printed: str | None = None
     """The first line on its standard output that was no message. A long one is not kept: what cuts
-    it could cut a secret, and its rest would not be known as one."""
+    it could cut a secret, and its rest would not be recognised."""
     returncode: int | None = None
     """`None` unless it ended before its connection was closed."""
     _closing: bool = field(default=False, init=False)
@@ -50,7 +50,7 @@ class StdioServer:
     """Whether a line of it was longer than a message may be."""
 
     def ending(self) -> str:
-        """How it left before it answered: a clause."""
+        """Say how it ended before it answered: a clause."""
         if self._is_too_long:
             return f"it sent a line of more than {LONGEST_MESSAGE // 2**20} MiB"
         if self.returncode is None:
@@ -61,7 +61,7 @@ class StdioServer:
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[TransportStreams, None]:
-        """Messages from and to the server for the block, which starts and ends it. Raises `OSError`
+        """Start the server, exchange messages for the block, and end it. Raises `OSError`
         and `ValueError` when it cannot be started."""
         process = await anyio.open_process(
             [*self.argv], env=self.env, stderr=self.errors, cwd=self.cwd, start_new_session=True
@@ -149,14 +149,14 @@ def _signal_name(number: int) -> str:
 
 
 async def _exit_code(process: Process, seconds: float) -> int | None:
-    """`None` for a process that has not ended by then."""
+    """Wait for the exit code; `None` for a process that has not ended by then."""
     with anyio.move_on_after(seconds):
         await process.wait()
     return process.returncode
 
 
 async def _end(process: Process) -> None:
-    """As the protocol asks: its input ends, then its process group, politely at first."""
+    """End its input, then its process group, politely at first, as the protocol asks."""
     assert process.stdin is not None
     with suppress(*_CLOSED):
         await process.stdin.aclose()

@@ -71,6 +71,6 @@ def _clock() -> _Clock:
 
 @contextmanager
 def ending_of(pid: int) -> Iterator[Ending]:
-    """The end of a child of ours that nobody has waited for yet, for the block."""
+    """Note in the block when a child of ours ends that nobody has waited for yet."""
     with _clock().awaited(pid) as ending:
         yield ending

@@ -21,9 +21,9 @@ _DONE = b"."
 
 @contextmanager
 def guarded(mark: str) -> Iterator[None]:
-    """When this process dies in the block, all that carries the mark `NAME=value` in its
-    environment is killed, and the rest of its sessions."""
-    # In our own session: whatever ends strays knows it for no stray. It is deaf to Ctrl-C.
+    """Have all that carries the mark `NAME=value` in its environment killed, and the rest of its
+    sessions, when this process dies in the block."""
+    # In our own session: whatever ends strays does not take it for one. It is deaf to Ctrl-C.
     command = [sys.executable, "-I", "-S", str(Path(__file__)), mark]
     with subprocess.Popen(
         command,
@@ -54,7 +54,7 @@ def main(mark: str) -> None:
 
 
 def _end(mark: bytes) -> bool:
-    """Whether anything was there to be killed."""
+    """Kill what is there. Returns whether anything was."""
     names = os.listdir("/proc")  # noqa: PTH208  # as in procfs
     sessions = {pid: _session(pid) for pid in map(int, filter(str.isdigit, names))}
     marked = {pid for pid in sessions if mark in _read(pid, "environ").split(b"\0")}
@@ -67,9 +67,9 @@ def _end(mark: bytes) -> bool:
 
 
 def _session(pid: int) -> int | None:
-    """Of a process that is alive."""
-    words = _read(pid, "stat").rpartition(b")")[2].split()
-    return int(words[3]) if words and words[0] not in (b"Z", b"X") else None
+    """Return the session of a process that is alive."""
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[3]) if fields and fields[0] not in (b"Z", b"X") else None
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 LAUNCHER = "setpriv"
 """Of util-linux. It has the kernel kill the program when the thread that started it ends, and then
 becomes the program. To do that between fork and exec in a process with threads is not safe."""
-_WORDS = ("--pdeathsig", "KILL", "--")
+_OPTIONS = ("--pdeathsig", "KILL", "--")
 CANNOT_RUN = (126, 127)
 """Its exit codes then. Programs have these too."""
 SPARE = 20
@@ -23,27 +23,27 @@ PER_AGENT = 5
 
 
 def mortal(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> tuple[str, ...]:
-    """The command line that starts a program which dies with the thread that starts it. It is the
-    one that was given when there is no such program, or nothing that could do so."""
+    """Make the command line for a program that dies with the thread that starts it. It stays the
+    same when there is no such program, or nothing that could do so."""
     launcher = _launcher()
-    place = argv[0] if "/" not in argv[0] else str(cwd / argv[0])
+    program = argv[0] if "/" not in argv[0] else str(cwd / argv[0])
     path = env.get("PATH", os.defpath)
-    if launcher is None or "\0" in "".join(argv) or shutil.which(place, path=path) is None:
+    if launcher is None or "\0" in "".join(argv) or shutil.which(program, path=path) is None:
         return argv
-    return (launcher, *_WORDS, *argv)
+    return (launcher, *_OPTIONS, *argv)
 
 
 def is_launching(argv: tuple[str, ...]) -> bool:
-    """Whether a process has not become its program yet."""
-    return argv[:1] == (_launcher(),) and argv[1:4] == _WORDS
+    """Tell whether a process has not become its program yet."""
+    return argv[:1] == (_launcher(),) and argv[1:4] == _OPTIONS
 
 
-def refusal(said: bytes) -> str | None:
-    """Why the program could not be started after all, from the first words on standard error;
-    `None` when it was."""
-    if not said.startswith(f"{LAUNCHER}: failed to execute ".encode()):
+def refusal(stderr: bytes) -> str | None:
+    """Read from standard error why the program could not be started after all; `None` when it
+    was."""
+    if not stderr.startswith(f"{LAUNCHER}: failed to execute ".encode()):
         return None
-    return said.splitlines()[0].rpartition(b": ")[2].decode("utf-8", "replace")
+    return stderr.splitlines()[0].rpartition(b": ")[2].decode("utf-8", "replace")
 
 
 @cache
@@ -53,7 +53,7 @@ def _launcher() -> str | None:
 
 @cache
 def first_limit() -> tuple[int, int]:
-    """How many descriptors a process may have, soft and hard, as we were started."""
+    """Return how many descriptors a process may have, soft and hard, as we were started."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
@@ -85,10 +85,10 @@ def restore_limit(pid: int) -> None:
 
 
 def descriptor_limit() -> int:
-    """How many descriptors a session can have."""
+    """Return how many descriptors a session can have."""
     return first_limit()[1]
 
 
 def needed_descriptors(agents: int) -> int:
-    """Descriptors for a session with so many agents at once."""
+    """Compute the descriptors for a session with so many agents at once."""
     return SPARE + PER_AGENT * agents

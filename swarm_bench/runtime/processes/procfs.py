@@ -39,42 +39,42 @@ class Stat(NamedTuple):
 
 
 def now() -> int:
-    """The present time as `Stat.started` has it."""
+    """Return the present time as `Stat.started` has it."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
 
 
 def pids() -> list[int]:
-    """The numbers of all processes, the newest last unless the numbers began anew."""
+    """List the numbers of all processes, the newest last unless numbering has restarted."""
     names = os.listdir("/proc")  # noqa: PTH208  # a path for each takes twice the time of it all
     return sorted(int(name) for name in names if name.isdigit())
 
 
 def stat(pid: int) -> Stat | None:
-    """`None` when there is no such process."""
+    """Read how a process is; `None` when there is no such process."""
     data = _read(pid, "stat", _STAT_BYTES)
     if not data:
         return None
-    words = data[data.rindex(b")") + 2 :].split(maxsplit=22)  # a name may hold anything
+    fields = data[data.rindex(b")") + 2 :].split(maxsplit=22)  # a name may hold anything
     return Stat(
         pid,
-        chr(words[0][0]),
-        int(words[1]),
-        int(words[2]),
-        int(words[3]),
-        int(words[19]),
-        sum(map(int, words[11:15])),
-        int(words[21]),
+        chr(fields[0][0]),
+        int(fields[1]),
+        int(fields[2]),
+        int(fields[3]),
+        int(fields[19]),
+        sum(map(int, fields[11:15])),
+        int(fields[21]),
     )
 
 
 def table() -> dict[int, Stat]:
-    """All processes, by number."""
-    return {pid: found for pid in pids() if (found := stat(pid)) is not None}
+    """Read all processes, by number."""
+    return {pid: status for pid in pids() if (status := stat(pid)) is not None}
 
 
 def variable(pid: int, name: str) -> str | None:
-    """A variable of the environment that a process was started with; `None` without it, or when it
-    may not be read."""
+    """Read a variable of the environment that a process was started with; `None` without it, or
+    when it may not be read."""
     start = name.encode() + b"="
     for entry in _read(pid, "environ", _PIECE).split(b"\0"):
         if entry.startswith(start):
@@ -83,7 +83,7 @@ def variable(pid: int, name: str) -> str | None:
 
 
 def arguments(pid: int) -> tuple[str, ...]:
-    """The command line; empty when there is none any more."""
+    """Read the command line; empty when there is none any more."""
     data = _read(pid, "cmdline", _PIECE)
     return (
         tuple(os.fsdecode(word) for word in data.removesuffix(b"\0").split(b"\0")) if data else ()

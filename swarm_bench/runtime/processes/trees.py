@@ -49,14 +49,14 @@ class Family:
 
     def __init__(self) -> None:
         self._running: set[Tree] = set()
-        self._known: dict[tuple[int, int], Tree] = {}
+        self._trees: dict[tuple[int, int], Tree] = {}
         """By the identity of a process: it may lose the signs by which it was recognised."""
         self._began = 0
         self._turn = Lock()
 
     @contextmanager
     def planted(self, tag: str) -> Iterator[Tree]:
-        """A tree for the block, which begins before its first process does."""
+        """Keep a tree for the block, which begins before its first process does."""
         _adopts_orphans()
         tree = Tree(tag=tag)
         self._began = self._began or tree.started
@@ -67,32 +67,32 @@ class Family:
             self._running.discard(tree)
 
     def members(self) -> list[tuple[Stat, Tree]]:
-        """All that runs in our trees, and whose it is."""
+        """List all that runs in our trees, and whose it is."""
         with self._turn:
             table = procfs.table()
-            look = _Look(self._running, self._known, table)
-            found = [(stat, look.tree_of(stat)) for stat in table.values()]
-            self._known = look.known()
-        return [(stat, tree) for stat, tree in found if tree is not None and not stat.dead]
+            look = _Look(self._running, self._trees, table)
+            owners = [(stat, look.tree_of(stat)) for stat in table.values()]
+            self._trees = look.living()
+        return [(stat, tree) for stat, tree in owners if tree is not None and not stat.dead]
 
     def end(self, doomed: Collection[Tree]) -> set[Tree]:
         """Kill what belongs to these trees, but for their roots. Returns those of which something
         was found: they have to be looked at again, as a process may start others while it dies."""
         with self._turn:
             table = procfs.table()
-            look = _Look(self._running, self._known, table)
-            fresh, found = list(table.values()), set[Tree]()
+            look = _Look(self._running, self._trees, table)
+            fresh, affected = list(table.values()), set[Tree]()
             for _ in range(CHASES):
                 ended = self._end(fresh, look, set(doomed))
-                found |= ended
+                affected |= ended
                 if not ended:
                     break
                 fresh = look.news()
-            self._known = look.known()
-        return found
+            self._trees = look.living()
+        return affected
 
     def _end(self, stats: Iterable[Stat], look: "_Look", doomed: set[Tree]) -> set[Tree]:
-        found = set[Tree]()
+        affected = set[Tree]()
         for stat in stats:
             if stat.pid in look.roots:
                 continue
@@ -101,12 +101,12 @@ class Family:
                 look.reap(stat)
                 continue
             owners = {tree} if tree is not None else look.suspects(stat)
-            if tree is None and not (stat.started >= self._began and look.is_ours(stat)):
+            if tree is None and not (stat.started >= self._began and look.is_descendant(stat)):
                 continue
             if owners & self._running <= doomed:
-                found |= owners & doomed or doomed
+                affected |= owners & doomed or doomed
                 _kill(stat)
-        return found
+        return affected
 
 
 FAMILY = Family()
@@ -116,10 +116,10 @@ class _Look:
     """What one look at all processes says of them."""
 
     def __init__(
-        self, running: Iterable[Tree], known: dict[tuple[int, int], Tree], table: dict[int, Stat]
+        self, running: Iterable[Tree], trees: dict[tuple[int, int], Tree], table: dict[int, Stat]
     ) -> None:
         self._running = tuple(running)
-        self._known = known
+        self._trees = trees
         self._table = table
         self.roots = {tree.root: tree for tree in self._running if tree.root is not None}
         self._tags = {tree.tag: tree for tree in self._running}
@@ -127,32 +127,32 @@ class _Look:
         self._session = os.getsid(0)
 
     def news(self) -> list[Stat]:
-        """What has started since, the newest first."""
+        """Return what has started since, the newest first."""
         pids = (pid for pid in reversed(procfs.pids()) if pid not in self._table)
         fresh = [stat for pid in pids if (stat := procfs.stat(pid)) is not None]
         self._table.update((stat.pid, stat) for stat in fresh)
         return fresh
 
-    def known(self) -> dict[tuple[int, int], Tree]:
-        """What is known of the processes that there are."""
+    def living(self) -> dict[tuple[int, int], Tree]:
+        """Return the trees of the processes that are alive."""
         alive = {stat.identity for stat in self._table.values()}
-        return {identity: tree for identity, tree in self._known.items() if identity in alive}
+        return {identity: tree for identity, tree in self._trees.items() if identity in alive}
 
     def tree_of(self, stat: Stat) -> Tree | None:
-        """The tree that a process can be shown to belong to."""
+        """Find the tree that a process can be shown to belong to."""
         for each in self._line(stat):
-            if (tree := self._known.get(each.identity) or self._recognised(each)) is not None:
-                self._known[stat.identity] = tree
+            if (tree := self._trees.get(each.identity) or self._recognised(each)) is not None:
+                self._trees[stat.identity] = tree
                 return tree
         return None
 
-    def is_ours(self, stat: Stat) -> bool:
-        """Whether a process is known to descend from us, and from no helper in our own session."""
+    def is_descendant(self, stat: Stat) -> bool:
+        """Tell whether a process descends from us, and from no helper in our own session."""
         top = self._line(stat)[-1:]
-        return any(one.parent == self._me and one.session != self._session for one in top)
+        return any(each.parent == self._me and each.session != self._session for each in top)
 
     def suspects(self, stat: Stat) -> set[Tree]:
-        """The trees that may have started a process of which nothing else is known."""
+        """Return the trees that may have started a process of which nothing else is known."""
         return {tree for tree in self._running if tree.started <= stat.started}
 
     def reap(self, stat: Stat) -> None:
@@ -163,7 +163,7 @@ class _Look:
                 os.waitpid(stat.pid, os.WNOHANG)
 
     def _line(self, stat: Stat) -> list[Stat]:
-        """The process and what is above it, up to our child; empty when it is none of ours."""
+        """List the process and those above it, up to our child; empty when it is none of ours."""
         line = [stat]
         while line[-1].parent != self._me:
             above = self._table.get(line[-1].parent)
@@ -178,7 +178,7 @@ class _Look:
 
 
 def _kill(stat: Stat) -> None:
-    """Its whole group, which cannot outrun that by forking; never ours."""
+    """Kill its whole group, which cannot outrun that by forking; never ours."""
     with suppress(ProcessLookupError, PermissionError):
         if stat.group not in (0, os.getpgrp()):
             os.killpg(stat.group, signal.SIGKILL)
@@ -193,7 +193,7 @@ def _adopts_orphans() -> bool:
 
 
 class _Looks:
-    """Has one look serve all who wait for one at that moment."""
+    """One look that serves all who wait for it at that moment."""
 
     def __init__(self) -> None:
         self._asked = _Request()
@@ -202,35 +202,35 @@ class _Looks:
         self._due = 0.0
 
     async def end(self, tree: Tree) -> bool:
-        """Whether anything of the tree was found, which has been killed."""
+        """Kill what is of the tree. Returns whether there was anything."""
         request = self._asked
         request.trees.add(tree)
         async with self._turn:
-            if request.found is None:  # and nobody has done it while we waited
+            if request.affected is None:  # and nobody has done it while we waited
                 await anyio.sleep_until(self._due)
                 self._asked = _Request()
                 began = anyio.current_time()
-                request.found = await anyio.to_thread.run_sync(
+                request.affected = await anyio.to_thread.run_sync(
                     FAMILY.end, frozenset(request.trees), limiter=self._thread
                 )
                 ended = anyio.current_time()
                 pause = (ended - began) * len(request.trees)  # leave room for others
                 self._due = ended + min(LONGEST_PAUSE, pause)
-        return tree in request.found
+        return tree in request.affected
 
 
 @dataclass(eq=False, kw_only=True)
 class _Request:
     trees: set[Tree] = field(default_factory=set)
-    found: set[Tree] | None = None
+    affected: set[Tree] | None = None
 
 
 _LOOKS: RunVar[_Looks] = RunVar("looks at the processes")
 
 
 async def end_strays(tree: Tree, grace: float) -> None:
-    """Kill what belongs to a tree until nothing of it is found, for at most `grace` seconds. Its
-    root is left to whoever waits for it."""
+    """Kill what belongs to a tree until nothing of it remains, for at most `grace` seconds. Its
+    root is for whoever waits for it."""
     looks = _LOOKS.get(None)
     if looks is None:
         _LOOKS.set(looks := _Looks())

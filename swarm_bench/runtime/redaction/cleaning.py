@@ -12,8 +12,8 @@ Value = TypeVar("Value")
 
 
 def cleaned(value: Value, secrets: Collection[str]) -> Value:
-    """The value with every secret replaced in all texts of its mappings, tuples, lists and
-    dataclasses. Figures of names that become the same are added."""
+    """Replace every secret in all texts of the value's mappings, tuples, lists and dataclasses.
+    Figures of names that become the same are added."""
     return cast("Value", _cleaned(value, secrets))
 
 
@@ -25,16 +25,16 @@ def _cleaned(value: Any, secrets: Collection[str]) -> Any:
     if isinstance(value, Mapping):
         return _mapping(value, secrets)
     if isinstance(value, list | tuple):
-        return type(value)(_cleaned(one, secrets) for one in value)
+        return type(value)(_cleaned(item, secrets) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
-        values = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         return replace(value, **_mapping(values, secrets))
     return value
 
 
 def _mapping(values: Mapping[Any, Any], secrets: Collection[str]) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    clean: dict[Any, Any] = {}
     for name, value in values.items():
-        key, one = _cleaned(name, secrets), _cleaned(value, secrets)
-        found[key] = found[key] + one if key in found and isinstance(one, int | float) else one
-    return found
+        key, item = _cleaned(name, secrets), _cleaned(value, secrets)
+        clean[key] = clean[key] + item if key in clean and isinstance(item, int | float) else item
+    return clean

@@ -22,7 +22,7 @@ _PERCENT = re.compile(rb"%[0-9A-F]{2}")
 
 
 def forms(secret: str) -> set[bytes]:
-    """All of them; an ordinary secret is the same in JSON and in an address."""
+    """Return all of them; an ordinary secret is the same in JSON and in an address."""
     plain = secret.encode(errors=BYTES)
     encoded = {part for before in range(3) for part in _base64(plain, before)}
     digits = plain.hex().encode()
@@ -46,7 +46,7 @@ def _json(secret: str) -> set[bytes]:
 
 
 def _escaped(secret: str) -> Iterator[bytes]:
-    """With an escape for every character, in JSON and in a text within a text."""
+    """Yield it with an escape for every character, in JSON and in a text within a text."""
     units = secret.encode("utf-16-be", "surrogatepass").hex("-", 2).split("-")
     for escape in (rb"\u", rb"\\u"):
         for digits in (units, [unit.upper() for unit in units]):
@@ -55,12 +55,12 @@ def _escaped(secret: str) -> Iterator[bytes]:
 
 def _quoted(plain: bytes) -> set[bytes]:
     upper = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
-    return upper | {_PERCENT.sub(lambda found: found[0].lower(), one) for one in upper}
+    return upper | {_PERCENT.sub(lambda escape: escape[0].lower(), text) for text in upper}
 
 
 def _base64(plain: bytes, before: int) -> set[bytes]:
-    """The characters that the secret alone decides when `before` bytes precede it in its group of
-    three, as those of `user:` do in a Basic login; also as an address writes them."""
+    """Return the characters that the secret alone decides when `before` bytes precede it in its
+    group of three, as in the `user:` of a Basic login; also as an address writes them."""
     encoded = base64.b64encode(b"\0" * before + plain)
     own = encoded[-(-8 * before // 6) : 8 * (before + len(plain)) // 6]
     if len(own) < _SHORTEST_BASE64:
@@ -69,8 +69,8 @@ def _base64(plain: bytes, before: int) -> set[bytes]:
 
 
 def _in_lines(own: bytes, before: int) -> Iterator[bytes]:
-    """The same characters broken into lines, wherever a line ends: a whole group of four after
-    those of the `before` others."""
+    """Break the characters into lines, wherever a line may end: a whole group of four after those
+    of the `before` others."""
     for width in _WIDTHS if len(own) <= _LONGEST_IN_LINES else ():
         for first in range(4 - before % 4, min(width + 1, len(own)), 4):
             ends = [0, *range(first, len(own), width), len(own)]

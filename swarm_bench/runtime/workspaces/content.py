@@ -1,4 +1,4 @@
-"""Which files of the user's repository are taken along, and what is said of those that are not."""
+"""Which files of the user's repository are copied, and what is reported of the others."""
 
 import hashlib
 import os
@@ -19,10 +19,9 @@ from swarm_bench.runtime.workspaces.omissions import Omissions, amount_of, omiss
 
 INDEX = b".canopy"
 """Folder with canopy's index and counters of the original, which would reach every mode: never
-taken along, although it may be committed."""
-LEFT_OUT = (b".git", INDEX, b"__pycache__")
-"""Folders of a plain folder that are never taken along: foreign history, that index, and what
-Python makes of the files."""
+copied, although it may be committed."""
+NEVER_COPIED = (b".git", INDEX, b"__pycache__")
+"""Folders of a plain folder: foreign history, that index, and what Python makes of the files."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
 _OTHER = "give a repository, or a folder inside one, with --repo PATH"
@@ -39,10 +38,10 @@ copied. The kernel of Linux has 90,000 files and 1.5 GB."""
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """Paths relative to the root, and what is left out."""
+    """Paths relative to the root, and what is omitted."""
 
     names: Sequence[bytes]
-    left_out: Omissions
+    omissions: Omissions
 
 
 def _check(repo: Path) -> None:
@@ -55,7 +54,7 @@ def _check(repo: Path) -> None:
 
 
 async def commit_of(repo: Path) -> str | None:
-    """The commit that `repo` is a checkout of; `None` for a plain folder.
+    """Find the commit that `repo` is a checkout of; `None` for a plain folder.
 
     A folder of a checkout that is not part of its commit (an installed package, say) is plain.
     Raises `UsageError` for what is not copied, as far as that shows at once.
@@ -67,25 +66,25 @@ async def commit_of(repo: Path) -> str | None:
         await _refuse_broken(repo)
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
     inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
-    known = head.returncode == 0 and inside.returncode == 0
-    if not known:
+    is_committed = head.returncode == 0 and inside.returncode == 0
+    if not is_committed:
         _check_plain(repo)
-    return head.stdout.decode().strip() if known else None
+    return head.stdout.decode().strip() if is_committed else None
 
 
 async def _refuse_broken(repo: Path) -> None:
-    """Raises `UsageError` for a repository, or a commit, that git cannot read."""
+    """Raise `UsageError` for a repository, or a commit, that git cannot read."""
     there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
     asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
     done = await try_git(*asked, cwd=repo)
     if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        reason = "".join(words).removeprefix("fatal: ")
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        reason = "".join(lines).removeprefix("fatal: ")
         raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
 
 
 async def uncommitted(repo: Path, own: Path) -> Omissions:
-    """What a commit does not have of its checkout.
+    """List what a commit does not have of its checkout.
 
     `git status` would do, but it runs the filters that the checkout's configuration names, and
     writes its index. So files are compared with a copy of the index, by the configuration of the
@@ -96,23 +95,22 @@ async def uncommitted(repo: Path, own: Path) -> Omissions:
     )
     files = await _noticed(repo, own)
     if files is None:
-        unknown = "whether there are uncommitted changes is not known; --dirty takes them along"
+        unknown = "whether there are uncommitted changes is not known; --dirty includes them"
         return Omissions(sentences=(unknown,)) + await _submodules(repo)
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     changes |= set(await _listed(repo, "--others", "--exclude-standard"))
     them = "it" if len(changes) == 1 else "them"
-    omitted = f"{amount_of(list(changes), 'uncommitted change')} left out"
-    counted = f"{omitted}; --dirty takes {them} along"
+    counted = f"{amount_of(list(changes), 'uncommitted change')} omitted; --dirty includes {them}"
     return Omissions(sentences=(counted,) if changes else ()) + await _submodules(repo)
 
 
 async def _noticed(repo: Path, own: Path) -> bytes | None:
-    """Files with another time, size or content than the index has, in git's raw format; `None` for
-    an index that is not there or in parts."""
-    found = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
-    top, place = found.removesuffix(b"\n").split(b"\n")
-    index, copy = repo / os.fsdecode(place), own / "looked-at-index"
+    """List files with another time, size or content than the index has, in git's raw format; `None`
+    for an index that is not there or in parts."""
+    paths = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
+    top, index_path = paths.removesuffix(b"\n").split(b"\n")
+    index, copy = repo / os.fsdecode(index_path), own / "looked-at-index"
     try:
         written = index.stat().st_mtime_ns
         write_whole(copy, read(index))
@@ -120,23 +118,23 @@ async def _noticed(repo: Path, own: Path) -> bytes | None:
         return None
     os.utime(copy, ns=(written, written))  # git looks into files that changed as late as that
     here = {"GIT_DIR": str(own), "GIT_WORK_TREE": os.fsdecode(top), "GIT_INDEX_FILE": str(copy)}
-    words = ("diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".")
-    listed = await try_git(*words, cwd=repo, env=here)
+    arguments = ("diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".")
+    listed = await try_git(*arguments, cwd=repo, env=here)
     copy.unlink()
     return listed.stdout if listed.returncode == 0 else None
 
 
 def _edited(repo: Path, listed: bytes) -> Iterator[bytes]:
-    """Of the files with another time or size than git noted, those with another content."""
-    words = listed.split(b"\0")
-    for about, name in zip(words[::2], words[1::2], strict=False):
+    """Yield those of the files whose content differs, and not only their time or size."""
+    fields = listed.split(b"\0")
+    for about, name in zip(fields[::2], fields[1::2], strict=False):
         _, _, noted, _, status = about.split()
         if status != b"M" or _hash(repo / os.fsdecode(name), len(noted)) != noted.decode():
             yield name
 
 
 def _hash(path: Path, digits: int) -> str | None:
-    """The name that git has for a file's content; `None` when it cannot be read."""
+    """Compute git's name for a file's content; `None` when it cannot be read."""
     try:
         content = os.fsencode(path.readlink()) if path.is_symlink() else read(path)
     except OSError:
@@ -148,7 +146,7 @@ def _hash(path: Path, digits: int) -> str | None:
 
 
 async def changed(repo: Path, include: Sequence[str]) -> Taken:
-    """What is tracked, or new and not ignored, of a checkout."""
+    """Take what is tracked, or new and not ignored, of a checkout."""
     tracked = set(await _listed(repo, "--cached"))
     names = sorted(tracked | set(await _listed(repo, "--others", "--exclude-standard")))
     sessions = tuple(
@@ -156,17 +154,17 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
     )
     files = [name for name in names if not name.startswith(sessions or (b"\0",))]
     taken = _chosen(repo, files, include, lambda name: name in tracked)
-    return Taken(names=taken.names, left_out=taken.left_out + await _submodules(repo))
+    return Taken(names=taken.names, omissions=taken.omissions + await _submodules(repo))
 
 
 def _check_plain(repo: Path) -> None:
-    """Raises `UsageError` for a plain folder that is never copied."""
+    """Raise `UsageError` for a plain folder that is never copied."""
     if repo == Path("/"):
         raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
 
 
 def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
-    """All files and links of a plain folder, but for those in folders that ignore themselves.
+    """Take all files and links of a plain folder, except in folders that ignore themselves.
     Raises `UsageError` for more than is meant to be copied, unless the user `named` the folder."""
     closed = list[bytes]()
 
@@ -180,7 +178,7 @@ def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
     if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
         raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
     unreadable = omission(closed, "unreadable folder")
-    return Taken(names=taken.names, left_out=unreadable + taken.left_out)
+    return Taken(names=taken.names, omissions=unreadable + taken.omissions)
 
 
 def _too_much(repo: Path, amount: str) -> UsageError:
@@ -191,7 +189,7 @@ def _too_much(repo: Path, amount: str) -> UsageError:
 
 
 def _size(path: Path) -> int:
-    """Bytes; 0 for what has gone meanwhile."""
+    """Return its bytes; 0 for what has gone meanwhile."""
     try:
         return path.lstat().st_size
     except OSError:
@@ -199,9 +197,12 @@ def _size(path: Path) -> int:
 
 
 def _chosen(
-    repo: Path, names: Iterable[bytes], include: Sequence[str], is_known: Callable[[bytes], bool]
+    repo: Path,
+    names: Iterable[bytes],
+    include: Sequence[str],
+    is_committed: Callable[[bytes], bool],
 ) -> Taken:
-    """`is_known`: whether a file is taken with a commit as well, whatever it is."""
+    """Choose what to copy. What `is_committed` is copied with a commit, whatever it is."""
     asked = GitIgnoreSpec.from_lines(include)
     taken, keys, large, closed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     for name in names:
@@ -210,31 +211,31 @@ def _chosen(
             taken.append(name)
         elif not path.is_file():
             continue
-        elif holds_keys(os.fsdecode(name), committed=is_known(name)):
+        elif holds_keys(os.fsdecode(name), committed=is_committed(name)):
             keys.append(name)
         elif not os.access(path, os.R_OK):
             closed.append(name)
-        elif path.stat().st_size > LARGEST_FILE and not is_known(name):
+        elif path.stat().st_size > LARGEST_FILE and not is_committed(name):
             large.append(name)
         else:
             taken.append(name)
     megabytes = LARGEST_FILE // 1_000_000
-    left_out = (
+    omissions = (
         omission(keys, "file that may hold keys", "; --include PATTERN takes what it matches")
         + omission(large, f"file of more than {megabytes} MB", "; --include PATTERN takes them")
         + omission(closed, "unreadable file")
         + Omissions(sentences=tuple(_without_match(include, taken)))
     )
-    return Taken(names=taken, left_out=left_out)
+    return Taken(names=taken, omissions=omissions)
 
 
 def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
-    """A sentence on each pattern that does nothing."""
+    """Yield a sentence on each pattern that does nothing."""
     for pattern in include:
         spec = GitIgnoreSpec.from_lines([pattern])
         excludes = pattern.lstrip().startswith("!")
         if not excludes and not any(spec.match_file(os.fsdecode(name)) for name in taken):
-            yield f"--include {pattern} matches no file that was left out"
+            yield f"--include {pattern} matches no file that was omitted"
 
 
 def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:
@@ -244,13 +245,13 @@ def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:
             folders.clear()
             continue
         links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
-        folders[:] = sorted(set(folders) - set(LEFT_OUT) - set(links))
+        folders[:] = sorted(set(folders) - set(NEVER_COPIED) - set(links))
         for name in sorted([*names, *links]):
             yield (folder + b"/" + name)[len(root) + 1 :]
 
 
 def _is_made(folder: bytes, names: list[bytes]) -> bool:
-    """Whether a folder is a session, or ignores itself as caches and virtual environments do."""
+    """Tell whether a folder is a session, or ignores itself as caches and environments do."""
     if b".gitignore" in names:
         ignored = Path(os.fsdecode(folder + b"/.gitignore"))
         lines = _beginning(ignored).split(b"\n") if ignored.is_file() else []
@@ -260,7 +261,7 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
 
 
 def _beginning(path: Path) -> bytes:
-    """More of a file than those have that ignore their own folder, and not all of a large one."""
+    """Read more of a file than is needed to ignore its own folder, and not all of a large file."""
     with path.open("rb") as file:
         return file.read(_LONGEST_IGNORE)
 
@@ -272,6 +273,6 @@ async def _listed(repo: Path, *kinds: str) -> list[bytes]:
 
 async def _submodules(repo: Path) -> Omissions:
     listed = await git("ls-files", "--stage", "-z", cwd=repo)
-    found = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
-    omitted = omission(found, "submodule")
+    names = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
+    omitted = omission(names, "submodule")
     return replace(omitted, sentences=tuple(f"the content of {it}" for it in omitted.sentences))

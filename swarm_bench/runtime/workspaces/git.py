@@ -43,15 +43,15 @@ SAFE = (
 async def git(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, feed: bytes = b""
 ) -> bytes:
-    """Standard output of a git command that is fed `feed`.
+    """Run git on `feed`, and return what it prints.
 
-    Raises `HarnessError` with git's own words.
+    Raises `HarnessError` with git's own message.
     """
     done = await try_git(*arguments, cwd=cwd, env=env, feed=feed)
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {words}; {_advice(cwd)}")
+        message = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+        raise HarnessError(f"git {arguments[0]} failed in {cwd}: {message}; {_advice(cwd)}")
     return done.stdout
 
 
@@ -69,7 +69,7 @@ def _advice(folder: Path) -> str:
 async def try_git(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, feed: bytes = b""
 ) -> Captured:
-    """A git command that may fail. Raises `UsageError` when there is no git, and `HarnessError`
+    """Run a git command that may fail. Raises `UsageError` when there is no git, and `HarnessError`
     when it cannot be started: its folder may have been removed."""
     safe = [word for setting in SAFE for word in ("-c", setting)]
     command = Command(

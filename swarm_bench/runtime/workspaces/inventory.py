@@ -17,7 +17,7 @@ INSTRUCTIONS = (
 """Files at the top of a repository that agents read or obey without being asked."""
 HOOKS = ".git/hooks"
 """Programs that git runs."""
-LEFT_OUT = (".git/index", ".git/objects")
+IGNORED = (".git/index", ".git/objects")
 """What git itself changes when somebody looks."""
 
 
@@ -48,8 +48,8 @@ class Changes:
     new_folders: frozenset[str]
 
     def without(self, expected: Iterable[str]) -> tuple[str, ...]:
-        """Paths that are not as the patterns (lines of a `.gitignore`) expect. A folder that is new
-        and has nothing expected stands for all that is in it."""
+        """List paths that the patterns (lines of a `.gitignore`) do not expect. A folder that is
+        new and has nothing expected stands for all that is in it."""
         from pathspec import GitIgnoreSpec  # only where something changed
 
         spec = GitIgnoreSpec.from_lines(expected)
@@ -62,8 +62,8 @@ class Changes:
 
 
 def inventory(root: Path) -> dict[str, Entry]:
-    """All files and links below a folder; links are not followed."""
-    found: dict[str, Entry] = {}
+    """List all files and links below a folder; links are not followed."""
+    files: dict[str, Entry] = {}
     waiting = [""]
     while waiting:
         below = waiting.pop()
@@ -73,7 +73,7 @@ def inventory(root: Path) -> dict[str, Entry]:
             continue
         for entry in entries:
             path = below + entry.name
-            if path in LEFT_OUT:
+            if path in IGNORED:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(path + "/")
@@ -82,22 +82,22 @@ def inventory(root: Path) -> dict[str, Entry]:
                 about = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            found[path] = _entry(about)
-    return found
+            files[path] = _entry(about)
+    return files
 
 
 def instructions(root: Path) -> dict[str, Entry]:
-    """What agents and git are told by files of the repository, as `inventory` gives it."""
+    """List the files that instruct agents and git, as `inventory` does."""
     hooks = {f"{HOOKS}/{path}": entry for path, entry in inventory(root / HOOKS).items()}
-    found: dict[str, Entry] = {}
+    files: dict[str, Entry] = {}
     for path in INSTRUCTIONS:
         with suppress(OSError):
-            found[path] = _entry((root / path).lstat())
-    return found | hooks
+            files[path] = _entry((root / path).lstat())
+    return files | hooks
 
 
 def changes(before: Inventory, after: Inventory) -> Changes:
-    """What differs between two looks at the same folder."""
+    """Compare two looks at the same folder."""
     appeared = sorted(after.keys() - before.keys())
     changed = sorted(path for path in after.keys() & before.keys() if after[path] != before[path])
     old = {path: before[path].size for path in changed}
@@ -112,8 +112,8 @@ def changes(before: Inventory, after: Inventory) -> Changes:
 
 
 def folders_like(paths: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
-    """The folders above the paths that patterns of folders (lines of a `.gitignore` with `/` at the
-    end) name, each with `/` at its end."""
+    """List the folders above the paths that patterns of folders (lines of a `.gitignore` with `/`
+    at the end) name, each with `/` at its end."""
     lines = [pattern for pattern in patterns if pattern.endswith("/")]
     if not lines:
         return ()
@@ -121,25 +121,30 @@ def folders_like(paths: Iterable[str], patterns: Iterable[str]) -> tuple[str, ..
 
     spec = GitIgnoreSpec.from_lines(lines)
     named = (f"{folder}/" for folder in sorted(_folders(paths)) if folder != ".")
-    found = [folder for folder in named if spec.match_file(folder)]
-    return tuple(one for one in found if not one.startswith(tuple(set(found) - {one}) or ("\0",)))
+    matches = [folder for folder in named if spec.match_file(folder)]
+    held = set(matches)
+    return tuple(match for match in matches if held.isdisjoint(_above(match)))
+
+
+def _above(folder: str) -> list[str]:
+    return [f"{parent}/" for parent in PurePosixPath(folder).parents]
 
 
 def copy_below(source: Path, target: Path, paths: Iterable[str]) -> None:
     """Copy files and links from one folder to another, over what is there. What is neither, or
-    has gone, is left out. Raises `StoreError`."""
+    has gone, is omitted. Raises `StoreError`."""
     for path in paths:
-        place = target / path
-        with store_errors(place):
+        copy = target / path
+        with store_errors(copy):
             try:
                 about = (source / path).lstat()
             except FileNotFoundError:
                 continue
             if not (stat.S_ISREG(about.st_mode) or stat.S_ISLNK(about.st_mode)):
                 continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            remove(place)
-            shutil.copy2(source / path, place, follow_symlinks=False)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            remove(copy)
+            shutil.copy2(source / path, copy, follow_symlinks=False)
 
 
 def _entry(about: os.stat_result) -> Entry:
@@ -151,7 +156,7 @@ def _folders(paths: Iterable[str]) -> set[str]:
 
 
 def _highest(path: str, new_folders: frozenset[str]) -> str:
-    """The path, or the highest folder above it that is new."""
+    """Return the path, or the highest folder above it that is new."""
     above = [str(parent) for parent in PurePosixPath(path).parents]
     new = [folder for folder in above if folder in new_folders]
     return new[-1] + "/" if new else path

@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 
 ENVIRONMENTS = (".env", ".env.local")
-"""Left out where they are committed as well, when uncommitted changes are taken along: keys are
+"""Omitted even if they are committed, when uncommitted changes are copied: keys are
 written into them afterwards."""
 FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store")
 """All that lies in them."""
@@ -24,7 +24,7 @@ SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.de
 
 
 def holds_keys(path: str, *, committed: bool) -> bool:
-    """Whether a file, by its path below the root, is to be left out for its name."""
+    """Tell whether a file, by its path below the root, is omitted for its name."""
     *folders, name = PurePath(path.lower()).parts
     if committed:
         return name in ENVIRONMENTS

@@ -1,4 +1,4 @@
-"""How what is left out of a copy is named: in a sentence for each kind, and path by path."""
+"""How what a copy omits is named: in a sentence for each kind, and path by path."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ LISTED = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Omissions:
-    """What was not taken along."""
+    """What was not copied."""
 
     sentences: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -26,17 +26,17 @@ class Omissions:
 
 
 def omission(names: Sequence[bytes], what: str, how: str = "") -> Omissions:
-    """Nothing without a name; `what` is one of them, `how` how they are taken all the same."""
+    """Describe the omission of files; `what` is one of them, `how` how to copy them anyway."""
     if not names:
         return Omissions()
     shown = tuple(_shown(names[:LISTED]))
     more = [f"and {len(names) - NAMED} more, see experiment.json"] if len(names) > NAMED else []
     listed = ", ".join([*shown[:NAMED], *more])
-    return Omissions(sentences=(f"{amount_of(names, what)} left out ({listed}){how}",), names=shown)
+    return Omissions(sentences=(f"{amount_of(names, what)} omitted ({listed}){how}",), names=shown)
 
 
 def amount_of(names: Sequence[bytes], what: str) -> str:
-    """`1 file is`, `3 files of that kind are`."""
+    """Write `1 file is`, or `3 files of that kind are`."""
     noun, _, rest = what.partition(" ")
     if len(names) == 1:
         return f"1 {what} is"

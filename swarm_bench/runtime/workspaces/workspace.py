@@ -29,7 +29,7 @@ BRANCH = "main"
 LONGEST_CLONING = 1800.0
 """Seconds. An agent that still runs can put a pipe in git's way after we looked."""
 PLACEMENTS = 10
-"""How often a clone is tried to be put in its place before that is an error."""
+"""How often moving a clone to its path is tried before that is an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ async def take_snapshot(
     all its files but those in folders that ignore themselves. Files that hold keys and very large
     ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
     large plain folder is only taken if the user `named` it.
-    Canopy's index is left out, and so are sessions that are not committed: they hold answers.
+    Canopy's index is omitted, and so are sessions that are not committed: they hold answers.
     Raises `UsageError` when there is nothing to copy.
     """
     repo, target = repo.resolve(), target.absolute()
@@ -65,11 +65,11 @@ async def take_snapshot(
     await _init(target, await _object_format(repo))
     if commit is not None and not dirty:
         _refuse(include, repo)
-        tree, left_out = await _fetch_head(repo, target), await uncommitted(repo, target)
+        tree, omissions = await _fetch_head(repo, target), await uncommitted(repo, target)
     else:
         looking = partial(walked, repo, include, named=named)
         taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
-        tree, left_out = await _write_tree(repo, target, taken.names), taken.left_out
+        tree, omissions = await _write_tree(repo, target, taken.names), taken.omissions
     tree = await _without_index(target, tree)
     files, size = await _contents(target, tree)
     if not files:
@@ -83,8 +83,8 @@ async def take_snapshot(
         tree=tree,
         files=len(files),
         bytes=size,
-        left_out=left_out.sentences,
-        omitted=left_out.names,
+        left_out=omissions.sentences,
+        omitted=omissions.names,
     )
     snapshot = Snapshot(path=target, repository=repository, files=files, commit=own)
     return await anyio.to_thread.run_sync(_with_objects, snapshot)
@@ -92,7 +92,7 @@ async def take_snapshot(
 
 @asynccontextmanager
 async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIterator[Path]:
-    """A workspace at `path` for the block, instead of whatever lies there. Afterwards it is
+    """Make a workspace at `path` for the block, instead of whatever lies there. Afterwards it is
     removed, or moved to `keep`.
 
     Raises `HarnessError`, also when somebody pushed into the snapshot since it was taken: it has
@@ -131,7 +131,7 @@ async def _clone(snapshot: Snapshot, fresh: Path) -> None:
 
 
 async def _check_unchanged(snapshot: Snapshot) -> None:
-    """An agent that has guessed the path may push: every later clone would show what it did."""
+    """Restore a snapshot into which an agent pushed: later clones would show what it did."""
     own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
     files = await anyio.to_thread.run_sync(inventory, target)
     if "HEAD" not in files or not all(stat.S_ISREG(entry.kind) for entry in files.values()):
@@ -141,8 +141,8 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
         if await anyio.to_thread.run_sync(_sizes, target / "objects") != snapshot.sizes:
             raise _changed(snapshot)
         return
-    for place in (target / "packed-refs", target / "refs"):
-        await anyio.to_thread.run_sync(remove, place)
+    for path in (target / "packed-refs", target / "refs"):
+        await anyio.to_thread.run_sync(remove, path)
     (target / "refs").mkdir()  # without it git sees no repository
     await git("update-ref", f"refs/heads/{BRANCH}", str(snapshot.commit), cwd=target)
     await _pack(target)
@@ -162,7 +162,7 @@ async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
 def _changed(snapshot: Snapshot) -> HarnessError:
     return HarnessError(
         f"The private copy of the repository in {snapshot.path} was changed since the session "
-        "began, probably by an agent; go on with --continue, which makes it anew"
+        "began, probably by an agent; continue with --continue, which makes a new one"
     )
 
 
@@ -176,7 +176,7 @@ def _sizes(objects: Path) -> dict[str, int]:
 
 
 def _digest(objects: Path) -> str:
-    """The hash of the names and bytes of all files of git's that hold objects."""
+    """Hash the names and bytes of all files of git's that hold objects."""
     digest = hashlib.sha256()  # three times as fast as BLAKE2 where processors have it
     for name in sorted(inventory(objects)):
         with opened(objects / name, sys.maxsize) as file:
@@ -186,7 +186,7 @@ def _digest(objects: Path) -> str:
 
 
 def _put(fresh: Path, path: Path) -> None:
-    """Move a folder to where a service that knew an earlier clone may make one at any time."""
+    """Move a folder to where a service that had an earlier clone may make one at any time."""
     with store_errors(path):
         for _ in range(PLACEMENTS - 1):
             remove(path)
@@ -222,8 +222,8 @@ async def _init(target: Path, object_format: str) -> None:
 
 
 async def _object_format(repo: Path) -> str:
-    found = await try_git("rev-parse", "--show-object-format", cwd=repo)
-    return found.stdout.decode().strip() if found.returncode == 0 else "sha1"
+    answer = await try_git("rev-parse", "--show-object-format", cwd=repo)
+    return answer.stdout.decode().strip() if answer.returncode == 0 else "sha1"
 
 
 async def _committed(target: Path, tree: str) -> str:
@@ -241,7 +241,7 @@ async def _pack(target: Path) -> None:
 
 
 async def _fetch_head(repo: Path, target: Path) -> str:
-    """Only the commit itself is taken: later commits, other branches and stashes stay behind."""
+    """Fetch the commit alone: later commits, other branches and stashes stay behind."""
     tree = (await git("rev-parse", "HEAD:./", cwd=repo)).decode().strip()
     top = (await git("rev-parse", "--show-toplevel", cwd=repo)).removesuffix(b"\n")
     await git(
@@ -261,7 +261,7 @@ async def _write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
 
 
 def _own_index(target: Path, files: Path) -> dict[str, str]:
-    """The environment in which git puts `files` into the repository `target`."""
+    """Make the environment in which git puts `files` into the repository `target`."""
     return {
         "GIT_DIR": str(target),
         "GIT_WORK_TREE": str(files),
@@ -284,7 +284,7 @@ async def _without_index(target: Path, tree: str) -> str:
 
 
 async def _contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
-    """Paths of the files of a tree, and their size in bytes."""
+    """List the paths of the files of a tree, and sum up their bytes."""
     listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
     files, size = set[str](), 0
     for entry in filter(None, listed.split(b"\0")):

@@ -79,9 +79,9 @@ async def test_a_plain_folder_says_what_it_leaves_out(folder: Path) -> None:
     found = await taken(folder)
     assert found.files == {"src/main.py"}
     assert found.repository.left_out == (
-        "2 files that may hold keys are left out (.env.production, src/id_rsa); --include PATTERN "
+        "2 files that may hold keys are omitted (.env.production, src/id_rsa); --include PATTERN "
         "takes what it matches",
-        "1 file of more than 50 MB is left out (huge.bin); --include PATTERN takes them",
+        "1 file of more than 50 MB is omitted (huge.bin); --include PATTERN takes them",
     )
     asked = await taken(folder, include=("src/id_rsa", "*.production"))
     assert asked.files == {"src/main.py", "src/id_rsa", ".env.production"}
@@ -112,7 +112,7 @@ import sys
 from pathlib import Path
 from swarm_bench.runtime.workspaces.content import walked
 found = walked(Path(sys.argv[1]), (), named=False)
-print(found.names, *found.left_out.sentences, sep="\\n")
+print(found.names, *found.omissions.sentences, sep="\\n")
 """
 
 
@@ -126,8 +126,8 @@ def test_what_cannot_be_read_is_named(folder: Path) -> None:
     )
     assert ran.stdout.splitlines() == [
         "[b'src/main.py']",
-        "1 unreadable folder is left out (closed)",
-        "1 unreadable file is left out (secret.txt)",
+        "1 unreadable folder is omitted (closed)",
+        "1 unreadable file is omitted (secret.txt)",
     ]
 
 
@@ -142,12 +142,12 @@ async def test_a_commit_says_what_it_does_not_have(folder: Path) -> None:
     found = await taken(folder)
     assert found.files == {"src/main.py", ".env", "cert.pem"}
     assert found.repository.left_out == (
-        "3 uncommitted changes are left out; --dirty takes them along",
+        "3 uncommitted changes are omitted; --dirty includes them",
     )
     dirty = await taken(folder, dirty=True)
     assert dirty.files == {"src/main.py", "new.py", "cert.pem"}
     assert dirty.repository.left_out == (
-        "2 files that may hold keys are left out (.env, new.pem); --include PATTERN takes what it "
+        "2 files that may hold keys are omitted (.env, new.pem); --include PATTERN takes what it "
         "matches",
     )
 
@@ -162,7 +162,7 @@ async def test_submodules_are_named(folder: Path) -> None:
     for dirty in (False, True):
         found = await taken(folder, dirty=dirty)
         assert found.files == {"src/main.py", ".gitmodules"}
-        assert found.repository.left_out == ("the content of 1 submodule is left out (libs/other)",)
+        assert found.repository.left_out == ("the content of 1 submodule is omitted (libs/other)",)
 
 
 def plant_filter(folder: Path, ran: Path) -> None:
@@ -183,9 +183,7 @@ async def test_looking_for_changes_runs_nothing_and_writes_nothing(folder: Path)
     found = await taken(folder)
     assert not ran.exists()
     assert (folder / ".git" / "index").read_bytes() == index
-    assert found.repository.left_out == (
-        "1 uncommitted change is left out; --dirty takes it along",
-    )
+    assert found.repository.left_out == ("1 uncommitted change is omitted; --dirty includes it",)
 
 
 def rename(folder: Path) -> None:
@@ -199,7 +197,7 @@ async def test_staged_deleted_and_new_files_count(folder: Path) -> None:
     (folder / "src" / "main.py").unlink()
     (folder / "new.py").touch()
     found = await taken(folder)
-    assert found.repository.left_out[0].startswith("4 uncommitted changes are left out")
+    assert found.repository.left_out[0].startswith("4 uncommitted changes are omitted")
 
 
 def without_index(folder: Path) -> None:
@@ -219,7 +217,7 @@ async def test_an_index_that_cannot_be_looked_at_is_no_obstacle(
     found = await taken(folder)
     assert found.files == {"src/main.py"}
     assert found.repository.left_out == (
-        "whether there are uncommitted changes is not known; --dirty takes them along",
+        "whether there are uncommitted changes is not known; --dirty includes them",
     )
 
 
@@ -236,7 +234,7 @@ async def test_a_pattern_that_matches_nothing_is_named(folder: Path, tmp_path: P
     target = tmp_path / "snapshot.git"
     snapshot = await take_snapshot(folder, target, dirty=False, include=["*.pem", "nomatch*"])
     assert "a.pem" in snapshot.files
-    assert snapshot.repository.left_out == ("--include nomatch* matches no file that was left out",)
+    assert snapshot.repository.left_out == ("--include nomatch* matches no file that was omitted",)
 
 
 async def test_all_names_are_kept_and_a_sentence_has_five(folder: Path, tmp_path: Path) -> None:

@@ -231,7 +231,10 @@ async def test_traps_in_the_private_copy_are_seen_before_git_opens_them(
 ) -> None:
     snapshot = await snapshot_of(repo, tmp_path)
     sh(change, snapshot.path)
-    with anyio.fail_after(5), pytest.raises(HarnessError, match="was changed since.*makes it anew"):
+    with (
+        anyio.fail_after(5),
+        pytest.raises(HarnessError, match="was changed since.*makes a new one"),
+    ):
         async with clone(snapshot, tmp_path / "work", keep=None):
             pass
 
