@@ -208,6 +208,16 @@ def test_the_summary_in_one_object_has_times_of_tools_called_once(tmp_path: Path
     assert read(tmp_path, [whole]).tool_seconds == {"run_shell_command": 0.27}
 
 
+def test_the_summary_in_one_object_adds_up_models_of_which_none_is_missing(tmp_path: Path) -> None:
+    whole = json.loads((SAMPLES / "loop_detected_json.json").read_text("utf-8"))
+    models = whole["stats"]["models"]
+    models["other"] = {"api": {"totalRequests": 2}, "tokens": {"prompt": 1, "candidates": 1}}
+    outcome = read(tmp_path, [whole])
+    assert (outcome.turns, outcome.usage.output) == (6, None)
+    del models["other"]["api"]
+    assert read(tmp_path, [whole]).turns is None
+
+
 def test_figures_of_more_conversations_than_are_read_are_missing(tmp_path: Path) -> None:
     chats = tmp_path / ".gemini" / "tmp" / "repo" / "chats"
     chats.mkdir(parents=True)

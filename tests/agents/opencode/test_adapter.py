@@ -186,6 +186,14 @@ def test_a_model_without_a_price_has_no_cost(tmp_path: Path) -> None:
     assert outcome("log_mcp_success", tmp_path).cost is None
 
 
+def test_a_step_without_a_cost_leaves_none_to_the_run(tmp_path: Path) -> None:
+    lines = (SAMPLES / "tools.jsonl").read_text("utf-8").replace('"cost":', '"price":', 1)
+    (stdout := tmp_path / "stdout").write_text(lines, encoding="utf-8")
+    (stderr := tmp_path / "stderr").touch()
+    exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
+    assert OpenCode().outcome(exit).cost is None
+
+
 def test_tokens_that_the_provider_did_not_give_are_missing(tmp_path: Path) -> None:
     found = outcome("log_stream_without_usage", tmp_path)
     assert found.usage.effective is None
