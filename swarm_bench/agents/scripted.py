@@ -35,7 +35,8 @@ class Scripted:
         return outcome_of(exit, output_is_counted=True)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the script is not there."""
+        """Identify the program, which is our own. Raises `UsageError` when the script does not
+        exist."""
         if model is None or not Path(model).is_file():
             raise UsageError(f"There is no script {model!r}; give its path with --model")
         return Program(name=self.name)

@@ -147,8 +147,8 @@ class Claude:
         return replace(outcome, turns_are_requests=False, requests=len(asked or ()) or None)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when Claude Code is not installed. Any model may exist: the provider
-        is asked."""
+        """Identify the installed program; any model may exist, since the provider is asked. Raises
+        `UsageError` when Claude Code is not installed."""
         return installed(self.name, program=PROGRAM, tested=TESTED, install=INSTALL)
 
 
@@ -170,25 +170,26 @@ def _options(request: AgentRequest) -> list[str]:
 
 
 def _servers(request: AgentRequest) -> Path:
-    """The servers of the mode as the program reads them: it fills in variables once more."""
-    given = read(request.mcp_config).decode()
-    if "${" not in given:
+    """Write the servers of the mode as the program reads them: it fills in variables once more."""
+    text = read(request.mcp_config).decode()
+    if "${" not in text:
         return request.mcp_config
     path = request.home / "servers.json"
-    servers = json.loads(given)["mcpServers"]
+    servers = json.loads(text)["mcpServers"]
     literals = {name: _literal(server) for name, server in servers.items()}
     path.write_text(json.dumps({"mcpServers": literals}), encoding="utf-8")
     return path
 
 
 def _literal(server: dict[str, Any]) -> dict[str, Any]:
-    """In a server with a URL it fills in variables twice, in one with a command once."""
+    """Protect the values of a server: with a URL the program fills in variables twice, with a
+    command once."""
     filled: dict[str, Any] = mapped(server, literal)
     return mapped(filled, literal) if "url" in server else filled
 
 
 def _rehearsal(address: str) -> dict[str, str]:
-    """Leads to the rehearsal server, and nowhere else: a switch to a cloud would come first."""
+    """Lead to the rehearsal server, and nowhere else: a switch to a cloud would come first."""
     clouds = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
     return {
         **dict.fromkeys(clouds, "0"),

@@ -3,13 +3,13 @@
 from swarm_bench.agents.codex.log import FILTER
 from swarm_bench.agents.codex.settings import (
     REHEARSAL_KEY,
+    as_options,
+    as_toml,
     common_settings,
-    file,
     hidden_settings,
     isolated_settings,
     provider_settings,
     server_settings,
-    words,
 )
 from swarm_bench.agents.codex.stream import activity_of, outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
@@ -69,27 +69,28 @@ class Codex:
     abilities = ABILITIES
 
     def launch(self, request: AgentRequest) -> Launch:
-        """Raises `UsageError` for a server whose variables cannot be kept off the command line."""
+        """Make the command. Raises `UsageError` for a server whose variables cannot be kept off the
+        command line."""
         rehearsed = request.rehearsal is not None
         model = REHEARSAL_MODEL if rehearsed else request.model
         options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
         options += ["--ephemeral"] if not request.inherit_settings else []
         options += ["--model", model] if model is not None else []
-        options += words(common_settings() | provider_settings(request.rehearsal))
+        options += as_options(common_settings() | provider_settings(request.rehearsal))
         env = {"RUST_LOG": FILTER}
         if request.inherit_settings:
             servers, headers = hidden_settings(
                 request.mcp_config, request.home, request.start_seconds
             )
-            options += words(servers)
+            options += as_options(servers)
             env |= headers
         else:
-            options += [*words(isolated_settings()), "--ignore-rules"]
+            options += [*as_options(isolated_settings()), "--ignore-rules"]
             home, temporary = request.home / ".codex", request.home / "tmp"
             for folder in (home, temporary):
                 folder.mkdir(mode=0o700, exist_ok=True)
             # In a file, since all of the machine can read the command line of a process.
-            settings = file(server_settings(request.mcp_config, request.start_seconds))
+            settings = as_toml(server_settings(request.mcp_config, request.start_seconds))
             (home / "config.toml").write_text(settings, encoding="utf-8")
             env |= {"HOME": str(request.home), "CODEX_HOME": str(home)}
             # Below the machine's temporary folder Codex makes no commands of its own, such as
@@ -115,7 +116,7 @@ class Codex:
         return outcome_of(exit)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the program is not there."""
+        """Identify the installed program. Raises `UsageError` when there is none."""
         return installed(
             self.name,
             program=PROGRAM,

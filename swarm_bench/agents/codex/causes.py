@@ -1,12 +1,18 @@
 """Why Codex ended: from how it was stopped, its last event, and the words of its errors."""
 
 from swarm_bench.agents.codex.log import Log
-from swarm_bench.agents.reading.endings import STOPPED, Words, by_status, by_words, ending
-from swarm_bench.agents.reading.json_lines import Found, clause_of
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    MessagePatterns,
+    by_message,
+    by_status,
+    ending,
+)
+from swarm_bench.agents.reading.json_lines import JsonObject, clause_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
-_WORDS: Words = (
+_MESSAGES: MessagePatterns = (
     (r"model's context window|context_length_exceeded", Cause.CONTEXT_OVERFLOW),
     (r"reason: max_output_tokens", Cause.ANSWER_CUT),
     (r"reason: content_filter|flagged", Cause.REFUSED),
@@ -22,9 +28,10 @@ _WORDS: Words = (
 
 
 def cause_of(
-    exit: AgentExit, end: Found | None, error: str | None, log: Log
+    exit: AgentExit, end: JsonObject | None, error: str | None, log: Log
 ) -> tuple[Cause, str | None]:
-    """The cause, and one sentence on a failure. That an answer is empty is not seen from here."""
+    """Return the cause, and a sentence on a failure. Whether an answer is empty is not decided
+    here."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _last_error(error, log)
     if end is not None and end.value.get("type") == "turn.completed":
@@ -45,8 +52,8 @@ def cause_of(
 
 
 def _failure(error: str | None, log: Log) -> Cause:
-    """Words first: one status can mean several things."""
-    return by_words(_WORDS, error) or by_status(log.status) or Cause.ERROR_RESULT
+    """Look at the message before the status, which can mean several things."""
+    return by_message(_MESSAGES, error) or by_status(log.status) or Cause.ERROR_RESULT
 
 
 def _last_error(error: str | None, log: Log) -> str | None:

@@ -1,8 +1,8 @@
 """Reads the log that Codex writes to standard error beside its events.
 
 The events have no usage before the end, no servers, no model and no times; the log has them, and
-how long the text was that the model got from a tool. Lines of other
-programs and of other versions are passed over.
+how long the text was that the model got from a tool. Lines of other programs and of other versions
+are passed over.
 """
 
 import re
@@ -33,9 +33,9 @@ _UNSTARTED = re.compile(r"required MCP servers failed to initialize: .*|Error lo
 
 
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
-"""What the model knows the shell as."""
+"""Names of the shell that the model uses."""
 SHELL = "shell"
-"""What we call it."""
+"""The name in our records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class ToolUse:
 
 @dataclass
 class Log:
-    """What was gathered from the log so far."""
+    """The state after the lines so far."""
 
     requests: list[Usage] = field(default_factory=list)
     """Of every answered request, those of sub-agents and compactions among them."""
@@ -66,21 +66,21 @@ class Log:
     unstarted: str | None = None
     """Why no session could be started."""
     last: str | None = None
-    """The last line that tells of an error."""
+    """The last line about an error."""
     events: bool = False
     tools: dict[str, ToolUse] = field(default_factory=dict)
     """By the id that the model gave the call; the events have others."""
 
     def add(self, line: str) -> None:
-        found = _EVENT.search(line)
-        if found is None:
-            self._words(line)
+        event = _EVENT.search(line)
+        if event is None:
+            self._message(line)
             return
         self.events = True
-        rest = line[found.end() :]
+        rest = line[event.end() :]
         self.model = self.model or _group(_MODEL, rest)
         self.version = self.version or _group(_VERSION, rest)
-        match found.group(1):
+        match event.group(1):
             case "codex.conversation_starts":
                 self._servers(rest)
             case "mcp.binding_catalog":
@@ -105,18 +105,18 @@ class Log:
     def _answer(self, figures: dict[str, str]) -> None:
         names = ("input_token_count", "cached_token_count", "cache_write_token_count")
         if "input_token_count" in figures:
-            given = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
-            self.requests.append(split(*given))
+            counts = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
+            self.requests.append(split(*counts))
 
     def _tool(self, rest: str) -> None:
-        if (found := _TOOL.search(rest)) is None:
+        if (use := _TOOL.search(rest)) is None:
             return
-        name, namespace, call = found.groups()
+        name, namespace, call = use.groups()
         if namespace.startswith("mcp__"):
             name = f"{namespace}__{name}"
         figures = dict(_FIGURES.findall(rest))
         milliseconds = _figure(figures.get("duration_ms"))
-        # It logs the length of what the tool gave, and says that the model got less of it.
+        # It logs the length of the tool's result, and whether the model got less of it.
         cut = "output_truncated=true" in rest
         length = None if cut else _figure(figures.get("output_length"))
         self.tools[call] = ToolUse(
@@ -128,22 +128,22 @@ class Log:
             tokens=None if length is None else tokens.of_bytes(length),
         )
 
-    def _words(self, line: str) -> None:
-        if (words := clause_of(line)) is None:
+    def _message(self, line: str) -> None:
+        if (message := clause_of(line)) is None:
             return
         if _ERROR.search(line):
-            self.last = words
-        found = _UNSTARTED.search(_TYPES.sub("", line))
-        self.unstarted = self.unstarted or (clause_of(found.group()) if found else None)
+            self.last = message
+        failure = _UNSTARTED.search(_TYPES.sub("", line))
+        self.unstarted = self.unstarted or (clause_of(failure.group()) if failure else None)
 
 
 def is_accepted_request(line: bytes) -> bool:
-    """Whether a line of the log says that the provider has begun to answer a request."""
+    """Tell whether a line of the log shows that the provider has begun to answer a request."""
     return b'event.name="codex.api_request"' in line and b"status_code=200" in line
 
 
 def read_log(path: Path) -> Log:
-    """The log in what Codex wrote to standard error."""
+    """Read the log in what Codex wrote to standard error."""
     log = Log()
     with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
@@ -152,7 +152,8 @@ def read_log(path: Path) -> Log:
 
 
 def split(input: int | None, cached: int | None, written: int | None, output: int | None) -> Usage:
-    """Usage from OpenAI's figures: their input has what the cache gave and what it took."""
+    """Make usage from OpenAI's figures: their input includes what was read from and written to the
+    cache."""
     if input is None or cached is None or written is None or cached + written > input:
         return Usage(output=output)
     return Usage(
@@ -166,5 +167,5 @@ def _figure(digits: str | None) -> int | None:
 
 
 def _group(pattern: re.Pattern[str], text: str) -> str | None:
-    found = pattern.search(text)
-    return found.group(1) if found else None
+    match = pattern.search(text)
+    return match.group(1) if match else None

@@ -19,14 +19,14 @@ RETRIES = 2
 
 OURS = "SWARM_BENCH_"
 REHEARSAL_KEY = f"{OURS}REHEARSAL_KEY"
-"""Variable with the key that the rehearsal server is given."""
+"""Variable with the key for the rehearsal server."""
 
 Settings = dict[str, object]
 
 
 def common_settings() -> Settings:
-    """The same for every mode: what would reach out, read the workspace's own instructions, or
-    differ from run to run is off."""
+    """Return what is the same for every mode: what would reach out, read the workspace's own
+    instructions, or differ from run to run is off."""
     features = dict.fromkeys(
         # Curated plugins and connectors are fetched from the network at the start. Unbounded
         # retries wait for a refused connection for ever.
@@ -45,7 +45,7 @@ def common_settings() -> Settings:
 
 
 def isolated_settings() -> Settings:
-    """No memory files and no skills, neither of the workspace nor bundled: the bundled ones are
+    """Turn off memory files and skills, those of the workspace and the bundled ones: the latter are
     named in the prompt by the path of the home, which differs from agent to agent."""
     return {
         "project_doc_max_bytes": 0,
@@ -55,8 +55,8 @@ def isolated_settings() -> Settings:
 
 
 def provider_settings(rehearsal: str | None) -> Settings:
-    """A provider of our own, since the built-in one takes no limit of retries. Without a rehearsal
-    it is the vendor's, with the log-in that Codex has."""
+    """Define a provider of our own, since the built-in one takes no limit of retries. Without a
+    rehearsal it is the vendor's, with the log-in that Codex has."""
     provider: Settings = {
         "wire_api": "responses",
         "request_max_retries": RETRIES,
@@ -73,20 +73,19 @@ def provider_settings(rehearsal: str | None) -> Settings:
 
 
 def server_settings(mcp_config: Path, seconds: float) -> Settings:
-    """Exactly the servers of the mode. Each is required: only then does Codex wait
-    for it, and for `seconds` if that is long."""
-    given = object_of(json.loads(read(mcp_config)).get("mcpServers"))
-    servers = {_name(name): _server(object_of(server), seconds) for name, server in given.items()}
+    """List exactly the servers of the mode. Each is required: only then does Codex wait for it, and
+    for `seconds` if that is long."""
+    configured = object_of(json.loads(read(mcp_config)).get("mcpServers"))
+    servers = {_name(name): _server(object_of(of), seconds) for name, of in configured.items()}
     return {"mcp_servers": servers} if servers else {}
 
 
 def hidden_settings(
     mcp_config: Path, home: Path, seconds: float
 ) -> tuple[Settings, dict[str, str]]:
-    """Like `server_settings`, for the command line, which all of the machine can read: the
-    variables of a server are in a script below `home` that starts it, and its headers in variables
-    of Codex, which are given with the settings. Raises `UsageError` for a name that no shell can
-    set."""
+    """Do the same for the command line, which all of the machine can read: the variables of a
+    server are in a script below `home` that starts it, and its headers in variables of Codex, which
+    are returned with the settings. Raises `UsageError` for a name that no shell can set."""
     servers = object_of(server_settings(mcp_config, seconds).get("mcp_servers"))
     variables: dict[str, str] = {}
     for number, (name, server) in enumerate(servers.items(), start=1):
@@ -95,10 +94,10 @@ def hidden_settings(
             script.write_text(_script(name, server, environment), encoding="utf-8")
             server |= {"command": "/bin/sh", "args": [str(script)]}
         headers = object_of(server.pop("http_headers", None))
-        known = {f"{OURS}HEADER_{number}_{place}": key for place, key in enumerate(headers)}
-        variables |= {variable: headers[key] for variable, key in known.items()}
-        if known:
-            server["env_http_headers"] = {key: variable for variable, key in known.items()}
+        named = {key: f"{OURS}HEADER_{number}_{index}" for index, key in enumerate(headers)}
+        variables |= {variable: headers[key] for key, variable in named.items()}
+        if named:
+            server["env_http_headers"] = named
     return ({"mcp_servers": servers} if servers else {}), variables
 
 
@@ -114,13 +113,13 @@ def _script(name: str, server: Json, environment: Json) -> str:
     return "\n".join([*lines, f"exec {start}", ""])
 
 
-def words(settings: Settings) -> list[str]:
-    """Settings as words of the command line."""
+def as_options(settings: Settings) -> list[str]:
+    """Return settings as options of the command line."""
     return [word for key, value in settings.items() for word in ("-c", f"{key}={_toml(value)}")]
 
 
-def file(settings: Settings) -> str:
-    """Settings as a file."""
+def as_toml(settings: Settings) -> str:
+    """Return settings as the text of a file."""
     return "".join(f"{key} = {_toml(value)}\n" for key, value in settings.items())
 
 
@@ -144,7 +143,8 @@ def _server(server: Json, seconds: float) -> Settings:
 
 
 def _name(name: str) -> str:
-    """Codex refuses a name with a space in it, and the model sees `_` in its place anyway."""
+    """Replace what Codex refuses in a name, such as a space: the model sees `_` in its place
+    anyway."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
@@ -164,5 +164,6 @@ def _toml(value: object) -> str:
 
 
 def _string(text: str) -> str:
-    """A JSON string is a TOML string, but for the one control character that JSON leaves bare."""
+    """Write a string: JSON's form is TOML's, but for the one control character that JSON does not
+    escape."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -8,11 +8,11 @@ from swarm_bench.agents.codex.causes import cause_of
 from swarm_bench.agents.codex.log import SHELL, Log, ToolUse, is_accepted_request, read_log, split
 from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
-    Found,
     Json,
+    JsonObject,
     clause_of,
     count_of,
-    in_line,
+    event_in,
     object_of,
     objects,
     text_of,
@@ -24,13 +24,13 @@ from swarm_bench.core.status import Cause
 
 _RETRYING = "Reconnecting..."
 _TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
-"""What the events call a tool, and what we do: the model knows the first by several names."""
+"""The name of a tool in the events, and in our records: the model has several for the first."""
 _NOT_DONE = ("failed", "declined")
 
 
 @dataclass
 class Transcript:
-    """What was gathered from the events so far."""
+    """The state after the events so far."""
 
     started: bool = False
     """Whether there was a conversation: without one, calls are unknown, not none."""
@@ -46,11 +46,11 @@ class Transcript:
     reconnects: int = 0
     error: str | None = None
     """The last error of the conversation, in the program's words."""
-    end: Found | None = None
+    end: JsonObject | None = None
     """`turn.completed` or `turn.failed`."""
 
-    def add(self, found: Found) -> None:
-        event = found.value
+    def add(self, printed: JsonObject) -> None:
+        event = printed.value
         match event.get("type"):
             case "thread.started":
                 self.started = True
@@ -60,12 +60,12 @@ class Transcript:
                 self._error(event.get("message"))
             case "turn.failed":
                 self._error(object_of(event.get("error")).get("message"))
-                self.end = found
+                self.end = printed
             case "turn.completed":
-                self.end = found
+                self.end = printed
 
     def _item(self, item: Json, *, done: bool) -> None:
-        self.error = None  # it goes on: a retry has helped
+        self.error = None  # it continues: a retry has helped
         if item.get("type") == "agent_message":
             self.text = text_of(item.get("text"))
             return
@@ -90,16 +90,16 @@ class Transcript:
             self.answers.answer(key, content, failed=key in self.failures)
 
     def _error(self, message: object) -> None:
-        words = clause_of(message)
-        self.reconnects += words is not None and words.startswith(_RETRYING)
-        self.error = words or self.error
+        clause = clause_of(message)
+        self.reconnects += clause is not None and clause.startswith(_RETRYING)
+        self.error = clause or self.error
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
-    """The outcome of a finished process."""
+    """Read the outcome of a finished process."""
     transcript = Transcript()
-    for found in objects(exit.stdout):
-        transcript.add(found)
+    for printed in objects(exit.stdout):
+        transcript.add(printed)
     log = read_log(exit.stderr)
     cause, detail = cause_of(exit, transcript.end, transcript.error, log)
     text = _answer(transcript, cause)
@@ -108,8 +108,8 @@ def outcome_of(exit: AgentExit) -> Outcome:
     usage = _usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
     alone = bool(log.requests) and Usage.total(log.requests) == usage
-    known = transcript.started
-    uses = _uses(transcript.calls, log) if known and log.events else None
+    started = transcript.started
+    uses = _uses(transcript.calls, log) if started and log.events else None
     return Outcome(
         cause=cause,
         detail=detail,
@@ -120,53 +120,54 @@ def outcome_of(exit: AgentExit) -> Outcome:
         turns=len(log.requests) if alone else None,
         model=clause_of(log.model),
         program_version=clause_of(log.version),
-        tool_calls=_counted(transcript.calls) if known else None,
-        tool_failures=_counted(transcript.failures) if known else None,
-        tool_unanswered=_counted(transcript.unanswered) if known else None,
+        tool_calls=_counted(transcript.calls) if started else None,
+        tool_failures=_counted(transcript.failures) if started else None,
+        tool_unanswered=_counted(transcript.unanswered) if started else None,
         tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
-        tool_answers=transcript.answers.all() if known else None,
-        permission_denials=_counted(transcript.denials) if known else None,
-        retries=transcript.reconnects + log.asked_again if known and log.events else None,
+        tool_answers=transcript.answers.all() if started else None,
+        permission_denials=_counted(transcript.denials) if started else None,
+        retries=transcript.reconnects + log.asked_again if started and log.events else None,
         servers=_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
-        **transcript.commands.known(known),
+        **transcript.commands.outcome_fields(started),
     )
 
 
 def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
-    """What the log says of the calls. Event and log have different ids of a call, so only of a tool
-    of which they have equally many is it known; which is whose makes no difference to a sum."""
+    """Match the calls with what the log has of them. Event and log have different ids of a call, so
+    a tool is matched only where they have equally many; which is whose makes no difference to a
+    sum."""
     uses: dict[str, ToolUse] = {}
     for name in set(calls.values()):
         keys = [key for key, tool in calls.items() if tool == name]
-        found = [use for use in log.tools.values() if _plain(use.tool) == _plain(name)]
-        if len(found) == len(keys):
-            uses |= dict(zip(keys, found, strict=True))
+        logged = [use for use in log.tools.values() if _plain(use.tool) == _plain(name)]
+        if len(logged) == len(keys):
+            uses |= dict(zip(keys, logged, strict=True))
     return uses
 
 
 def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
-    known = {key: use.span for key, use in uses.items() if use.span is not None}
-    return seconds_by_tool(calls, known)
+    spans = {key: use.span for key, use in uses.items() if use.span is not None}
+    return seconds_by_tool(calls, spans)
 
 
 def _tool_tokens(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, int]:
-    known = {key: use.tokens for key, use in uses.items()}
-    return tokens_by_tool(calls, {key: known.get(key) for key in calls})
+    counts = {key: uses[key].tokens if key in uses else None for key in calls}
+    return tokens_by_tool(calls, counts)
 
 
 def _plain(name: str) -> str:
-    """The log has a tool's name as the model sees it."""
+    """Write a tool's name as the log does, which has it as the model sees it."""
     return re.sub(r"\W", "_", name)
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """What an event, or a line of the log, says for the live view and the budget of turns. The
-    events do not tell when Codex asks its model, nor which calls came together; the log does."""
+    """Read an event, or a line of the log, for the live view and the budget of turns. The events do
+    not show when Codex asks its model, nor which calls came together; the log does."""
     if is_accepted_request(line):
         return Activity(doing="thinking", turns=1)
-    event = next((found.value for found in in_line(line)), {})
+    event = event_in(line)
     kind = event.get("type")
     if kind == "turn.completed":
         usage = usage_of(object_of(event.get("usage")))
@@ -183,14 +184,14 @@ def activity_of(line: bytes) -> Activity | None:
     return Activity(doing=doing)
 
 
-def usage_of(given: Json) -> Usage:
-    """Codex's `usage` object."""
+def usage_of(usage: Json) -> Usage:
+    """Read Codex's `usage` object."""
     names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-    return split(*(count_of(given.get(name)) for name in names))
+    return split(*(count_of(usage.get(name)) for name in names))
 
 
 def tool_of(item: Json) -> str | None:
-    """The name of the tool that an item is a call of; `None` when it is something else."""
+    """Return the name of the tool that an item is a call of; `None` when it is something else."""
     kind = text_of(item.get("type")) or ""
     if kind == "mcp_tool_call":
         server, tool = text_of(item.get("server")), text_of(item.get("tool"))
@@ -201,28 +202,26 @@ def tool_of(item: Json) -> str | None:
 
 
 def _was_denied(item: Json) -> bool:
-    words = text_of(object_of(item.get("error")).get("message")) or ""
-    return item.get("status") == "declined" or "requires approval" in words
+    message = text_of(object_of(item.get("error")).get("message")) or ""
+    return item.get("status") == "declined" or "requires approval" in message
 
 
 def _answer(transcript: Transcript, cause: Cause) -> str | None:
-    """The last message: before the end of its turn it may be words on the way."""
+    """Return the last message: before the end of its turn it may be only a remark on the way."""
     ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
     text = transcript.text or ""
     return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
 
 
-def _usage(end: Found | None, log: Log) -> Usage:
-    """As the end says it; of a run without an end, what its requests had used."""
-    given = object_of(end.value.get("usage")) if end else {}
-    if given:
-        return usage_of(given)
-    return Usage.total(log.requests)
+def _usage(end: JsonObject | None, log: Log) -> Usage:
+    """Return the tokens of the end; of a run without an end, those that its requests had used."""
+    usage = object_of(end.value.get("usage")) if end else {}
+    return usage_of(usage) if usage else Usage.total(log.requests)
 
 
 def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
-    """The log says how many servers have connected, and of all of them the names: with settings of
-    the user's own, not all may have."""
+    """Return the servers' statuses. The log has all their names, and how many have connected: with
+    settings of the user's own, that may be fewer."""
     if log.servers is None or not transcript.started:
         return None
     all_connected = log.catalogs >= len(log.servers)

@@ -78,7 +78,8 @@ class Gemini:
     )
 
     def launch(self, request: AgentRequest) -> Launch:
-        """Raises `UsageError` for an MCP server whose name the program cannot have."""
+        """Make the command. Raises `UsageError` for an MCP server whose name the program cannot
+        have."""
         servers = json.loads(read(request.mcp_config))["mcpServers"]
         aliases = {server_alias(name): server for name, server in servers.items()}
         user = _home(request.environment) / ".gemini" if request.inherit_settings else None
@@ -106,7 +107,7 @@ class Gemini:
         return outcome_of(exit)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the program is not on the PATH."""
+        """Identify the installed program. Raises `UsageError` when it is not on the PATH."""
         return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
@@ -146,12 +147,13 @@ def _provider(rehearsal: str | None) -> dict[str, str]:
 
 
 def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path | None) -> None:
-    """Its folder below `request.home`. With `user`, that folder's files are used in their places,
-    and its settings are ours with the user's beside them: the user's own file stays as it is."""
+    """Make its folder below `request.home`. With `user`, links lead to that folder's files, and its
+    settings are ours with the user's beside them: the user's own file stays as it is."""
     folder = request.home / ".gemini"
     folder.mkdir()
     (request.home / "tmp").mkdir(exist_ok=True)
-    settings = {"mcpServers": {name: _literal(trusted(given)) for name, given in servers.items()}}
+    literals = {name: _literal(trusted(server)) for name, server in servers.items()}
+    settings: dict[str, Any] = {"mcpServers": literals}
     if user is None:
         settings |= _bare_settings()
     else:
@@ -169,8 +171,8 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
 
 
 def _literal(server: dict[str, Any]) -> dict[str, Any]:
-    """A server whose values are taken as they stand: variables are filled in, and then once more in
-    `env` and `headers`, where a backslash before the `$` keeps it."""
+    """Protect the values of a server: variables are filled in, and then once more in `env` and
+    `headers`, where a backslash before the `$` keeps it."""
     twice = {
         key: mapped(server[key], lambda value: value.replace("$", "\\$"))
         for key in ("env", "headers")
@@ -181,7 +183,7 @@ def _literal(server: dict[str, Any]) -> dict[str, Any]:
 
 
 def _home(environment: Mapping[str, str]) -> Path:
-    """The user's, as the program finds it."""
+    """Return the user's home as the program determines it."""
     home = environment.get("HOME")
     return Path(home) if home else Path.home()
 
@@ -193,30 +195,30 @@ def _log_in(rehearsal: str | None) -> dict[str, str]:
 
 
 def _has_key(request: AgentRequest) -> bool:
-    """Whether it is to use an API key. With an address other than Google's it would look for a
-    kind of log-in of its own accord that does not exist yet."""
+    """Tell whether it is to use an API key. With an address other than Google's it would look of
+    its own accord for a kind of log-in that does not exist yet."""
     other = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
     chosen = any(request.environment.get(name) == "true" for name in other)
     return request.rehearsal is not None or ("GEMINI_API_KEY" in request.environment and not chosen)
 
 
 def _of_user(file: Path) -> dict[str, Any]:
-    """The user's settings. Raises `UsageError` when they are not plain JSON: the program allows
-    comments in them."""
+    """Read the user's settings. Raises `UsageError` when they are not plain JSON: the program
+    allows comments in them."""
     if not file.is_file():
         return {}
     try:
-        found = json.loads(read(file.resolve()))
+        settings = json.loads(read(file.resolve()))
     except ValueError as error:
         raise UsageError(
-            f"The settings of Gemini CLI in {file} are not plain JSON: {error}; take what JSON "
-            "does not have, like comments, out of them to use --inherit-settings"
+            f"The settings of Gemini CLI in {file} are not plain JSON: {error}; remove what JSON "
+            "does not allow, such as comments, to use --inherit-settings"
         ) from error
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _pinned(max_turns: int) -> dict[str, dict[str, Any]]:
-    """What is the same for everyone, also with the user's own settings."""
+    """Return what is the same for everyone, also with the user's own settings."""
     return {
         "model": {"maxSessionTurns": max_turns},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False,
@@ -227,7 +229,7 @@ def _pinned(max_turns: int) -> dict[str, dict[str, Any]]:
 
 
 def _bare_settings() -> dict[str, dict[str, Any]]:
-    """Nothing of the workspace or of the machine, and the program's own tools."""
+    """Turn off what workspace and machine bring; the program's own tools remain."""
     return {
         "general": {"checkpointing": {"enabled": False}, "sessionRetention": {"enabled": False}},
         "context": {"fileName": [NO_FILE]},

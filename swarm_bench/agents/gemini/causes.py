@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from swarm_bench.agents.reading.api_errors import api_error
-from swarm_bench.agents.reading.endings import STOPPED, Words, by_words, ending
+from swarm_bench.agents.reading.endings import STOPPED, MessagePatterns, by_message, ending
 from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
@@ -12,7 +12,7 @@ from swarm_bench.core.status import Cause
 Ending = tuple[Cause, str | None]
 
 _NO_LOGIN_CODE, _TURN_LIMIT_CODE = 41, 53
-_WORDS: Words = (
+_MESSAGES: MessagePatterns = (
     (r"max(imum)? session turns", Cause.MAX_TURNS),
     (r"truncated because it exceeded the token limit", Cause.ANSWER_CUT),
     (r"response was blocked|safety|recitation", Cause.REFUSED),
@@ -26,22 +26,23 @@ _NOISE = re.compile(r"^(\s*at |Warning: |YOLO mode|\[STARTUP\]|Ripgrep is|[\s{}\
 def cause_of(
     exit: AgentExit, result: Json, errors: Sequence[Json], *, text: str, stderr: str
 ) -> Ending:
-    """The cause, and one sentence on a failure. `result` is empty when there was none; `errors`
-    are the events with something to complain about, `text` is the answer."""
+    """Return the cause, and a sentence on a failure. `result` is empty when there was none;
+    `errors` are the events with something to complain about, `text` is the answer."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _retry_answer(stderr) if exit.stopped == "timeout" else None
     complaints = [text_of(error.get("message")) or "" for error in errors]
     match result.get("status"):
         case "success" if complaints:
-            # A loop that it found, turns that it used up: it stopped, and calls that a success.
-            return _cause_in(complaints[-1]) or Cause.ERROR_RESULT, clause_of(complaints[-1])
+            # A loop that it noticed, turns that it used up: it stopped, and calls that a success.
+            cause = by_message(_MESSAGES, complaints[-1])
+            return cause or Cause.ERROR_RESULT, clause_of(complaints[-1])
         case "success" if exit.returncode != 0:
             return Cause.EXIT_CODE, _ending(exit, stderr)
         case "success":
             return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, None)
         case "error":
-            words = text_of(object_of(result.get("error")).get("message")) or "".join(complaints)
-            return _failure(words), clause_of(words)
+            message = text_of(object_of(result.get("error")).get("message")) or "".join(complaints)
+            return _failure(message), clause_of(message)
     return _without_result(exit, stderr)
 
 
@@ -59,12 +60,8 @@ def _without_result(exit: AgentExit, stderr: str) -> Ending:
     return Cause.UNREADABLE_OUTPUT, "There is no result event in the output"
 
 
-def _failure(words: str) -> Cause:
-    return _cause_in(words) or api_error(words) or Cause.ERROR_RESULT
-
-
-def _cause_in(words: str) -> Cause | None:
-    return by_words(_WORDS, words)
+def _failure(message: str) -> Cause:
+    return by_message(_MESSAGES, message) or api_error(message) or Cause.ERROR_RESULT
 
 
 def _retry_answer(stderr: str) -> str | None:
@@ -73,7 +70,7 @@ def _retry_answer(stderr: str) -> str | None:
 
 
 def _ending(exit: AgentExit, stderr: str) -> str:
-    """Exit code, and the last line of standard error that says something."""
+    """Return the exit code, and the last line of standard error that is no noise."""
     lines = [line for line in stderr.split("\n") if not _NOISE.match(line)]
     messages = [line for line in lines if '"message":' in line] or lines
     return ending(exit.returncode, next(reversed(messages), None))

@@ -1,4 +1,4 @@
-"""What Gemini CLI leaves in its home and does not print: the tokens of each request and of each
+"""What Gemini CLI writes into its home and does not print: the tokens of each request and of each
 tool's answer, and which MCP servers it lost. Nothing here trusts what lies there, and nothing of it
 is text that is kept."""
 
@@ -22,8 +22,8 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
-    """What was found; `None` where it was not."""
+class HomeFigures:
+    """What the home shows; `None` where it does not."""
 
     turn_usage: tuple[Usage, ...] | None = None
     answers: dict[str, int | None] | None = None
@@ -31,12 +31,12 @@ class Left:
     servers: dict[str, str] | None = None
 
 
-def left_in(home: Path | None, servers: Collection[str]) -> Left:
-    """What a run left in `request.home` that was given `servers`."""
+def figures_in(home: Path | None, servers: Collection[str]) -> HomeFigures:
+    """Read what a run with `servers` wrote into its home."""
     if home is None:
-        return Left()
+        return HomeFigures()
     chats = chats_in(home, CHATS)
-    return Left(
+    return HomeFigures(
         turn_usage=None if chats is None else _turn_usage(chats),
         answers=None if chats is None else _answers(chats),
         servers=_servers(home, servers),
@@ -44,15 +44,16 @@ def left_in(home: Path | None, servers: Collection[str]) -> Left:
 
 
 def usage_of(prompt: int | None, cached: int | None, output: int | None) -> Usage:
-    """`prompt` includes `cached`. Nobody is billed for writing to the implicit cache of the Gemini
-    API, so 0 is a true figure for that wherever the prompt is known."""
+    """Split off what was cached, which `prompt` includes. Nobody is billed for writing to the
+    implicit cache of the Gemini API, so 0 is a true figure for that wherever the prompt has one."""
     if prompt is None or cached is None or cached > prompt:
         return Usage(output=output)
     return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)
 
 
 def _turn_usage(chats: Iterable[Json]) -> tuple[Usage, ...]:
-    """Per request. An answer is written again when its tools have run; the last one counts."""
+    """Read the tokens per request. An answer is written again when its tools have run; the last one
+    counts."""
     answers: dict[str, Json] = {}
     for entry in chats:
         key = text_of(entry.get("id"))
@@ -71,18 +72,18 @@ def _answers(chats: Iterable[Json]) -> dict[str, int | None]:
 
 
 def _usage(tokens: Json) -> Usage:
-    given = {name: count_of(tokens.get(name)) for name in ("input", "cached", "output", "thoughts")}
-    output = None
-    if given["output"] is not None:
-        output = given["output"] + (given["thoughts"] or 0)
-    return usage_of(given["input"], given["cached"], output)
+    output = count_of(tokens.get("output"))
+    if output is not None:
+        output += count_of(tokens.get("thoughts")) or 0
+    return usage_of(count_of(tokens.get("input")), count_of(tokens.get("cached")), output)
 
 
-def _servers(home: Path, given: Collection[str]) -> dict[str, str] | None:
-    """It waits for all of them before its first request: one that it did not lose is there."""
+def _servers(home: Path, servers: Collection[str]) -> dict[str, str] | None:
+    """Return the servers' statuses. It waits for all of them before its first request: one that it
+    did not lose is there."""
     log = read_inside(home, DEBUG_LOG, MAX_LOG_BYTES)
     if log is None:
         return None
     lost = {server_name(alias.decode("utf-8", "replace")) for alias in _LOST.findall(log)}
-    names = map(plain_name, given)
+    names = map(plain_name, servers)
     return {name: "failed" if name in lost else "connected" for name in names}

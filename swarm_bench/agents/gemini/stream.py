@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from swarm_bench.agents.gemini.causes import cause_of
-from swarm_bench.agents.gemini.home import Left, left_in, usage_of
+from swarm_bench.agents.gemini.home import HomeFigures, figures_in, usage_of
 from swarm_bench.agents.gemini.names import treatment_name
 from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.endings import tail
 from swarm_bench.agents.reading.json_lines import (
-    Found,
     Json,
+    JsonObject,
     amount_of,
     clause_of,
     count_of,
-    in_line,
+    event_in,
     list_of,
     object_of,
     objects,
@@ -47,11 +47,11 @@ _SHOWN_ARGUMENTS = (
 
 @dataclass
 class _Transcript:
-    """What was gathered from the events so far."""
+    """The state after the events so far."""
 
     init: Json | None = None
-    result: Found | None = None
-    whole: Found | None = None
+    result: JsonObject | None = None
+    whole: JsonObject | None = None
     """The one object that `--output-format json` prints."""
     errors: list[Json] = field(default_factory=list)
     calls: dict[str, str] = field(default_factory=dict)
@@ -71,8 +71,8 @@ class _Transcript:
     _open: dict[str, datetime | None] = field(default_factory=dict)
     """When the calls were made whose results are to come, or are coming."""
 
-    def add(self, found: Found) -> None:
-        event = found.value
+    def add(self, printed: JsonObject) -> None:
+        event = printed.value
         match event.get("type"):
             case "init":
                 self.init = self.init or event
@@ -91,12 +91,12 @@ class _Transcript:
             case "error":
                 self.errors.append(event)
             case "result":
-                self.result = found
+                self.result = printed
             case None if "session_id" in event and "response" in event:
-                self.whole = found
+                self.whole = printed
 
     def _speak(self) -> None:
-        """Text and calls between two results of tools are one request's."""
+        """Count a request: text and calls between two results of tools belong to the same."""
         if not self._speaking:
             self.turns += 1
             self._open.clear()
@@ -118,10 +118,10 @@ class _Transcript:
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
-    """The outcome of a finished process."""
+    """Read the outcome of a finished process."""
     transcript = _Transcript()
-    for found in objects(exit.stdout):
-        transcript.add(found)
+    for printed in objects(exit.stdout):
+        transcript.add(printed)
     stderr = tail(exit.stderr, _STDERR_BYTES).strip()
     if transcript.result is None and transcript.whole is not None:
         return _outcome_of_whole(exit, transcript.whole, stderr)
@@ -131,14 +131,14 @@ def outcome_of(exit: AgentExit) -> Outcome:
     succeeded = result.get("status") == "success"
     cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
     begun = transcript.init is not None
-    left = left_in(exit.home, exit.servers) if begun else Left()
+    home = figures_in(exit.home, exit.servers) if begun else HomeFigures()
     return Outcome(
         cause=cause,
         detail=detail,
         text=_answer(text, cause, finished=succeeded and not transcript.errors),
-        usage=_usage_of_stream(stats) if stats else Usage.total(left.turn_usage or ()),
+        usage=_usage_of_stream(stats) if stats else Usage.total(home.turn_usage or ()),
         all_in=_usage_of_stream(stats),
-        turn_usage=left.turn_usage,
+        turn_usage=home.turn_usage,
         turns=transcript.turns or None if begun else None,
         duration_ms=_duration(stats),
         model=_model(transcript.init),
@@ -146,12 +146,12 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
         tool_unanswered=_unanswered(transcript) if begun else None,
         tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if begun else None,
-        tool_result_tokens=_result_tokens(transcript, left),
+        tool_result_tokens=_result_tokens(transcript, home),
         tool_answers=transcript.answers.all() if begun else None,
         retries=len(_RETRY.findall(stderr)) if begun else None,
-        servers=left.servers,
+        servers=home.servers,
         payload=transcript.result.raw if transcript.result else None,
-        **transcript.commands.known(begun),
+        **transcript.commands.outcome_fields(begun),
     )
 
 
@@ -160,17 +160,17 @@ def _unanswered(transcript: _Transcript) -> dict[str, int]:
     return dict(Counter(names))
 
 
-def _result_tokens(transcript: _Transcript, left: Left) -> dict[str, int] | None:
-    """The results that are printed are what a person would be shown; the model's are left."""
-    if left.answers is None:
+def _result_tokens(transcript: _Transcript, home: HomeFigures) -> dict[str, int] | None:
+    """Count the results in the home, which the model got; those printed are for a person."""
+    if home.answers is None:
         return None
-    counts = {key: left.answers.get(key) for key in transcript.answered}
+    counts = {key: home.answers.get(key) for key in transcript.answered}
     return tokens_by_tool(transcript.calls, counts)
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """What an event says for the live view."""
-    event = next((found.value for found in in_line(line)), {})
+    """Read an event for the live view."""
+    event = event_in(line)
     match event.get("type"):
         case "message" if event.get("role") == "assistant":
             return Activity(doing="writing")
@@ -181,25 +181,26 @@ def activity_of(line: bytes) -> Activity | None:
 
 def _doing(event: Json) -> str:
     name = treatment_name(text_of(event.get("tool_name")) or "a tool")
-    given = object_of(event.get("parameters"))
-    shown = next((given[key] for key in _SHOWN_ARGUMENTS if given.get(key)), "")
+    arguments = object_of(event.get("parameters"))
+    shown = next((arguments[key] for key in _SHOWN_ARGUMENTS if arguments.get(key)), "")
     return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
 
 
-def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
-    """Of `--output-format json`, which a user can ask for with `--agent-arg`."""
-    said = whole.value
-    text = text_of(said.get("response")) or ""
-    result = {"status": "error" if said.get("error") else "success", "error": said.get("error")}
-    warnings = [{"message": words} for words in list_of(said.get("warnings"))]
+def _outcome_of_whole(exit: AgentExit, whole: JsonObject, stderr: str) -> Outcome:
+    """Read the outcome of `--output-format json`, which a user can choose with `--agent-arg`."""
+    document = whole.value
+    text = text_of(document.get("response")) or ""
+    error = document.get("error")
+    result = {"status": "error" if error else "success", "error": error}
+    warnings = [{"message": message} for message in list_of(document.get("warnings"))]
     cause, detail = cause_of(exit, result, warnings, text=text, stderr=stderr)
-    stats = object_of(said.get("stats"))
+    stats = object_of(document.get("stats"))
     models = [object_of(model) for model in object_of(stats.get("models")).values()]
     tools = object_of(object_of(stats.get("tools")).get("byName"))
     return Outcome(
         cause=cause,
         detail=detail,
-        text=_answer(text, cause, finished=not said.get("error") and not warnings),
+        text=_answer(text, cause, finished=not error and not warnings),
         usage=_usage_of_models(models),
         all_in=_usage_of_models(models),
         turns=total(count_of(object_of(model.get("api")).get("totalRequests")) for model in models),
@@ -212,7 +213,7 @@ def _outcome_of_whole(exit: AgentExit, whole: Found, stderr: str) -> Outcome:
 
 
 def _answer(text: str, cause: Cause, *, finished: bool) -> str | None:
-    """Where it complained about something, it stopped, and what it had said is no answer."""
+    """Return the answer: where it complained about something, it stopped, and its text is none."""
     return text if text.strip() and (finished or cause is Cause.ANSWER_CUT) else None
 
 
@@ -220,7 +221,7 @@ def _usage_of_stream(stats: Json) -> Usage:
     whole, prompt = count_of(stats.get("total_tokens")), count_of(stats.get("input_tokens"))
     candidates, cached = count_of(stats.get("output_tokens")), count_of(stats.get("cached"))
     # It gives thoughts no figure of their own: they are what the total holds beyond the prompt
-    # and the candidates. A provider that leaves the total out leaves the thoughts unknown.
+    # and the candidates. Without a total the thoughts are unknown.
     output = None
     if whole is not None and prompt is not None and whole >= prompt + (candidates or 0):
         output = whole - prompt
@@ -237,33 +238,33 @@ def _usage_of_models(models: list[Json]) -> Usage:
 
 
 def _usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
-    """Zeros throughout are what it prints when no request was answered, and no figures."""
+    """Drop zeros throughout: they are printed when no request was answered, and are no figures."""
     return usage_of(prompt, cached, output) if prompt or output else Usage()
 
 
 def _duration(stats: Json) -> float | None:
-    """On an error it prints 0, which is no measure."""
+    """Return the duration: on an error it prints 0, which is no measure."""
     return float(count_of(stats.get("duration_ms")) or 0) or None
 
 
 def _model(init: Json | None) -> str | None:
-    """As it was asked for; `auto` and the like are no name of a model."""
+    """Return the model that was asked for; `auto` and the like are no name of a model."""
     asked = clause_of((init or {}).get("model"))
     return None if asked is None or asked.startswith("auto") else asked
 
 
 def _seconds(tools: Json) -> dict[str, float] | None:
-    """By tool, of those that were called once: it sums up calls that were made together. `None`
-    when there are tools and none has a time."""
+    """Return the seconds by tool, of those that were called once: it sums up calls that were made
+    together. `None` when there are tools and none has a time."""
     called = {name: object_of(tool) for name, tool in tools.items()}
     called = {name: tool for name, tool in called.items() if count_of(tool.get("count"))}
-    known = {
+    seconds = {
         treatment_name(text_of(name) or "unknown"): milliseconds / 1000
         for name, tool in called.items()
         if count_of(tool.get("count")) == 1
         and (milliseconds := amount_of(tool.get("durationMs"))) is not None
     }
-    return known if known or not called else None
+    return seconds if seconds or not called else None
 
 
 def _by_name(tools: Json, key: str) -> dict[str, int]:

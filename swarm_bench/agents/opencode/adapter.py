@@ -97,7 +97,7 @@ class OpenCode:
         return outcome_of(exit)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the program is not there."""
+        """Identify the installed program. Raises `UsageError` when there is none."""
         return installed(
             self.name,
             program=PROGRAM,

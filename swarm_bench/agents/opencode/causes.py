@@ -1,7 +1,13 @@
 """Why OpenCode ended: from how it was stopped, its errors, and the reason of its last step."""
 
 from swarm_bench.agents.opencode.log import Log
-from swarm_bench.agents.reading.endings import STOPPED, Words, by_status, by_words, ending
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    MessagePatterns,
+    by_message,
+    by_status,
+    ending,
+)
 from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, object_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
@@ -13,7 +19,7 @@ _NAMES = {
     "ContentFilterError": Cause.REFUSED,
     "ProviderModelNotFoundError": Cause.UNKNOWN_MODEL,
 }
-_WORDS: Words = (
+_MESSAGES: MessagePatterns = (
     (r"model not found|model.* (does not exist|is not supported)", Cause.UNKNOWN_MODEL),
     (r"content.?filter|refus(ed|al) by|blocked by", Cause.REFUSED),
     (r"api key|unauthori[sz]ed|authentication", Cause.NOT_AUTHORIZED),
@@ -31,15 +37,14 @@ BROKEN = ("unknown", "other", "error")
 def cause_of(
     exit: AgentExit, error: Json | None, reason: str | None, log: Log
 ) -> tuple[Cause, str | None]:
-    """The cause, and one sentence on a failure. `error` is the last error event's, if it was not
-    followed by anything, `reason` that of the last step. That an answer is empty is not seen from
-    here."""
+    """Return the cause, and a sentence on a failure. `error` is the last error event's, if nothing
+    followed it, `reason` that of the last step. Whether an answer is empty is not decided here."""
     if exit.stopped is not None:
-        return STOPPED[exit.stopped], _words(error) or log.error
+        return STOPPED[exit.stopped], _message(error) or log.error
     if error is not None and error.get("name") == "UnknownError" and log.error:
-        return _by_words(log.error), log.error
+        return _by_message(log.error), log.error
     if error is not None:
-        return _failure(error), _words(error)
+        return _failure(error), _message(error)
     if exit.returncode != 0 or reason is None:
         return _without_end(exit, log)
     if reason in BROKEN:
@@ -52,26 +57,26 @@ def _failure(error: Json) -> Cause:
     if name in _NAMES:
         return _NAMES[name]
     status = by_status(count_of(data.get("statusCode")))
-    return status or _by_words(f"{name} {data.get('message')}")
+    return status or _by_message(f"{name} {data.get('message')}")
 
 
-def _by_words(words: str) -> Cause:
-    return by_words(_WORDS, words) or Cause.ERROR_RESULT
+def _by_message(message: str) -> Cause:
+    return by_message(_MESSAGES, message) or Cause.ERROR_RESULT
 
 
-def _words(error: Json | None) -> str | None:
+def _message(error: Json | None) -> str | None:
     if error is None:
         return None
     data = object_of(error.get("data"))
-    words = clause_of(data.get("message")) or clause_of(error.get("name"))
+    message = clause_of(data.get("message")) or clause_of(error.get("name"))
     status = count_of(data.get("statusCode"))
-    return words if status is None else f"{words or 'Error'} (HTTP status {status})"
+    return message if status is None else f"{message or 'Error'} (HTTP status {status})"
 
 
 def _without_end(exit: AgentExit, log: Log) -> tuple[Cause, str | None]:
-    words = ending(exit.returncode, log.last)
+    detail = ending(exit.returncode, log.last)
     if exit.stdout.stat().st_size == 0:
-        return Cause.NO_OUTPUT, words
+        return Cause.NO_OUTPUT, detail
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, words
+        return Cause.EXIT_CODE, detail
     return Cause.UNREADABLE_OUTPUT, "There is no end of a step in the output"

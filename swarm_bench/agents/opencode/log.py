@@ -18,9 +18,9 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass
 class Log:
-    """What was gathered from the log so far."""
+    """The state after the lines so far."""
 
-    known: bool = False
+    exists: bool = False
     """Whether there is a log at all."""
     failed_requests: int = 0
     compactions: int = 0
@@ -30,18 +30,18 @@ class Log:
     model: str | None = None
     version: str | None = None
     error: str | None = None
-    """What was said of the last failed request, or of a failure that its event does not tell."""
+    """The message of the last failed request, or of a failure whose event has none."""
     last: str | None = None
     """The last line of those that are no log."""
 
     def add(self, line: str) -> None:
-        found = _LOGGED.match(line)
-        if found is None:
+        entry = _LOGGED.match(line)
+        if entry is None:
             self.last = clause_of(_COLOURS.sub("", line)) or self.last
             return
-        self.known = True
-        rest = found.group(3)
-        match found.group(1) or found.group(2):
+        self.exists = True
+        rest = entry.group(3)
+        match entry.group(1) or entry.group(2):
             case "stream":
                 self._request(rest)
             case "stream error":
@@ -63,7 +63,7 @@ class Log:
 
 
 def read_log(path: Path) -> Log:
-    """The log in what OpenCode wrote to standard error."""
+    """Read the log in what OpenCode wrote to standard error."""
     log = Log()
     with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
@@ -72,5 +72,5 @@ def read_log(path: Path) -> Log:
 
 
 def _value(name: str, text: str) -> str | None:
-    found = re.search(_VALUE.format(re.escape(name)), text)
-    return None if found is None else (found.group(1) or found.group(2) or "")
+    match = re.search(_VALUE.format(re.escape(name)), text)
+    return None if match is None else (match.group(1) or match.group(2) or "")

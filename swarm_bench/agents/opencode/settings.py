@@ -24,12 +24,12 @@ _ISOLATED = (
 
 
 def switches(*, isolated: bool) -> dict[str, str]:
-    """Variables that turn off what reaches out, and what user and workspace bring."""
+    """Return variables that turn off what reaches out, and what user and workspace bring."""
     return dict.fromkeys((*_ALWAYS, *(_ISOLATED if isolated else ())), "1")
 
 
 def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> str:
-    """The settings as JSON: exactly the servers of the mode."""
+    """Return the settings as JSON, with exactly the servers of the mode."""
     servers = {
         key_of(name): _server(server, seconds) for name, server in _servers(mcp_config).items()
     }
@@ -50,13 +50,13 @@ def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> st
 
 
 def key_of(name: str) -> str:
-    """OpenCode puts the key, `_` and the tool's name together: so the model sees
-    `mcp__<server>__<tool>`, and the output says which server was called."""
+    """Return a server's key. OpenCode puts the key, `_` and the tool's name together: so the model
+    sees `mcp__<server>__<tool>`, and the output shows which server was called."""
     return f"mcp__{plain(name)}_"
 
 
 def prepare_home(home: Path, config: str) -> dict[str, str]:
-    """Makes the home, and gives the variables that lead there."""
+    """Make the home, and return the variables that lead there."""
     own = {
         "XDG_CONFIG_HOME": home / ".config",
         "XDG_DATA_HOME": home / ".local" / "share",
@@ -105,5 +105,5 @@ def _provider(rehearsal: str) -> Json:
 
 
 def plain(name: str) -> str:
-    """A server's name without what the name of a tool cannot have."""
+    """Replace in a server's name what the name of a tool cannot have."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)

@@ -9,12 +9,12 @@ from swarm_bench.agents.opencode.log import Log, read_log
 from swarm_bench.agents.opencode.settings import key_of, plain
 from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
-    Found,
     Json,
+    JsonObject,
     amount_of,
     clause_of,
     count_of,
-    in_line,
+    event_in,
     object_of,
     objects,
     text_of,
@@ -30,8 +30,8 @@ _SHOWN = ("filePath", "pattern", "query", "command", "description")
 
 @dataclass
 class Transcript:
-    """What was gathered from the events so far. A call is printed with its result, so that none is
-    seen that was never answered."""
+    """The state after the events so far. A call is printed with its result, so that none appears
+    that was never answered."""
 
     started: bool = False
     steps: list[Usage] = field(default_factory=list)
@@ -42,17 +42,17 @@ class Transcript:
     """Of the last step, unless it called tools."""
     calls: list[str] = field(default_factory=list)
     spans: dict[str, Span] = field(default_factory=dict)
-    """By the place of the call among the calls."""
+    """By the index of the call among the calls."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
     failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
-    end: Found | None = None
+    end: JsonObject | None = None
 
-    def add(self, found: Found) -> None:
-        event = found.value
+    def add(self, printed: JsonObject) -> None:
+        event = printed.value
         part = object_of(event.get("part"))
         match event.get("type"):
             case "step_start":
@@ -66,9 +66,9 @@ class Transcript:
                 self.steps.append(usage_of(part))
                 self.costs.append(amount_of(part.get("cost")))
                 self.reason = text_of(part.get("reason")) or BROKEN[0]
-                self.end = found
+                self.end = printed
             case "error":
-                self.error, self.end = object_of(event.get("error")), found
+                self.error, self.end = object_of(event.get("error")), printed
 
     def _tool(self, part: Json) -> None:
         self.started = True
@@ -95,19 +95,19 @@ class Transcript:
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
-    """The outcome of a finished process."""
+    """Read the outcome of a finished process."""
     transcript = Transcript()
-    for found in objects(exit.stdout):
-        transcript.add(found)
+    for printed in objects(exit.stdout):
+        transcript.add(printed)
     log = read_log(exit.stderr)
     cause, detail = cause_of(exit, transcript.error, transcript.reason, log)
     text = _answer(transcript, cause)
     if cause is Cause.FINISHED and text is None:
         cause, detail = Cause.EMPTY_ANSWER, None
     usage = Usage.total(transcript.steps)
-    known = transcript.started
-    calls = {str(place): name for place, name in enumerate(transcript.calls)}
-    alone = log.known and log.subagents == log.compactions == 0
+    started = transcript.started
+    calls = {str(index): name for index, name in enumerate(transcript.calls)}
+    alone = log.exists and log.subagents == log.compactions == 0
     last_failed = transcript.error is not None
     return Outcome(
         cause=cause,
@@ -115,29 +115,29 @@ def outcome_of(exit: AgentExit) -> Outcome:
         text=text,
         usage=usage,
         all_in=usage if alone else Usage(),
-        turn_usage=tuple(transcript.steps) if known else None,
-        turns=len(transcript.steps) if known else None,
+        turn_usage=tuple(transcript.steps) if started else None,
+        turns=len(transcript.steps) if started else None,
         cost=total(transcript.costs) or None,  # 0 stands for a model without a price
         model=log.model,
         program_version=log.version,
-        tool_calls=dict(Counter(transcript.calls)) if known else None,
-        tool_failures=dict(Counter(transcript.failures)) if known else None,
-        tool_seconds=seconds_by_tool(calls, transcript.spans) if known else None,
-        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
-        tool_answers=transcript.answers.all() if known else None,
-        permission_denials=dict(Counter(transcript.denials)) if known else None,
-        retries=max(0, log.failed_requests - last_failed) if log.known else None,
-        compactions=log.compactions if log.known else None,
-        subagents=log.subagents if log.known else None,
+        tool_calls=dict(Counter(transcript.calls)) if started else None,
+        tool_failures=dict(Counter(transcript.failures)) if started else None,
+        tool_seconds=seconds_by_tool(calls, transcript.spans) if started else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if started else None,
+        tool_answers=transcript.answers.all() if started else None,
+        permission_denials=dict(Counter(transcript.denials)) if started else None,
+        retries=max(0, log.failed_requests - last_failed) if log.exists else None,
+        compactions=log.compactions if log.exists else None,
+        subagents=log.subagents if log.exists else None,
         servers=_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
-        **transcript.commands.known(known),
+        **transcript.commands.outcome_fields(started),
     )
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """What an event says for the live view, and which steps called tools."""
-    event = next((found.value for found in in_line(line)), {})
+    """Read an event for the live view, and which steps called tools."""
+    event = event_in(line)
     part = object_of(event.get("part"))
     match event.get("type"):
         case "tool_use":
@@ -156,7 +156,8 @@ def activity_of(line: bytes) -> Activity | None:
 
 
 def usage_of(part: Json) -> Usage:
-    """The tokens of a step. All are 0 when the provider gave none, and there is no total then."""
+    """Read the tokens of a step. All are 0 when the provider sent none, and there is no total
+    then."""
     tokens = object_of(part.get("tokens"))
     if not count_of(tokens.get("total")):
         return Usage()
@@ -171,22 +172,24 @@ def usage_of(part: Json) -> Usage:
 
 
 def _doing(part: Json) -> str:
-    given = object_of(object_of(part.get("state")).get("input"))
-    shown = next((words for name in _SHOWN if (words := text_of(given.get(name)))), "")
+    arguments = object_of(object_of(part.get("state")).get("input"))
+    shown = next((text for name in _SHOWN if (text := text_of(arguments.get(name)))), "")
     name = text_of(part.get("tool")) or "a tool"
     return clause_of(f"{name} {shown}", 120) or "working"
 
 
 def _answer(transcript: Transcript, cause: Cause) -> str | None:
-    """The texts of a last step that came to its end: before that they may be words on the way."""
+    """Join the texts of a last step that came to its end: before that they may be remarks on the
+    way."""
     text = "\n\n".join(transcript.texts)
     ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
     return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
 
 
 def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:
-    """OpenCode asks its model when every server has connected or failed; it names the failed."""
-    if not (transcript.started and log.known):
+    """Return the servers' statuses. OpenCode asks its model when every server has connected or
+    failed; it names the failed."""
+    if not (transcript.started and log.exists):
         return None
-    given = {plain(name): log.unavailable.get(key_of(name)) for name in names}
-    return {name: status or "connected" for name, status in given.items()}
+    failed = {plain(name): log.unavailable.get(key_of(name)) for name in names}
+    return {name: status or "connected" for name, status in failed.items()}

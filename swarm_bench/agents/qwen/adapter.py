@@ -70,8 +70,8 @@ class Qwen:
             "home is then the user's.",
             "An answer that was cut at the model's output limit looks like a whole one, and a "
             "refusal like an empty answer.",
-            "When the stream of an answer breaks it asks the model to go on, and joins the parts; "
-            "a rehearsal does not go on, so the answer ends in the middle.",
+            "When the stream of an answer breaks it asks the model to continue, and joins the "
+            "parts; a rehearsal does not continue, so the answer ends in the middle.",
             "An `@name` in the prompt that is a file of the workspace is replaced by its content.",
         ),
     )
@@ -107,7 +107,7 @@ class Qwen:
         return outcome_of(exit)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the program is not on the PATH."""
+        """Identify the installed program. Raises `UsageError` when it is not on the PATH."""
         return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
@@ -136,8 +136,8 @@ def _provider(request: AgentRequest) -> dict[str, str]:
     if request.rehearsal is not None:
         return _rehearsal(request.rehearsal)
     # Left unset, it would be what a `.env` file of the workspace says.
-    given = request.environment.get("OPENAI_BASE_URL")
-    return {} if given else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
+    is_set = request.environment.get("OPENAI_BASE_URL")
+    return {} if is_set else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
 
 
 def _rehearsal(address: str) -> dict[str, str]:
@@ -145,27 +145,27 @@ def _rehearsal(address: str) -> dict[str, str]:
 
 
 def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
-    """The servers, and settings that come before the user's and the workspace's."""
+    """Write the servers, and settings that come before the user's and the workspace's."""
     (request.home / "tmp").mkdir(exist_ok=True)
-    given = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
+    configured = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
     settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
     if request.rehearsal is not None:
         settings |= _rehearsal_settings(request.rehearsal)
-    for name, content in (("servers.json", given), ("settings.json", settings)):
+    for name, content in (("servers.json", configured), ("settings.json", settings)):
         (request.home / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 def _rehearsal_settings(address: str) -> dict[str, Any]:
-    """Leads to the rehearsal server, and nowhere else: a provider, a log-in or variables in the
+    """Lead to the rehearsal server, and nowhere else: a provider, a log-in or variables in the
     user's own settings would come before the environment and the command line."""
-    given = _rehearsal(address)
-    url, key = given["OPENAI_BASE_URL"], given["OPENAI_API_KEY"]
+    environment = _rehearsal(address)
+    url, key = environment["OPENAI_BASE_URL"], environment["OPENAI_API_KEY"]
     model = {"id": REHEARSAL_MODEL, "baseUrl": url, "envKey": "OPENAI_API_KEY"}
     openai = "openai"
     log_in = {"selectedType": openai, "enforcedType": openai, "apiKey": key, "baseUrl": url}
     return {
         "modelProviders": {openai: [model]},
-        "env": given,
+        "env": environment,
         "security": {"auth": log_in},
         "fastModel": REHEARSAL_MODEL,
         "proxy": "",
@@ -173,7 +173,7 @@ def _rehearsal_settings(address: str) -> dict[str, Any]:
 
 
 def _pinned() -> dict[str, Any]:
-    """What is the same for everyone, also with the user's own settings."""
+    """Return what is the same for everyone, also with the user's own settings."""
     return {
         "general": {"enableAutoUpdate": False, "preventSystemSleep": False},
         "privacy": {"usageStatisticsEnabled": False},
@@ -188,7 +188,7 @@ def _pinned() -> dict[str, Any]:
 
 
 def _bare_settings() -> dict[str, Any]:
-    """Nothing of the workspace; safe mode says most of it again."""
+    """Turn off what the workspace brings; safe mode does most of it again."""
     return {
         "disableAllHooks": True,
         "skills": {"disabledLevels": ["project", "user", "extension"]},

@@ -37,56 +37,56 @@ times, and of a tool's result what a person would be shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Left:
-    """What the conversations say of tools, by call id."""
+class _ChatFigures:
+    """What the conversations show of tools, by call id."""
 
     spans: dict[str, Span] = field(default_factory=dict)
     tokens: dict[str, int | None] = field(default_factory=dict)
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
-    """The outcome of a finished process."""
+    """Read the outcome of a finished process."""
     transcript = Transcript()
-    for found in objects(exit.stdout):
-        transcript.add(found)
+    for printed in objects(exit.stdout):
+        transcript.add(printed)
     result = transcript.last.value if transcript.last else {}
     init = transcript.init or {}
-    known = transcript.known
+    shown = transcript.has_events
     requests = _answered(transcript)
     usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
     cause, detail = cause_of(exit, transcript)
-    left = _left_in(exit.home) if known else None
+    chats = _figures_in(exit.home) if shown else None
     return Outcome(
         cause=cause,
         detail=detail,
         text=answer_of(result),
         usage=usage,
         all_in=usage if result else Usage(),
-        turn_usage=requests if known else None,
-        turns=_turns(result, cause, requests) if known else None,
+        turn_usage=requests if shown else None,
+        turns=_turns(result, cause, requests) if shown else None,
         duration_ms=amount_of(result.get("duration_ms")),
         api_ms=amount_of(result.get("duration_api_ms")) or None,
         model=clause_of(init.get("model")) or transcript.model,
         program_version=clause_of(init.get("qwen_code_version")),
-        tool_calls=dict(Counter(transcript.calls.values())) if known else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if known else None,
-        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
-        tool_seconds=None if left is None else seconds_by_tool(transcript.calls, left.spans),
-        tool_result_tokens=_result_tokens(transcript, left),
-        tool_answers=transcript.answers.all() if known else None,
+        tool_calls=dict(Counter(transcript.calls.values())) if shown else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if shown else None,
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if shown else None,
+        tool_seconds=None if chats is None else seconds_by_tool(transcript.calls, chats.spans),
+        tool_result_tokens=_result_tokens(transcript, chats),
+        tool_answers=transcript.answers.all() if shown else None,
         permission_denials=_denials(result) if result else None,
-        subagents=_subagents(transcript) if known else None,
+        subagents=_subagents(transcript) if shown else None,
         servers=servers_of(init),
         tools_offered=tools_of(init),
         payload=transcript.last.raw if transcript.last else None,
-        **transcript.commands.known(known),
+        **transcript.commands.outcome_fields(shown),
     )
 
 
-def usage_of(given: Usage) -> Usage:
-    """Its `input_tokens` include what was read from a cache, and what was written to one, of which
-    it has no figure."""
-    prompt, cached, output = given.input, given.cache_read, given.output
+def usage_of(usage: Usage) -> Usage:
+    """Split off what was cached: `input_tokens` include what was read from a cache, and what was
+    written to one, of which there is no figure."""
+    prompt, cached, output = usage.input, usage.cache_read, usage.output
     if not prompt and not output:
         return Usage()  # what it prints when no request was answered
     if prompt is None or cached is None or cached > prompt:
@@ -95,40 +95,42 @@ def usage_of(given: Usage) -> Usage:
 
 
 def _answered(transcript: Transcript) -> tuple[Usage, ...]:
-    """Per request. A text before a call is an event of its own, with zeros for figures."""
-    given = (usage_of(usage) for usage in transcript.requests.values())
-    return tuple(usage for usage in given if usage != Usage())
+    """Return the tokens per request. A text before a call is an event of its own, with zeros for
+    figures."""
+    requests = map(usage_of, transcript.requests.values())
+    return tuple(usage for usage in requests if usage != Usage())
 
 
 def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
-    """Its own figure, which counts a request that failed too, or else those that were answered."""
+    """Return its own figure, which counts a request that failed too, or else the answered
+    requests."""
     stated = count_of(result.get("num_turns"))
     return len(requests) if stated is None or cause is not Cause.FINISHED else stated
 
 
-def _left_in(home: Path | None) -> _Left | None:
+def _figures_in(home: Path | None) -> _ChatFigures | None:
     entries = chats_in(home, CHATS) if home is not None else None
     if entries is None:
         return None
-    left = _Left()
+    figures = _ChatFigures()
     for entry in entries:
-        said = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
-        milliseconds = amount_of(said.get("duration_ms"))
-        if said.get("event.name") == "qwen-code.tool_call" and milliseconds is not None:
-            span = before(moment_of(said.get("event.timestamp")), milliseconds / 1000)
+        event = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
+        milliseconds = amount_of(event.get("duration_ms"))
+        if event.get("event.name") == "qwen-code.tool_call" and milliseconds is not None:
+            span = before(moment_of(event.get("event.timestamp")), milliseconds / 1000)
             if span is not None:
-                left.spans[text_of(said.get("call_id")) or ""] = span
+                figures.spans[text_of(event.get("call_id")) or ""] = span
         if entry.get("type") == "tool_result":
             key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
             parts = object_of(entry.get("message")).get("parts")
-            left.tokens[key or ""] = answer_tokens(parts)
-    return left
+            figures.tokens[key or ""] = answer_tokens(parts)
+    return figures
 
 
-def _result_tokens(transcript: Transcript, left: _Left | None) -> dict[str, int] | None:
-    if left is None:
+def _result_tokens(transcript: Transcript, chats: _ChatFigures | None) -> dict[str, int] | None:
+    if chats is None:
         return None
-    counts = {key: left.tokens.get(key) for key in transcript.result_tokens}
+    counts = {key: chats.tokens.get(key) for key in transcript.result_tokens}
     return tokens_by_tool(transcript.calls, counts)
 
 

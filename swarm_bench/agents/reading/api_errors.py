@@ -1,12 +1,12 @@
-"""What a provider's error means, from the words in which Gemini CLI and Qwen Code pass it on."""
+"""What a provider's error means, from the message in which Gemini CLI and Qwen Code pass it on."""
 
 import re
 
-from swarm_bench.agents.reading.endings import Words, by_status, by_words
+from swarm_bench.agents.reading.endings import MessagePatterns, by_message, by_status
 from swarm_bench.core.status import Cause
 
 _STATUS = re.compile(r"""(?:\bstatus(?:\ code)?:?|"code":|API\ Error:)\s*(\d{3})\b""", re.X | re.I)
-_WORDS: Words = (
+_MESSAGES: MessagePatterns = (
     (
         r"token count\b.{0,60}\bexceeds|context.?(length|window)|maximum context|prompt is too long"
         r"|input tokens exceed",
@@ -29,10 +29,10 @@ _WORDS: Words = (
 """First come, first served; only looked for in the message of a failure."""
 
 
-def api_error(words: str) -> Cause | None:
-    """The cause that the words name; `None` when they are about something else."""
+def api_error(message: str) -> Cause | None:
+    """Return the cause that a message names; `None` when it is about something else."""
     # Everything can be wrong with a request (400), and a context that is too long has several.
-    if (overflow := by_words(_WORDS[:1], words)) is not None:
+    if (overflow := by_message(_MESSAGES[:1], message)) is not None:
         return overflow
-    causes = (by_status(int(code)) for code in _STATUS.findall(words))
-    return next(filter(None, causes), None) or by_words(_WORDS[1:], words)
+    causes = (by_status(int(code)) for code in _STATUS.findall(message))
+    return next(filter(None, causes), None) or by_message(_MESSAGES[1:], message)

@@ -1,5 +1,4 @@
-"""The commands and paths that a transcript's tool calls have, cut: they are looked at and not
-kept."""
+"""The commands and paths in a transcript's tool calls, cut: they are examined and not kept."""
 
 import shlex
 from collections.abc import Iterable
@@ -8,7 +7,7 @@ from typing import Any
 from swarm_bench.agents.reading.json_lines import object_of, text_of
 
 MOST = 1_000
-"""Different commands, and different paths, of one agent that are looked at."""
+"""Different commands, and different paths, of an agent that are examined."""
 LONGEST = 4_000
 """Characters of each."""
 _COMMAND = ("command", "cmd", "script", "commands")
@@ -31,23 +30,23 @@ class Commands:
 
     def ask(self, tool: str, arguments: object) -> None:
         """Note what a call names."""
-        given = object_of(arguments)
+        values = object_of(arguments)
         for key in _COMMAND:
-            _note(self._lines, _lines(given.get(key)))
+            _note(self._lines, _lines(values.get(key)))
         if tool.replace("_", "").lower() not in _WRITING:
             for key in _PATH:
-                _note(self._paths, _texts(given.get(key)))
+                _note(self._paths, _texts(values.get(key)))
 
-    def known(self, shown: bool) -> dict[str, Any]:
-        """Command lines of shells, and files and folders that were read or searched, as fields of
-        an outcome; missing where no calls are `shown`."""
+    def outcome_fields(self, shown: bool) -> dict[str, Any]:
+        """Return command lines of shells, and files and folders that were read or searched, as
+        fields of an outcome; missing where no calls are `shown`."""
         if not shown:
             return {}
         return {"commands": tuple(self._lines), "paths": tuple(self._paths)}
 
 
 def some(texts: Iterable[str]) -> tuple[str, ...]:
-    """As many of the texts, and as much of each, as is looked at."""
+    """Cut the texts, and their number, to what is examined."""
     kept: dict[str, None] = {}
     _note(kept, texts)
     return tuple(kept)
@@ -60,11 +59,11 @@ def _note(kept: dict[str, None], texts: Iterable[str]) -> None:
 
 
 def _lines(value: object) -> list[str]:
-    """A command line, or one from its words."""
-    words = _texts(value)
-    return [shlex.join(words)] if isinstance(value, list) and words else words
+    """Return a command line, also where it is a list of arguments."""
+    texts = _texts(value)
+    return [shlex.join(texts)] if isinstance(value, list) and texts else texts
 
 
 def _texts(value: object) -> list[str]:
-    given = value if isinstance(value, list) else [value]
-    return [text for one in given if (text := text_of(one)) is not None]
+    items = value if isinstance(value, list) else [value]
+    return [text for item in items if (text := text_of(item)) is not None]

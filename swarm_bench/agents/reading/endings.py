@@ -9,7 +9,7 @@ from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime import untrusted
 
-Words = Sequence[tuple[str, Cause]]
+MessagePatterns = Sequence[tuple[str, Cause]]
 """Patterns, whatever the case of letters, and what they mean: first come, first served."""
 
 STOPPED: Mapping[StopReason, Cause] = {
@@ -29,27 +29,28 @@ _STATUSES: Mapping[int, Cause] = {
 
 
 def by_status(status: int | None) -> Cause | None:
-    """What the HTTP status of a provider's answer means; anything can be wrong with a 400."""
+    """Return what the HTTP status of a provider's answer means; anything can be wrong with a
+    400."""
     if status is not None and 500 <= status < 600:
         return Cause.PROVIDER_FAILED
     return None if status is None else _STATUSES.get(status)
 
 
-def by_words(table: Words, said: str | None) -> Cause | None:
-    """What the words of a failure mean; `None` when they are about something else."""
-    for pattern, cause in table:
-        if re.search(pattern, said or "", re.IGNORECASE):
+def by_message(patterns: MessagePatterns, message: str | None) -> Cause | None:
+    """Return what the message of a failure means; `None` when it is about something else."""
+    for pattern, cause in patterns:
+        if re.search(pattern, message or "", re.IGNORECASE):
             return cause
     return None
 
 
 def ending(returncode: int | None, last: str | None) -> str:
-    """Exit code and the last words."""
+    """Describe an end by the exit code and the last line of output."""
     code = "unknown" if returncode is None else returncode
-    words = clause_of(last)
-    return f"Exit code {code}: {words}" if words else f"Exit code {code}"
+    clause = clause_of(last)
+    return f"Exit code {code}: {clause}" if clause else f"Exit code {code}"
 
 
 def tail(path: Path, size: int) -> str:
-    """The last `size` bytes of a file, as text."""
+    """Read the last `size` bytes of a file, as text."""
     return untrusted.tail(path, size).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Finds an agent program on this machine, and asks it for its version."""
+"""Finds an agent program on this machine, and asks for its version."""
 
 import os
 import re
@@ -27,45 +27,37 @@ PROXIES = (
 the loopback interface: a proxy would be asked for it, and can be far away."""
 
 PATIENCE = 10.0
-"""Seconds for a program to say its version."""
+"""Seconds for a program to print its version."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?")
 
 
 def installed(name: str, *, program: str, tested: str, install: str) -> Program:
-    """The agent `name`, whose program is called `program`, with the version that it says itself.
+    """Identify the agent `name` by its program and the version that this prints.
 
     `tested` is the version our adapter was verified with, `install` a command that installs it.
-    Raises `UsageError` when the program is not on the PATH, or does not say its version.
+    Raises `UsageError` when the program is not on the PATH, or does not print its version.
     """
-    found = shutil.which(program)
-    if found is None:
+    location = shutil.which(program)
+    if location is None:
         raise UsageError(
             f"The agent {name} needs the program {program!r}, which is not on the PATH; "
             f"install it with `{install}`"
         )
-    path = str(Path(found).absolute())  # an agent starts in another folder; no link is followed
-    said, words = _ask(path)
-    if said is None:
+    path = str(Path(location).absolute())  # an agent starts in another folder; no link is followed
+    answer = ask([path, "--version"], PATIENCE)
+    match = _VERSION.search(answer.stdout)
+    if answer.code != 0 or match is None:
         raise UsageError(
-            f"`{program} --version`, run in an empty home folder, {words}; "
-            f"fix the installation at {path}, or install it anew with `{install}`"
+            f"`{program} --version`, run in an empty home folder, {answer.story}; "
+            f"fix the installation at {path}, or install it again with `{install}`"
         )
-    return Program(name=name, version=said, path=path, tested=tested)
-
-
-def _ask(path: str) -> tuple[str | None, str]:
-    """The version, or else a clause that says what happened instead."""
-    said = ask([path, "--version"], PATIENCE)
-    found = _VERSION.search(said.stdout)
-    if said.code != 0 or found is None:
-        return None, said.story
-    return found.group(), ""
+    return Program(name=name, version=match.group(), path=path, tested=tested)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """How a program ended that was asked for something short, in an empty home."""
+class ProgramAnswer:
+    """What a program printed that was asked for something short, in an empty home."""
 
     code: int | None
     """`None` when it could not be started or was stopped."""
@@ -75,7 +67,7 @@ class Said:
     """What happened, as a clause after the command."""
 
 
-def ask(argv: Sequence[str], patience: float) -> Said:
+def ask(argv: Sequence[str], patience: float) -> ProgramAnswer:
     """Run a program for its answer, at most `patience` seconds. It writes nothing into the user's
     home, and reads nothing there; what it started is stopped with it."""
     with temporary() as folder:
@@ -84,7 +76,7 @@ def ask(argv: Sequence[str], patience: float) -> Said:
             code = _run(argv, home, patience)
         except OSError as error:
             story = f"could not be started ({error.strerror})"
-            return Said(code=None, stdout="", stderr="", story=story)
+            return ProgramAnswer(code=None, stdout="", stderr="", story=story)
         stdout, stderr = _text(home / "stdout"), _text(home / "stderr")
     if code is None:
         story = f"did not end within {patience:.0f} seconds"
@@ -92,11 +84,11 @@ def ask(argv: Sequence[str], patience: float) -> Said:
         lines = [line.strip() for line in (stderr + stdout).splitlines() if line.strip()]
         first = (lines or ["nothing"])[0]
         story = f"ended with exit code {code} and printed {first!r:.200}"
-    return Said(code=code, stdout=stdout, stderr=stderr, story=story)
+    return ProgramAnswer(code=code, stdout=stdout, stderr=stderr, story=story)
 
 
 def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
-    """The exit code; `None` when the program was stopped."""
+    """Return the exit code; `None` when the program was stopped."""
     own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
     env = {**small_environment(os.environ), **dict.fromkeys(own, str(home))}
     with FAMILY.planted(str(home)):  # or an end of another tree might take the exit code

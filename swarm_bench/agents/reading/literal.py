@@ -11,12 +11,12 @@ DOLLAR = f"${{{UNSET}:-$}}"
 
 
 def literal(value: str) -> str:
-    """A value for a program that fills in variables."""
+    """Protect a value from a program that fills in variables."""
     return value.replace("$", DOLLAR)
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Lists and objects with every text in them changed, but for the keys."""
+    """Change every text in lists and objects, but for the keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

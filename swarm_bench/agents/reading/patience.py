@@ -4,5 +4,5 @@ from swarm_bench.core.outcome import START_SECONDS
 
 
 def patience(seconds: float) -> dict[str, str]:
-    """The variable that says so in milliseconds, if it is not what the program does anyway."""
+    """Return the variable for a waiting time other than the program's own, in milliseconds."""
     return {} if seconds == START_SECONDS else {"MCP_TIMEOUT": f"{seconds * 1000:.0f}"}

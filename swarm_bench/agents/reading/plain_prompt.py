@@ -2,5 +2,6 @@
 
 
 def not_a_command(prompt: str) -> str:
-    """With a slash at its beginning it would be taken for a command, and not reach the model."""
+    """Keep a slash from the beginning: the prompt would be taken for a command, and not reach the
+    model."""
     return f"\n{prompt}" if prompt.startswith("/") else prompt

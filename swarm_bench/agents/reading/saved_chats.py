@@ -1,4 +1,4 @@
-"""Conversations that Gemini CLI, and Qwen Code which was made from it, leave in their home: lines
+"""Conversations that Gemini CLI, and Qwen Code which was made from it, save in their home: lines
 of JSON. Nothing here trusts what lies there."""
 
 from itertools import islice
@@ -14,10 +14,10 @@ MAX_CHAT_BYTES = 32 * 1024 * 1024
 
 
 def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
-    """The entries of all conversations; `None` without any, or when there are too many: figures
-    from a part of them would be wrong."""
-    found = islice(home.glob(pattern), MAX_CHATS + 1)
-    files = sorted(str(file.relative_to(home)) for file in found)
+    """Read the entries of all conversations; `None` without any, or when there are too many:
+    figures from a part of them would be wrong."""
+    matches = islice(home.glob(pattern), MAX_CHATS + 1)
+    files = sorted(str(file.relative_to(home)) for file in matches)
     read, room = list[bytes](), MAX_CHAT_BYTES
     for file in files:
         data = read_inside(home, file, room)
@@ -27,14 +27,15 @@ def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
     if not read or room <= 0 or len(files) > MAX_CHATS:
         return None
     lines = (line for data in read for line in data.splitlines())
-    return tuple(found.value for line in lines for found in in_line(line))
+    return tuple(entry.value for line in lines for entry in in_line(line))
 
 
 def answer_tokens(parts: object) -> int | None:
-    """Tokens of a tool's answer as the model gets it; `None` when not all of it is text."""
+    """Count the tokens of a tool's answer as the model gets it; `None` when not all of it is
+    text."""
     texts: list[object] = []
     for part in map(object_of, list_of(parts)):
         response = object_of(part.get("functionResponse")).get("response")
         texts += object_of(response).values() or [None]
-    known = [text for text in map(text_of, texts) if text is not None]
-    return tokens_of("".join(known)) if known and len(known) == len(texts) else None
+    strings = [text for text in map(text_of, texts) if text is not None]
+    return tokens_of("".join(strings)) if strings and len(strings) == len(texts) else None

@@ -35,12 +35,12 @@ _BETWEEN = (
 _END = r"(?![\w/\\(-]|\.\w)"
 """Not in the middle of a name or a path."""
 _PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,5}\b")
-_FOUND = re.compile(
+_RESULT = re.compile(
     r"^[ \t]|\w\.[A-Za-z]\w{0,5}\b|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|^//|"
     r"^(?:export |public |private |static |async |pub )*"
     r"(?:def|class|return|raise|import|from|func|function|fn|const|let|var|throw) "
 )
-"""Signs that a line is of a program, or names a file: it is what was found."""
+"""Signs that a line is of a program, or names a file: it is a result of the search."""
 _UNITS = "(?:ms|msecs?|milliseconds?|µs|s|secs?|seconds?)"
 _TIME = re.compile(
     rf"(?<![\w.])\d{{1,15}}(?:\.\d{{1,15}})? ?{_UNITS}\b|"
@@ -59,8 +59,8 @@ _ASKING = frozenset(
     | {"parameters", "searched"}
 )
 """Words of keys whose value repeats a question, wherever they stand."""
-_PLACE = frozenset({"path", "paths", "file", "files", "filename", "uri", "url", "location"})
-"""Words of keys whose value is a place, though it was asked for."""
+_LOCATION = frozenset({"path", "paths", "file", "files", "filename", "uri", "url", "location"})
+"""Words of keys whose value is a location, though it was asked for."""
 
 
 class ToolAnswers:
@@ -82,12 +82,12 @@ class ToolAnswers:
             self._answered[call] = answer_to(*self._asked[call], content)
 
     def all(self) -> tuple[ToolAnswer, ...]:
-        """The answers that were no errors."""
+        """Return the answers that were no errors."""
         return tuple(self._answered.values())
 
 
 def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
-    """What a result says, in digests."""
+    """Digest a result."""
     asked = sorted(set(_texts(arguments)))
     text = _text(content)
     return ToolAnswer(
@@ -100,22 +100,23 @@ def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
 
 
 def _text(content: object) -> str | None:
-    """`None` when not all of it is text."""
+    """Join the blocks; `None` when not all of them are text."""
     if (text := text_of(content)) is not None:
         return text
     if not isinstance(content, list):
         return None
     blocks = [object_of(block) for block in list_of(content)]
     texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-    known = [text for text in texts if text is not None]
-    return "\n".join(known) if len(known) == len(blocks) else None
+    strings = [text for text in texts if text is not None]
+    return "\n".join(strings) if len(strings) == len(blocks) else None
 
 
 def _texts(value: object) -> Iterator[str]:
-    """All texts in the arguments of a call, as words: a limit or a switch asks nothing else."""
+    """Yield all texts in the arguments of a call, normalized: a limit or a switch asks nothing
+    else."""
     if isinstance(value, str):
-        if words := " ".join(value.casefold().split()):
-            yield words
+        if text := " ".join(value.casefold().split()):
+            yield text
     elif isinstance(value, dict):
         for inner in value.values():
             yield from _texts(inner)
@@ -125,8 +126,8 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _without_echo(text: str, asked: list[str]) -> str:
-    """An answer without the question that it repeats and the time that it took, by which two equal
-    answers would differ."""
+    """Remove from an answer the question that it repeats and the time that it took, by which two
+    equal answers would differ."""
     echo = _Echo(asked)
     try:
         return "\n".join(_parts_without_echo(text.strip(), echo)) or text
@@ -135,7 +136,7 @@ def _without_echo(text: str, asked: list[str]) -> str:
 
 
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
-    """The first JSON values and the words between them, one after the other."""
+    """Yield the first JSON values and the texts between them, in order."""
     at = 0
     for _ in range(_MOST_VALUES):
         begin = _first_value(text, at)
@@ -150,7 +151,7 @@ def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
 
 
 def _first_value(text: str, at: int) -> int:
-    """Where a list or an object begins: here, or with a line; the end when there is none."""
+    """Return where a list or an object begins: here, or with a line; the end when there is none."""
     if here := _HERE.match(text, at):
         return here.end() - 1
     line = _BEGINS.search(text, at)
@@ -163,16 +164,16 @@ def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
 
 
 class _Echo:
-    """Takes a question, and the time that its answer took, out of the answer.
+    """Removes a question, and the time that its answer took, from the answer.
 
-    The words of the question are taken only where a heading, a last line, or a value beside the
-    results repeats them as a question: in a place, or in code, they are what was found."""
+    The words of the question are removed only where a heading, a last line, or a value beside the
+    results repeats them as a question: in a location, or in code, they are the result."""
 
     def __init__(self, asked: list[str]) -> None:
-        self._words = frozenset(word for one in asked for word in one.split())
-        whole = [one for one in asked if len(one) <= _LONGEST_LINE][:_MOST_PHRASES]
-        each = [word for one in whole for word in one.split()][:_MOST_PHRASES]
-        many = f"(?:{_one_or_more(whole)}|{_one_or_more(each)})"
+        self._terms = frozenset(term for text in asked for term in text.split())
+        whole = [text for text in asked if len(text) <= _LONGEST_LINE][:_MOST_PHRASES]
+        terms = [term for text in whole for term in text.split()][:_MOST_PHRASES]
+        many = f"(?:{_some_of(whole)}|{_some_of(terms)})"
         self._echo = re.compile(
             rf"(?P<label>\b{_LABEL}[\s:=]{{0,3}}[\[(]?)[{_QUOTES}]?{many}[{_QUOTES}]?[\])]?{_END}"
             rf"|[{_QUOTES}]{many}[{_QUOTES}]{_END}",
@@ -181,70 +182,71 @@ class _Echo:
         self._alone = re.compile(rf"[#*\s>=-]*[{_QUOTES}]?{many}[{_QUOTES}]?[*:\s]*", re.IGNORECASE)
 
     def out_of_words(self, text: str) -> str:
-        """A text without what its first two lines and its last one repeat."""
+        """Remove what the first two lines and the last one repeat."""
         lines = text.splitlines()
         filled = [at for at, line in enumerate(lines) if line.strip()]
         if len(filled) > 1 and self._alone.fullmatch(lines[filled[0]][:_LONGEST_LINE]):
             lines[filled[0]] = ""
         for at in filled[:_HEADING]:
-            if (told := self._out_of_line(lines[at], last=at == filled[-1])) is None:
+            if (rest := self._out_of_line(lines[at], last=at == filled[-1])) is None:
                 break
-            lines[at] = told
+            lines[at] = rest
         if len(filled) > 1 and _FOOT.search(foot := lines[filled[-1]][-_LONGEST_LINE:]):
             lines[filled[-1]] = self._out_of_line(foot, last=True) or lines[filled[-1]]
         return "\n".join(lines)
 
     def _out_of_line(self, line: str, *, last: bool) -> str | None:
-        """`None` for a line of what was found. The last one may be all that was found, so a path
-        in it is no echo."""
+        """Remove what a line repeats; `None` for a line of results. The last one may be all of
+        them, so a path in it is no echo."""
         if len(line) > _LONGEST_LINE:
             return None
         if line.startswith("<"):
             tag, closed, rest = line.partition(">")
-            return self._echo.sub(_kept, tag) + closed + rest
-        timed = _TIME.sub("", line)
-        told = timed if last and _PATH.search(timed) else self._echo.sub(_kept, timed)
-        return None if _FOUND.search(told) else told
+            return self._echo.sub(_label, tag) + closed + rest
+        timeless = _TIME.sub("", line)
+        keeps = last and _PATH.search(timeless)
+        remainder = timeless if keeps else self._echo.sub(_label, timeless)
+        return None if _RESULT.search(remainder) else remainder
 
     def out_of_value(self, value: Any) -> Any:
-        """JSON without the keys that repeat, and with the texts beside its results freed of it."""
+        """Remove from JSON the keys that repeat, and the echo in the texts beside its results."""
         if not isinstance(value, dict):
             return self._inside(value, listed=False)
-        kept = {key: one for key, one in value.items() if not self._repeats(key, one)}
+        kept = {key: item for key, item in value.items() if not self._repeats(key, item)}
         return self._inside(kept or value, listed=False)
 
     def _repeats(self, key: str, value: Any) -> bool:
-        """Whether a value of the outermost object is the question, by whatever name."""
-        return isinstance(value, str) and not _PLACE & _key_words(key) and self._is_asked(value)
+        """Tell whether a value of the outermost object is the question, by whatever name."""
+        return isinstance(value, str) and not _LOCATION & _key_words(key) and self._is_asked(value)
 
     def _inside(self, value: Any, *, listed: bool) -> Any:
         if isinstance(value, list):
-            return [self._inside(one, listed=True) for one in value]
+            return [self._inside(item, listed=True) for item in value]
         if isinstance(value, dict):
             return {
-                key: self._inside(one, listed=listed)
-                for key, one in value.items()
-                if not _is_time(key, one)
-                and not (_ASKING & _key_words(key) and self._is_asked(one))
+                key: self._inside(item, listed=listed)
+                for key, item in value.items()
+                if not _is_time(key, item)
+                and not (_ASKING & _key_words(key) and self._is_asked(item))
             }
         return self.out_of_words(value) if isinstance(value, str) and not listed else value
 
     def _is_asked(self, value: Any) -> bool:
-        """Whether it has texts, and all their words are the question's."""
-        words = {word for one in _texts(value) for word in one.split()}
-        return bool(words) and words <= self._words
+        """Tell whether it has texts, and all their words are the question's."""
+        terms = {term for text in _texts(value) for term in text.split()}
+        return bool(terms) and terms <= self._terms
 
 
-def _one_or_more(phrases: list[str]) -> str:
-    """A pattern for some of the phrases, the longest first, one after the other."""
-    by_length = sorted(set(phrases), key=lambda one: (-len(one), one))
-    some = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or "(?!)"
+def _some_of(phrases: list[str]) -> str:
+    """Return a pattern for some of the phrases, the longest first, in sequence."""
+    by_length = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+    some = "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in by_length) or "(?!)"
     # Without a way back: phrases that are parts of others fit a text in very many ways.
     return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MOST_PHRASES}}}+)"
 
 
-def _kept(found: re.Match[str]) -> str:
-    return found["label"] or ""
+def _label(match: re.Match[str]) -> str:
+    return match["label"] or ""
 
 
 def _is_time(key: str, value: Any) -> bool:
@@ -256,7 +258,7 @@ def _is_time(key: str, value: Any) -> bool:
 
 
 def _key_words(key: str) -> set[str]:
-    """`took_ms` and `tookMs` are two words each."""
+    """Split a key: `took_ms` and `tookMs` are two words each."""
     return {word.lower() for word in _KEY_WORD.findall(key[:_LONGEST_LINE])}
 
 

@@ -1,5 +1,5 @@
 """What tools cost: the seconds of their calls, and the tokens that their results put before the
-model. Calls are known by their ids."""
+model. Calls are identified by their ids."""
 
 import math
 from collections import Counter, defaultdict
@@ -20,21 +20,21 @@ class Span:
 
 
 def seconds_by_tool(calls: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, float] | None:
-    """By the tool's name, the time in which at least one of its calls was open: what calls that
-    were made together share is counted once. A tool is left out when one of its calls has no span;
+    """Sum up the time in which at least one call of a tool was open, by its name: what calls that
+    were made together share is counted once. A tool is omitted when one of its calls has no span;
     `None` when there are calls and none has one."""
     if calls and not calls.keys() & spans.keys():
         return None
     of_tools = defaultdict[str, list[Span | None]](list)
     for key, name in calls.items():
         of_tools[name].append(spans.get(key))
-    known = {
+    measured = {
         name: [span for span in of_tool if span is not None] for name, of_tool in of_tools.items()
     }
     return {
-        name: round(_covered(known[name]), 6)
+        name: round(_covered(measured[name]), 6)
         for name, of_tool in of_tools.items()
-        if len(known[name]) == len(of_tool)
+        if len(measured[name]) == len(of_tool)
     }
 
 
@@ -47,8 +47,8 @@ def _covered(spans: list[Span]) -> float:
 
 
 def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -> dict[str, int]:
-    """By the tool's name, summed over its results; a call without a result put nothing before the
-    model. A tool is left out when one of its results could not be counted."""
+    """Sum up the tokens of a tool's results, by its name; a call without a result put nothing
+    before the model. A tool is omitted when one of its results could not be counted."""
     missing = {name for key, name in calls.items() if counts.get(key, 0) is None}
     total = Counter[str]()
     for key, name in calls.items():
@@ -57,19 +57,20 @@ def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -
 
 
 def tokens_of(content: object) -> int | None:
-    """Tokens of a result, a text or a list of blocks; `None` when not all of it is text."""
+    """Count the tokens of a result, a text or a list of blocks; `None` when not all of it is
+    text."""
     if (text := text_of(content)) is not None:
         return tokens.count(text)
     if not isinstance(content, list):
         return None
     blocks = [object_of(block) for block in list_of(content)]
     texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-    known = [text for text in texts if text is not None]
-    return tokens.count("".join(known)) if len(known) == len(blocks) else None
+    strings = [text for text in texts if text is not None]
+    return tokens.count("".join(strings)) if len(strings) == len(blocks) else None
 
 
 def moment_of(value: object) -> datetime | None:
-    """A time with its zone, as ISO 8601 writes it."""
+    """Parse a time with its zone, as ISO 8601 writes it."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -78,14 +79,14 @@ def moment_of(value: object) -> datetime | None:
 
 
 def between(begin: datetime | None, end: datetime | None) -> Span | None:
-    """From one moment to the other; `None` when one is missing, or the clock was set back."""
+    """Return the span of two moments; `None` when one is missing, or the clock was set back."""
     if begin is None or end is None or end < begin:
         return None
     return Span(begin.timestamp(), end.timestamp())
 
 
 def before(end: datetime | None, seconds: float | None) -> Span | None:
-    """So many seconds up to a moment; `None` when one of the two is missing."""
+    """Return the span of so many seconds up to a moment; `None` when one of the two is missing."""
     if end is None or seconds is None:
         return None
     return Span(end.timestamp() - seconds, end.timestamp())

@@ -7,9 +7,9 @@ PATIENCE_MS = 120_000
 in which a server that hangs at its start keeps the agent from its first request."""
 
 
-def trusted(given: dict[str, Any]) -> dict[str, Any]:
-    """A server as their settings have one; `trust` because nobody can be asked."""
-    server = {"timeout": PATIENCE_MS, **given, "trust": True}
+def trusted(configured: dict[str, Any]) -> dict[str, Any]:
+    """Return a server as their settings have one; `trust` because nobody can be asked."""
+    server = {"timeout": PATIENCE_MS, **configured, "trust": True}
     kind = str(server.pop("type", "http")).lower()
     if "url" in server and kind != "sse":
         server["httpUrl"] = server.pop("url")

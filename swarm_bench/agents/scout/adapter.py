@@ -47,7 +47,7 @@ class Scout:
         return replace(outcome, program_version=own_version(), cost_unreliable=None)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` for a model that is not there."""
+        """Identify the program, which is our own. Raises `UsageError` for an unknown model."""
         if model == REHEARSAL:
             raise UsageError(
                 "scout needs no rehearsal, since it asks no model; omit --model, or name a "

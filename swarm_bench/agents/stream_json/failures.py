@@ -5,7 +5,14 @@ refused is a `success` with `is_error`, and an interrupted run ends with exit co
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarm_bench.agents.reading.endings import STOPPED, Words, by_status, by_words, ending, tail
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    MessagePatterns,
+    by_message,
+    by_status,
+    ending,
+    tail,
+)
 from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.outcome import AgentExit
@@ -61,7 +68,7 @@ _ERRORS: Mapping[str, Cause] = {
 }
 """The program's own names for why it gave up. `invalid_request` and `unknown` can be anything."""
 
-_WORDS: Words = (
+_MESSAGES: MessagePatterns = (
     (r"prompt is too long|context (window|limit)", Cause.CONTEXT_OVERFLOW),
     (r"credit balance|billing", Cause.NOT_AUTHORIZED),
     (r"not logged in|invalid api key|/login|authenticat|oauth token", Cause.NOT_AUTHORIZED),
@@ -75,13 +82,13 @@ _WORDS: Words = (
     ),
     (r"reached max(imum number of)? turns", Cause.MAX_TURNS),
 )
-"""What the program says where no field tells; only looked for in the message of a failure."""
+"""What the program prints where no field names the cause; only sought in a failure's message."""
 
 _OUTPUT_BYTES = 8192
 
 
 def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
-    """Why it ended, and one sentence on a failure."""
+    """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
         waiting = _retry_answer(transcript.retrying) if exit.stopped == "timeout" else None
         return STOPPED[exit.stopped], waiting
@@ -92,14 +99,14 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
     failed = result.get("is_error") is True or result.get("subtype", "success") != "success"
     named = _named(result)
     if failed:
-        words = _failure_text(result)
+        message = _failure_text(result)
         cause = (
             named
             or by_status(count_of(result.get("api_error_status")))
             or _ERRORS.get(transcript.error or "")
-            or by_words(_WORDS, words)
+            or by_message(_MESSAGES, message)
         )
-        return cause or Cause.ERROR_RESULT, words
+        return cause or Cause.ERROR_RESULT, message
     if not isinstance(answer, str):
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:
@@ -113,10 +120,10 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
 
 def _without_result(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
     printed = _head(exit.stdout)
-    if not transcript.known:
-        said = by_words(_WORDS, f"{printed} {tail(exit.stderr, _OUTPUT_BYTES)}")
-        if said is not None:
-            return said, clause_of(printed) or _ending(exit)
+    if not transcript.has_events:
+        cause = by_message(_MESSAGES, f"{printed} {tail(exit.stderr, _OUTPUT_BYTES)}")
+        if cause is not None:
+            return cause, clause_of(printed) or _ending(exit)
     if not printed:
         return Cause.NO_OUTPUT, _ending(exit)
     if exit.returncode != 0:
@@ -132,10 +139,10 @@ def _named(result: Json) -> Cause | None:
 
 
 def _failure_text(result: Json) -> str | None:
-    """The agent's own words on its failure."""
+    """Return the agent's own message on its failure."""
     for value in (*list_of(result.get("errors")), result.get("result"), result.get("subtype")):
-        if (words := clause_of(value)) is not None:
-            return words
+        if (message := clause_of(value)) is not None:
+            return message
     return None
 
 
@@ -148,12 +155,13 @@ def _retry_answer(retry: Json | None) -> str | None:
 
 
 def _ending(exit: AgentExit) -> str:
-    """Exit code and the last line of standard error."""
+    """Return the exit code and the last line of standard error."""
     return ending(exit.returncode, tail(exit.stderr, _OUTPUT_BYTES).strip().rpartition("\n")[2])
 
 
 def _head(path: Path) -> str:
-    """What was printed, cut; empty only when nothing but white space was."""
+    """Return the beginning of what was printed; empty only when that was nothing but white
+    space."""
     with opened(path) as file:
         for chunk in iter(lambda: file.read(_OUTPUT_BYTES), b""):
             if chunk.strip():

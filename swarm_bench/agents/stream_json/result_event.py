@@ -38,7 +38,7 @@ class Figures:
 
 
 def figures_of(results: Sequence[Json]) -> Figures:
-    """The figures of a program's results, in the order in which it numbered them."""
+    """Combine the figures of a program's results, in the order in which it numbered them."""
     last = results[-1] if results else {}
     usage = Usage.total(_figures(usage_of(result.get("usage"))) for result in results)
     models = last.get("modelUsage")
@@ -59,24 +59,24 @@ def figures_of(results: Sequence[Json]) -> Figures:
 
 
 def same_requests(figures: Figures, transcript: Transcript) -> Usage:
-    """Tokens of the main conversation, of all the requests that the all-in tokens and the cost are
-    of; without figures where that cannot be told.
+    """Return the tokens of all the requests of the main conversation that the all-in tokens and the
+    cost are of; without figures where that is uncertain.
 
-    The result leaves out a request after which a limit or an interrupt ended the run, and counts
-    the output of one that broke off as less than it charges.
+    The result omits a request after which a limit or an interrupt ended the run, and counts the
+    output of one that broke off as less than it charges.
     """
     if figures.all_in in (Usage(), figures.usage) or _is_whole(figures, transcript):
         return figures.usage
-    alone = transcript.known and transcript.compactions == 0 and not figures.subagents
+    alone = transcript.has_events and transcript.compactions == 0 and not figures.subagents
     return figures.all_in if alone and not transcript.subagents() else Usage()
 
 
 def _is_whole(figures: Figures, transcript: Transcript) -> bool:
-    """Whether the result counts every request of the main conversation that there was."""
+    """Tell whether the result counts every request of the main conversation that there was."""
     stated, charged = vars(figures.usage).values(), vars(figures.all_in).values()
     if any((of or 0) > (among or 0) for of, among in zip(stated, charged, strict=True)):
         return False
-    if transcript.known:
+    if transcript.has_events:
         requests = Usage.total(transcript.requests.values())
         same = replace(requests, output=None) == replace(figures.usage, output=None)
         return same and not transcript.broken
@@ -85,7 +85,8 @@ def _is_whole(figures: Figures, transcript: Transcript) -> bool:
 
 
 def _figures(usage: Usage) -> Usage:
-    """Zeros throughout are no figures: they stand there when no request was answered."""
+    """Drop zeros throughout, which are no figures: they stand there when no request was
+    answered."""
     return Usage() if usage == _NOTHING else usage
 
 
@@ -102,9 +103,8 @@ def _all_in(models: Json) -> Usage:
 
 
 def _unreliable(models: Json) -> bool | None:
-    """Whether a model was priced without a price of its own. Versions that do not say so price a
-    model that they do not know like their dearest one; an id without `claude` is none they know.
-    """
+    """Tell whether a model was priced without a price of its own. Versions that do not report it
+    price an unknown model like their dearest one; an id without `claude` is unknown to them."""
     verdicts = []
     for name, model in models.items():
         basis = text_of(object_of(model).get("costBasis"))
@@ -118,12 +118,12 @@ def _unreliable(models: Json) -> bool | None:
 
 
 def _denials(results: Sequence[Json]) -> dict[str, int] | None:
-    """Refused calls by tool, each once: a later result can repeat those of an earlier one."""
-    given = [result.get("permission_denials") for result in results]
-    if not any(isinstance(denials, list) for denials in given):
+    """Count refused calls by tool, each once: a later result can repeat those of an earlier one."""
+    lists = [result.get("permission_denials") for result in results]
+    if not any(isinstance(denials, list) for denials in lists):
         return None
     refused: dict[str, str] = {}
-    for denial in (object_of(one) for denials in given for one in list_of(denials)):
+    for denial in (object_of(item) for denials in lists for item in list_of(denials)):
         key = text_of(denial.get("tool_use_id")) or f"call {len(refused)}"
         refused[key] = text_of(denial.get("tool_name")) or "unknown"
     return dict(Counter(refused.values()))

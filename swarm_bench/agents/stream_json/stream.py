@@ -10,7 +10,7 @@ from typing import Any
 from swarm_bench.agents.reading.json_lines import (
     Json,
     clause_of,
-    in_line,
+    event_in,
     object_of,
     objects,
     text_of,
@@ -33,19 +33,19 @@ _SHOWN_ARGUMENTS = ("file_path", "pattern", "query", "command", "symbol", "path"
 
 
 def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
-    """The outcome of a finished process.
+    """Read the outcome of a finished process.
 
-    `output_is_counted` says that assistant events carry the real number of output tokens;
-    Claude Code prints a placeholder there.
+    With `output_is_counted`, assistant events carry the real number of output tokens; Claude Code
+    prints a placeholder there.
     """
     transcript = Transcript()
-    for found in objects(exit.stdout):
-        transcript.add(found)
+    for printed in objects(exit.stdout):
+        transcript.add(printed)
     results = [transcript.results[index].value for index in sorted(transcript.results)]
     figures = figures_of(results)
     cause, detail = cause_of(exit, transcript)
     result = results[-1] if results else {}
-    known, calls = transcript.known, transcript.calls
+    shown, calls = transcript.has_events, transcript.calls
     turn_usage = _turn_usage(transcript, output_is_counted)
     return Outcome(
         cause=cause,
@@ -53,21 +53,21 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         text=_answer(result),
         usage=same_requests(figures, transcript) if results else Usage.total(turn_usage),
         all_in=figures.all_in,
-        turn_usage=turn_usage if known else None,
+        turn_usage=turn_usage if shown else None,
         turns=figures.turns,
         duration_ms=figures.duration_ms,
         api_ms=figures.api_ms,
         cost=figures.cost,
         cost_unreliable=figures.cost_unreliable,
-        tool_calls=dict(Counter(calls.values())) if known else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if known else None,
-        tool_unanswered=dict(Counter(transcript.unanswered.values())) if known else None,
-        tool_seconds=seconds_by_tool(calls, transcript.spans) if known else None,
-        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if known else None,
-        tool_answers=transcript.answers.all() if known else None,
+        tool_calls=dict(Counter(calls.values())) if shown else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if shown else None,
+        tool_unanswered=dict(Counter(transcript.unanswered.values())) if shown else None,
+        tool_seconds=seconds_by_tool(calls, transcript.spans) if shown else None,
+        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if shown else None,
+        tool_answers=transcript.answers.all() if shown else None,
         permission_denials=figures.denials,
-        retries=transcript.retries if known else None,
-        compactions=transcript.compactions if known else None,
+        retries=transcript.retries if shown else None,
+        compactions=transcript.compactions if shown else None,
         subagents=_subagents(transcript, figures.subagents),
         payload=transcript.last.raw if transcript.last else None,
         **_start(transcript, result),
@@ -75,13 +75,15 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
 
 
 def _answer(result: Json) -> str | None:
-    """With `is_error` it is a message, which `detail` has; it must not be scored as an answer."""
+    """Return the answer. With `is_error` it is a message, which `detail` has and which must not be
+    scored."""
     text = text_of(result.get("result")) or ""
     return text if text.strip() and result.get("is_error") is not True else None
 
 
 def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
-    """What the program says of itself, most of it at its start, and what its calls name."""
+    """Return what the program reports on itself, most of it at its start, and what its calls
+    name."""
     init = transcript.init or {}
     ours = object_of(result.get(OURS)) or object_of(init.get(OURS))
     return {
@@ -94,17 +96,17 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "program_version": clause_of(init.get("claude_code_version")),
         "servers": servers_of(init),
         "tools_offered": tools_of(init),
-        **transcript.commands.known(transcript.known),
+        **transcript.commands.outcome_fields(transcript.has_events),
     }
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """What an assistant event says for the live view."""
-    # Results of tools are long, and say nothing that their calls did not. Inside of a JSON string
+    """Read an assistant event for the live view."""
+    # Results of tools are long, and show nothing that their calls did not. Inside of a JSON string
     # there would be a backslash before the second quote.
     if b'"assistant"' not in line:
         return None
-    event = next((found.value for found in in_line(line)), {})
+    event = event_in(line)
     if event.get("type") != "assistant":
         return None
     message = object_of(event.get("message"))
@@ -126,12 +128,12 @@ def _turn_usage(transcript: Transcript, output_is_counted: bool) -> tuple[Usage,
 def _subagents(transcript: Transcript, stated: int | None) -> int | None:
     if stated is not None:
         return stated
-    return transcript.subagents() if transcript.known else None
+    return transcript.subagents() if transcript.has_events else None
 
 
 def _doing(call: Json) -> str:
-    given = object_of(call.get("input"))
-    values = (given[name] for name in _SHOWN_ARGUMENTS if given.get(name))
+    arguments = object_of(call.get("input"))
+    values = (arguments[name] for name in _SHOWN_ARGUMENTS if arguments.get(name))
     shown = next(values, "")
     if isinstance(shown, list):
         shown = " ".join(text_of(part) or "" for part in shown[:8])

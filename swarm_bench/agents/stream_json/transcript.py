@@ -1,4 +1,4 @@
-"""What Claude Code's events say on the way: requests, tool calls, retries, compactions."""
+"""What Claude Code's events show on the way: requests, tool calls, retries, compactions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from datetime import datetime
 
 from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
-    Found,
     Json,
+    JsonObject,
     amount_of,
     count_of,
     list_of,
@@ -23,7 +23,7 @@ OURS = "swarm_bench"
 """Key of the object in which an agent of ours says what Claude Code has no place for."""
 
 _CUT_OFF = "cut off mid-stream"
-"""What the program tells its model of an answer of which it got a part."""
+"""What the program writes to its model of an answer that arrived in part."""
 
 SUBAGENT_TOOLS = ("Agent", "Task")
 """What the tool that starts a sub-agent is called, and was called."""
@@ -31,13 +31,13 @@ SUBAGENT_TOOLS = ("Agent", "Task")
 
 @dataclass
 class Transcript:
-    """What was gathered from the events so far."""
+    """The state after the events so far."""
 
     init: Json | None = None
-    results: dict[int, Found] = field(default_factory=dict)
-    """By the number that the program gives them: it answers again when work that it had left in
-    the background ends. Results without a number follow each other; the last one counts."""
-    seen: bool = False
+    results: dict[int, JsonObject] = field(default_factory=dict)
+    """By the number that the program gives them: it answers again when its work in the background
+    ends. Results without a number follow each other; the last one counts."""
+    has_messages: bool = False
     """Whether there was any event of a conversation: without one, calls are unknown, not none."""
     requests: dict[str, Usage] = field(default_factory=dict)
     """Of the main conversation, by id; their output is a placeholder."""
@@ -67,14 +67,14 @@ class Transcript:
     _in_calls: float = 0.0
     """Seconds of the calls so far whose times an agent of ours gave."""
 
-    def add(self, found: Found) -> None:
-        event = found.value
+    def add(self, printed: JsonObject) -> None:
+        event = printed.value
         kind = event.get("type")
         if kind in ("assistant", "user", "result", "stream_event"):
             self.retrying = None
         match kind:
             case "result":
-                self.results[count_of(event.get("result_index")) or 0] = found
+                self.results[count_of(event.get("result_index")) or 0] = printed
             case "system":
                 self._system(event)
             case "assistant":
@@ -85,17 +85,18 @@ class Transcript:
                 self._stream_event(object_of(event.get("event")))
 
     @property
-    def known(self) -> bool:
+    def has_events(self) -> bool:
         """Whether events were printed, and not the result alone."""
-        return self.seen or self.init is not None
+        return self.has_messages or self.init is not None
 
     @property
-    def last(self) -> Found | None:
+    def last(self) -> JsonObject | None:
         """The result that the program ended with."""
         return self.results[max(self.results)] if self.results else None
 
     def turn_usage(self) -> tuple[Usage, ...]:
-        """Per request of the main conversation; the output only where the stream told it."""
+        """Return the tokens per request of the main conversation; the output only where the stream
+        has it."""
         return tuple(
             Usage(
                 input=usage.input,
@@ -112,7 +113,7 @@ class Transcript:
         return {key: name for key, name in self.calls.items() if key not in self.result_tokens}
 
     def subagents(self) -> int:
-        """Sub-agents that were started, counted by the calls that did not fail."""
+        """Count the sub-agents that were started, by the calls that did not fail."""
         started = Counter(self.calls.values()) - Counter(self.failures.values())
         return sum(started[tool] for tool in SUBAGENT_TOOLS)
 
@@ -128,7 +129,7 @@ class Transcript:
                 self.compactions += 1
 
     def _assistant(self, event: Json) -> None:
-        self.seen = True
+        self.has_messages = True
         message = object_of(event.get("message"))
         for block in blocks(message, "tool_use"):
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
@@ -140,16 +141,16 @@ class Transcript:
         if event.get("parent_tool_use_id") is None:
             self.error = text_of(event.get("error"))
         if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
-            return  # a sub-agent, which `usage` of the result leaves out too, or no request
+            return  # a sub-agent, which `usage` of the result omits too, or no request
         self.model = model
         key = text_of(message.get("id")) or f"request {len(self.requests)}"
         self.requests[key] = usage_of(message.get("usage"))
 
     def _user(self, event: Json) -> None:
-        self.seen = True
+        self.has_messages = True
         if event.get("isSynthetic") is True:
-            said = blocks(object_of(event.get("message")), "text")
-            self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in said)
+            texts = blocks(object_of(event.get("message")), "text")
+            self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in texts)
         for block in blocks(object_of(event.get("message")), "tool_result"):
             key = text_of(block.get("tool_use_id"))
             if key is None or key not in self.calls:
@@ -162,8 +163,8 @@ class Transcript:
                 self.spans.setdefault(key, span)
 
     def _span(self, call: str, event: Json) -> Span | None:
-        """When a call was open whose result an event brings. An agent of ours makes one call after
-        the other, and says how long each took."""
+        """Return when a call was open whose result an event brings. An agent of ours makes its
+        calls in sequence, and reports how long each took."""
         measured = amount_of(object_of(event.get(OURS)).get("seconds"))
         if measured is None:
             return between(self._begun[call], moment_of(event.get("timestamp")))
@@ -181,41 +182,41 @@ class Transcript:
 
 
 def blocks(message: Json, kind: str) -> list[Json]:
-    """The blocks of that type in a message's content."""
+    """Return the blocks of that type in a message's content."""
     content = (object_of(block) for block in list_of(message.get("content")))
     return [block for block in content if block.get("type") == kind]
 
 
 def usage_of(value: object) -> Usage:
-    """Claude's `usage` object."""
-    given = object_of(value)
+    """Read Claude's `usage` object."""
+    usage = object_of(value)
     return Usage(
-        input=count_of(given.get("input_tokens")),
-        cache_read=count_of(given.get("cache_read_input_tokens")),
-        cache_create=count_of(given.get("cache_creation_input_tokens")),
-        output=count_of(given.get("output_tokens")),
+        input=count_of(usage.get("input_tokens")),
+        cache_read=count_of(usage.get("cache_read_input_tokens")),
+        cache_create=count_of(usage.get("cache_creation_input_tokens")),
+        output=count_of(usage.get("output_tokens")),
     )
 
 
 def servers_of(init: Json) -> dict[str, str] | None:
-    """MCP servers at the start, with the status of each."""
-    given = init.get("mcp_servers")
-    return dict(_server_pairs(given)) if isinstance(given, list) else None
+    """Return the MCP servers at the start, with the status of each."""
+    servers = init.get("mcp_servers")
+    return dict(_server_pairs(servers)) if isinstance(servers, list) else None
 
 
 def tools_of(init: Json) -> tuple[str, ...] | None:
-    """Tools at the start."""
+    """Return the tools at the start."""
     return names_of(init.get("tools"))
 
 
-def names_of(given: object) -> tuple[str, ...] | None:
-    """Names of tools in a list of them."""
-    if not isinstance(given, list):
+def names_of(tools: object) -> tuple[str, ...] | None:
+    """Return the names of tools in a list of them."""
+    if not isinstance(tools, list):
         return None
-    return tuple(name for tool in given if (name := text_of(tool)) is not None)
+    return tuple(name for tool in tools if (name := text_of(tool)) is not None)
 
 
-def _server_pairs(given: list[object]) -> Iterator[tuple[str, str]]:
-    for server in map(object_of, given):
+def _server_pairs(servers: list[object]) -> Iterator[tuple[str, str]]:
+    for server in map(object_of, servers):
         if (name := text_of(server.get("name"))) is not None:
             yield name, text_of(server.get("status")) or "unknown"

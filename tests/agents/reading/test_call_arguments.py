@@ -71,9 +71,9 @@ def test_what_is_looked_at_is_bounded() -> None:
     for number in range(MOST + 10):
         commands.ask("Bash", {"command": f"{number} " + "x" * 2 * LONGEST})
     commands.ask("shell", {"command": ["sh", "-c", "a b"]})
-    lines = commands.known(True)["commands"]
+    lines = commands.outcome_fields(True)["commands"]
     assert (len(lines), max(map(len, lines))) == (MOST, LONGEST)
-    assert commands.known(False) == {}
+    assert commands.outcome_fields(False) == {}
     words = Commands()
     words.ask("shell", {"command": ["sh", "-c", "a b"]})
-    assert words.known(True)["commands"] == ("sh -c 'a b'",)
+    assert words.outcome_fields(True)["commands"] == ("sh -c 'a b'",)
