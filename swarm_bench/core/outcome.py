@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.core.figures import total
 from swarm_bench.core.status import Cause
+from swarm_bench.core.totals import total
 
 StopReason = Literal["timeout", "output-limit", "turn-limit"]
 START_SECONDS = 30.0

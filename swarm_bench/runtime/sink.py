@@ -15,7 +15,7 @@ from anyio.abc import ByteReceiveStream
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.runtime.files import store_errors
-from swarm_bench.runtime.redaction.forms import forms
+from swarm_bench.runtime.redaction.encodings import forms
 
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""

@@ -18,7 +18,7 @@ from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.mcp.server import Server
 from swarm_bench.programs.canopy.search.dsl import parse_dsl
 from swarm_bench.reports.text import block, cut, encodable, escaped, plain
-from swarm_bench.retrieval.places import MOST, Unreadable, read_places
+from swarm_bench.retrieval.locations import MOST, Unreadable, read_places
 from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_difference, read_feedback
 from swarm_bench.retrieval.probes.service_metrics import service_difference
 from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in

@@ -12,7 +12,7 @@ from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment, JSONPathEr
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
-from swarm_bench.core.figures import total
+from swarm_bench.core.totals import total
 
 PATIENCE = 1.0
 """Seconds of computing for one pattern in all that an agent left: a text can be made to keep a

@@ -22,9 +22,9 @@ from swarm_bench.agents.command.tool_answers import answers_in
 from swarm_bench.agents.reading.call_arguments import some
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
-from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
+from swarm_bench.core.totals import total
 
 MOST_REQUESTS = 10_000
 """Nodes of `each` that are looked at: no agent makes so many requests, whatever it prints."""

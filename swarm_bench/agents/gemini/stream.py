@@ -34,9 +34,9 @@ from swarm_bench.agents.reading.tool_costs import (
     seconds_by_tool,
     tokens_by_tool,
 )
-from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
+from swarm_bench.core.totals import total
 
 _STDERR_BYTES = 1024 * 1024
 _RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)

@@ -8,7 +8,7 @@ from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"

@@ -8,7 +8,7 @@ from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.treatment.answers import ToolAnswers
+from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
 _TELLING = 2

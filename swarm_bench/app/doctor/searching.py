@@ -22,8 +22,8 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.retrieval.canopy.service import Service, started_service
+from swarm_bench.retrieval.locations import Unreadable, files_of, read_places
 from swarm_bench.retrieval.modes.mode import search_arguments
-from swarm_bench.retrieval.places import Unreadable, files_of, read_places
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot

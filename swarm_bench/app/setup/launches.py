@@ -12,7 +12,7 @@ from swarm_bench.core.outcome import Launch
 from swarm_bench.reports.plan.commands import Launches
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes.mode import uses
-from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 from swarm_bench.runtime.environment import small_environment
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from swarm_bench.config.located import read_located
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
 
 def agent_lines(path: Path) -> list[str]:

@@ -21,7 +21,7 @@ from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, not_approved
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")
 """Options that a continued session takes over as they are; its modes and tasks it holds itself."""

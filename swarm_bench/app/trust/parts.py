@@ -20,7 +20,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes import mode as modes
-from swarm_bench.retrieval.modes.secret_words import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 from swarm_bench.retrieval.modes.started import command_lines
 
 

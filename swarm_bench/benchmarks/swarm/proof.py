@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
-from swarm_bench.retrieval.witnesses.counters import Finding, compare, gives_no_tool
+from swarm_bench.retrieval.witnesses.agreement import Finding, compare, gives_no_tool
 
 _ALONE = "It shows no calls, and it was alone while the tool was asked: it used the tool."
 _UNSEEN = "The tool itself saw none of the calls that the transcript has: the use is not proved."

@@ -14,11 +14,11 @@ from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Stored
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.core.treatment.answers import ToolAnswers
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
 from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.core.treatment.tool_answers import ToolAnswers
 
 _RULES = "rules"
 """Scout's model, in records that are older than `fixed_rules`."""

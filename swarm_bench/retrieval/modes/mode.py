@@ -14,7 +14,7 @@ from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.validation import Problem
 from swarm_bench.retrieval.modes import mode_file
-from swarm_bench.retrieval.modes.secret_words import names_one, without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import names_one, without_secret_parts
 from swarm_bench.retrieval.modes.variables import (
     MODE_FOLDER,
     PLACEHOLDERS,

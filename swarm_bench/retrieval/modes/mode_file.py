@@ -18,8 +18,8 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
+from swarm_bench.retrieval.locations import check_json_path, check_pattern
 from swarm_bench.retrieval.modes.variables import QUERY, Place, mistakes, placeholders_in
-from swarm_bench.retrieval.places import check_json_path, check_pattern
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
 Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]

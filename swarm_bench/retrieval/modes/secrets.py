@@ -20,7 +20,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.retrieval.canopy.own_service import API_KEY
 from swarm_bench.retrieval.modes.mode import without_secrets, written_in
-from swarm_bench.retrieval.modes.secret_words import looks_secret, names_one, secret_parts
+from swarm_bench.retrieval.modes.secret_parts import looks_secret, names_one, secret_parts
 from swarm_bench.retrieval.modes.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.modes.mode import without_secrets
-from swarm_bench.retrieval.modes.secret_words import looks_secret
+from swarm_bench.retrieval.modes.secret_parts import looks_secret
 
 
 def server_lines(mode: Mode) -> dict[str, str]:

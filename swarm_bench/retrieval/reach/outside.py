@@ -18,7 +18,6 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.retrieval.canopy.backends import QUERIES, ROUTES
 from swarm_bench.retrieval.reach.command_lines import Command, command_of, commands_in
-from swarm_bench.retrieval.reach.commands import LOOPBACK, Address, asked, folders_read, is_below
 from swarm_bench.retrieval.reach.program_names import (
     copied_names,
     loaded_names,
@@ -27,6 +26,7 @@ from swarm_bench.retrieval.reach.program_names import (
     plain,
     started_in,
 )
+from swarm_bench.retrieval.reach.targets import LOOPBACK, Address, asked, folders_read, is_below
 
 _LONGEST_CLAUSE = LONGEST_OUTSIDE - 50
 _PATIENCE = 5.0

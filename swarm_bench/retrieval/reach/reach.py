@@ -12,9 +12,9 @@ from swarm_bench.retrieval.canopy.backends import FAMILY, SERVICE
 from swarm_bench.retrieval.modes.mode import render_servers, uses
 from swarm_bench.retrieval.probes.registered import counters_of
 from swarm_bench.retrieval.reach.command_lines import command_of
-from swarm_bench.retrieval.reach.commands import Address, address_of
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.program_names import names_of
+from swarm_bench.retrieval.reach.targets import Address, address_of
 from swarm_bench.retrieval.witnesses.purposes import agents_name
 
 """The probe whose counters lie in a clone."""

@@ -14,7 +14,7 @@ from swarm_bench.agents.qwen import stream as _qwen_stream
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.agents.stream_json import stream as _claude_stream
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer
-from swarm_bench.core.treatment.answers import MOST_DIGESTS, ToolAnswers, by_tool
+from swarm_bench.core.treatment.tool_answers import MOST_DIGESTS, ToolAnswers, by_tool
 from tests.agents.command.command_files import agent, read
 
 SAMPLES = Path(__file__).parents[1] / "samples"

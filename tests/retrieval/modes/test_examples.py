@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.retrieval.locations import read_places
 from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
-from swarm_bench.retrieval.places import read_places
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").glob("*.json"))
 VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}

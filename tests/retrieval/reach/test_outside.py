@@ -7,8 +7,8 @@ import pytest
 
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.reach.commands import address_of
 from swarm_bench.retrieval.reach.outside import Reach
+from swarm_bench.retrieval.reach.targets import address_of
 
 SERVICE = address_of("http://127.0.0.1:3210")
 REMOTE = address_of("https://mcp.example.org/mcp")

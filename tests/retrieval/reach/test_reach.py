@@ -3,9 +3,9 @@
 from typing import Any
 
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.retrieval.reach.commands import address_of
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.reach import reach_of
+from swarm_bench.retrieval.reach.targets import address_of
 from tests.builders.sessions import make_experiment
 
 VALUES = {"workspace": "/w/repo", "service_url": "", "canopy_mcp": "/venv/bin/my-canopy-mcp"}

@@ -19,7 +19,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.core.treatment.answers import by_tool
+from swarm_bench.core.treatment.tool_answers import by_tool
 from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER

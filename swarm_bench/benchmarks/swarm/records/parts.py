@@ -6,8 +6,8 @@ from datetime import datetime
 
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.treatment.answers import ToolAnswers
 from swarm_bench.core.treatment.evidence import Evidence, Treatment
+from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.engine.scoring import Scored
 
 

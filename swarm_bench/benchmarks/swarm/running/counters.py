@@ -9,8 +9,8 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.events import Trouble
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.probes.asking import Reading, asked, content, figures
-from swarm_bench.retrieval.witnesses.counters import gives_no_tool
+from swarm_bench.retrieval.probes.readings import Reading, asked, content, figures
+from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.sink import clean_text
 

@@ -15,7 +15,7 @@ from swarm_bench.core.session.records import Agreement, SwarmRecord, Treatment, 
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, ToolCalls, Transcripts, numbered
-from swarm_bench.retrieval.probes import asking
+from swarm_bench.retrieval.probes import readings
 from swarm_bench.retrieval.witnesses.counted import Counted, counts_of, unread
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX
 
@@ -126,7 +126,7 @@ def _expected(
     return {
         (name, key): expected
         for name, probe in probes.items()
-        for key, expected in asking.expected(probe, transcripts).items()
+        for key, expected in readings.expected(probe, transcripts).items()
     }
 
 

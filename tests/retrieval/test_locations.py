@@ -5,7 +5,7 @@ import json
 import pytest
 
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.retrieval.places import Place, Unreadable, files_of, read_places
+from swarm_bench.retrieval.locations import Place, Unreadable, files_of, read_places
 
 FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md"}
 

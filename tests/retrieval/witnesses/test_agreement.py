@@ -7,7 +7,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.probes.registered import SHIPPED
-from swarm_bench.retrieval.witnesses.counters import Finding, compare
+from swarm_bench.retrieval.witnesses.agreement import Finding, compare
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 QUERY, PACK, EXPAND = (

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.retrieval.modes.secret_words import (
+from swarm_bench.retrieval.modes.secret_parts import (
     looks_secret,
     secret_parts,
     without_secret_parts,
