@@ -27,6 +27,7 @@ _FILE_MODE = "how a file is opened"
 _NOUN = "the noun, in a sentence"
 ALLOWED: dict[str, dict[str, str]] = {
     "analysis/concerns/clones.py": {"swarm": _NOUN},
+    "analysis/concerns/package_metrics.py": {"swarm": _NOUN},
     "analysis/concerns/tools.py": {"swarm": _NOUN},
     "analysis/sections/head.py": {"ab": _DESIGN},
     "analysis/summary.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},

@@ -7,7 +7,7 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.report import Report
@@ -35,7 +35,7 @@ def report(path: Path) -> str:
     if folder.is_ours():
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
-        return render(summarise(read_script_folder(path), METRICS))
+        return render(summarise(read_script_folder(path), registered_metrics()))
     raise UsageError(
         f"{path} holds neither a session nor what canopy's script writes "
         "(experiment.json, or config.json beside metrics.jsonl); give another folder"
@@ -46,10 +46,11 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
     """The report of a session as it stands, and its `summary.md`, which is written. It can be
     audited: held against the streams that the agents left."""
     data = _read(folder, audited=audited)
-    report = summarise(data, METRICS)
+    metrics = registered_metrics()
+    report = summarise(data, metrics)
     calibrated = data.experiment is not None and data.experiment.benchmark == "calibrate"
     summary = (
-        render_calibration(report, calibration(data, METRICS)) if calibrated else render(report)
+        render_calibration(report, calibration(data, metrics)) if calibrated else render(report)
     )
     write_whole(folder.summary, summary)
     return report, summary
@@ -60,7 +61,7 @@ def write_series_summary(path: Path, *, audited: bool = False) -> str:
     sessions = {
         size: _read(folder, audited=audited) for size, folder in series_sessions(path).items()
     }
-    summary = render_series(series(sessions, METRICS))
+    summary = render_series(series(sessions, registered_metrics()))
     write_whole(SessionFolder(path).summary, summary)
     return summary
 

@@ -23,7 +23,7 @@ from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.running.kit import Kit
@@ -210,7 +210,7 @@ def _kit(
         user_environment=resolved.environment,
         scorers=scorers,
         prompt=swarm_benchmark.prompt,
-        page=partial(render_page, METRICS),
+        page=partial(render_page, registered_metrics()),
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from math import isfinite
+from typing import Generic, TypeVar
 
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 
@@ -50,6 +52,27 @@ class How(StrEnum):
 ReadTrial = Callable[[TrialRecord], float | None]
 """`None` when the trial does not tell; a check gives true or false."""
 ReadSwarm = Callable[[SwarmRecord], float | None]
+Record = TypeVar("Record")
+
+
+class Guarded(Generic[Record]):
+    """A reader of another package. What it raises, or gives that is no figure, is missing."""
+
+    def __init__(self, read: Callable[[Record], float | None]) -> None:
+        self._read = read
+
+    def __call__(self, record: Record) -> float | None:
+        return self.attempt(record)[0]
+
+    def attempt(self, record: Record) -> tuple[float | None, str | None]:
+        """Read the figure, and say in a clause why it is missing when the reader failed."""
+        try:
+            value = self._read(record)
+            if value is None or isfinite(value):
+                return value, None
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # others are shown, whatever it is
+            return None, f"{type(error).__name__}: {error}"
+        return None, f"it gave {value}, which is no figure"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +129,9 @@ class Metric:
     """Applies to modes with a retrieval tool."""
     rehearsal_only: bool = False
     """Applies to sessions in which the rehearsal server answered."""
+    compared: bool = False
+    """Stands among the ratios and in calibrations too; of those that come with swarm-bench, the
+    comparisons have lists of keys."""
 
     @cached_property
     def in_table(self) -> "Metric":
@@ -130,22 +156,42 @@ _AGGREGATED: dict[How, tuple[str | None, Style]] = {
 """The unit and style of the aggregate, where they are not those of the figure."""
 
 
+def fault(metric: Metric) -> str | None:
+    """Say in a clause why the metric cannot be shown; `None` when it can."""
+    names = (metric.key, metric.title)
+    if not isinstance(metric.style, Style):
+        return f"has the style {metric.style!r}, which is no Style"
+    if not all(isinstance(text, str) and text and text.isprintable() for text in names):
+        return "needs a key and a title of one line each"
+    if metric.row and not isinstance(metric.row.how, How):
+        return f"aggregates by {metric.row.how!r}, which is no How"
+    if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
+        return "has a row, and reads nothing"
+    if (metric.column or metric.page or metric.compared) and not metric.read:
+        return "has a column, a page or ratios, and reads no trial"
+    if metric.compared and not metric.relative:
+        return "asks for ratios, and is not relative"
+    return None
+
+
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a benchmark by key; tables and columns have them in this order."""
 
     all: tuple[Metric, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """A sentence for each metric of a package that cannot be used."""
 
     def __post_init__(self) -> None:
         """Refuse a key that is declared twice."""
-        keys = Counter(one.key for one in self.all)
+        keys = Counter(metric.key for metric in self.all)
         for key, count in keys.items():
             if count > 1:
                 raise ValueError(f"the metric {key} is declared {count} times")
 
     @cached_property
     def _by_key(self) -> dict[str, Metric]:
-        return {one.key: one for one in self.all}
+        return {metric.key: metric for metric in self.all}
 
     def __iter__(self) -> Iterator[Metric]:
         return iter(self.all)
@@ -153,9 +199,17 @@ class Metrics:
     def __getitem__(self, key: str) -> Metric:
         return self._by_key[key]
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._by_key
+
     def named(self, keys: Iterable[str]) -> tuple[Metric, ...]:
-        """Those with the keys, in their order."""
+        """List those with the keys, in the order of the keys."""
         return tuple(self._by_key[key] for key in keys)
+
+    @property
+    def compared(self) -> tuple[Metric, ...]:
+        """Those that ask to be."""
+        return tuple(metric for metric in self.all if metric.compared)
 
     @property
     def tables(self) -> dict[str, list[Metric]]:

@@ -5,7 +5,9 @@ Each check raises `AssertionError` with a sentence that names what was broken.
 
 import math
 from pathlib import Path
+from typing import Any, get_args, get_origin
 
+from swarm_bench.core.metric import Guarded, Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
 from swarm_bench.core.ports import (
     Agent,
@@ -18,6 +20,7 @@ from swarm_bench.core.ports import (
     Scorer,
     ToolSpec,
 )
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.treatment.counting import ToolCalls, Transcripts
@@ -91,6 +94,22 @@ def check_scorer(scorer: Scorer) -> None:
         _expect(False, f"the scores of {scorer.name} can be recorded: {error}")
 
 
+def check_metric(metric: Metric) -> None:
+    """Check that a metric can be shown, and reads records whose figures are missing, 0 or empty."""
+    clause = fault(metric)
+    _expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
+    bare = TrialRecord(mode="m", agent=1, task="t")
+    readers = (metric.read, metric.row.read if metric.row else None)
+    for read in filter(None, readers):
+        for trial in (bare, bare.model_copy(update=_nothing())):
+            _, clause = Guarded(read).attempt(trial)
+            _expect(clause is None, f"{metric.key} reads any trial: {clause}")
+    if metric.read_swarm:
+        swarm = SwarmRecord(session="s", swarm="s", mode="m", run=1, agents=(1,))
+        _, clause = Guarded(metric.read_swarm).attempt(swarm)
+        _expect(clause is None, f"{metric.key} reads any swarm: {clause}")
+
+
 async def check_probe(probe: Probe, folder: Path) -> None:
     """Check that a probe reads nothing where its tool never was, that its differences are figures
     of the counters that it states, and that it expects nothing of an agent that called nothing.
@@ -141,6 +160,17 @@ def _request(folder: Path) -> AgentRequest:
         model=None,
         seed=0,
     )
+
+
+def _nothing() -> dict[str, Any]:
+    """Figures of a trial that are 0 or empty where they could be missing."""
+    figures = {}
+    for key, about in TrialRecord.model_fields.items():
+        kind, *others = get_args(about.annotation) or (None,)
+        kind = get_origin(kind) or kind
+        if others and kind in (int, float, dict, list):
+            figures[key] = kind()
+    return figures
 
 
 def _check_outcome(outcome: Outcome, output: bytes) -> None:

@@ -6,11 +6,19 @@ import pytest
 
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core import registry
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
-from swarm_bench.testing.contracts import check_agent, check_model, check_probe, check_scorer
+from swarm_bench.testing.contracts import (
+    check_agent,
+    check_metric,
+    check_model,
+    check_probe,
+    check_scorer,
+)
 
 AGENTS = [
     plugin.name
@@ -28,6 +36,11 @@ def test_agents(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scorer", swarm.scorers(), ids=lambda scorer: type(scorer).__name__)
 def test_scorers(scorer: Scorer) -> None:
     check_scorer(scorer)
+
+
+@pytest.mark.parametrize("metric", METRICS.all, ids=lambda metric: metric.key)
+def test_metrics(metric: Metric) -> None:
+    check_metric(metric)
 
 
 def test_the_adapter_knows_the_models_of_its_program() -> None:

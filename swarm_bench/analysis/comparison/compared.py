@@ -16,8 +16,8 @@ def of_headline(selection: Selection) -> tuple[Metric, ...]:
 
 
 def times(selection: Selection) -> tuple[Metric, ...]:
-    """List the metrics of time."""
-    return selection.metrics.named(TIMES)
+    """List the metrics of time, and those of packages that nobody who thinks decides."""
+    return (*selection.metrics.named(TIMES), *_of_packages(selection, spent=False))
 
 
 @once
@@ -30,4 +30,9 @@ def spending(selection: Selection) -> tuple[Metric, ...]:
     ]
     known = bool(counted) and all(trial.requests is not None for trial in counted)
     hidden = TURNS if known else REQUESTS
-    return selection.metrics.named(key for key in SPENDING if key != hidden)
+    keys = [key for key in SPENDING if key != hidden]
+    return (*selection.metrics.named(keys), *_of_packages(selection, spent=True))
+
+
+def _of_packages(selection: Selection, *, spent: bool) -> tuple[Metric, ...]:
+    return tuple(metric for metric in selection.metrics.compared if metric.spent is spent)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.core.metric import Better
 from swarm_bench.core.report.report import Column
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
@@ -15,8 +16,6 @@ MARGIN = 0.1
 LONGER = 1.5
 """Answers of a placebo that are longer than its mode's by more than this factor cost by themselves
 what its mode seems to save."""
-_NO_PRICE = frozenset({"result_lines"})
-"""Less of it is no gain."""
 
 
 def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
@@ -38,7 +37,7 @@ def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
         own, other = (
             ratio(selection, Column(mode=one.mode), reference, metric) for one in (treated, placebo)
         )
-        if metric.key in _NO_PRICE or not own or not other:
+        if metric.better is not Better.LOWER or not own or not other:
             continue
         if own.median >= (1 - MARGIN) * other.median:
             yield f"{metric.title} {_times(other.median)} against {_times(own.median)}"

@@ -39,7 +39,8 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again))
-    measured = [_noise(one, arms, (tasks, runs)) for one in metrics.named(_KEYS)]
+    shown = (*metrics.named(_KEYS), *metrics.compared)
+    measured = [_noise(metric, arms, (tasks, runs)) for metric in shown]
     known = [row for row in measured if row.pairs]
     spent = tuple(row for row in known if row.metric.spent and selection.fixed_rules)
     rows = tuple(row for row in known if row not in spent)

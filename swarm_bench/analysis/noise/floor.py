@@ -30,7 +30,8 @@ def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     all in which the arms are apart."""
     counts_requests = any(row.metric.key == REQUESTS for row in rows)
     hidden = TURNS if counts_requests else REQUESTS
-    telling = [row for row in rows if row.metric.key in {*RATIOS} - {hidden}]
+    keys = {*RATIOS} - {hidden}
+    telling = [row for row in rows if row.metric.compared or row.metric.key in keys]
     moving = [*_moving(telling, tasks, runs)]
     said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:

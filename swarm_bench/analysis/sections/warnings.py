@@ -12,6 +12,7 @@ from swarm_bench.analysis.concerns import scores as score_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
+from swarm_bench.analysis.concerns.package_metrics import failed_metrics
 from swarm_bench.analysis.selection import Selection, is_ours
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
@@ -63,6 +64,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_mixed(selection),
         *_unknown_prices(selection),
         *_unscored(selection),
+        *failed_metrics(selection),
         *selection.data.warnings,
     )
 

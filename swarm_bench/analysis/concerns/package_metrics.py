@@ -1,0 +1,29 @@
+"""Metrics of packages that cannot be used, or that failed on some records."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Guarded
+
+
+def failed_metrics(selection: Selection) -> Iterator[str]:
+    """Say which metrics of packages are omitted, and which failed on trials or swarms."""
+    yield from selection.metrics.omitted
+    for metric in selection.metrics:
+        for read in (metric.read, metric.row.read if metric.row else None):
+            yield from _failed(metric.key, read, selection.trials, "trial")
+        yield from _failed(metric.key, metric.read_swarm, selection.swarms, "swarm")
+
+
+def _failed(key: str, read: object, records: Iterable[Any], noun: str) -> Iterator[str]:
+    if not isinstance(read, Guarded):
+        return
+    tried = [read.attempt(record)[1] for record in records]
+    clauses = [clause for clause in tried if clause is not None]
+    if clauses:
+        yield (
+            f"The metric {key} failed on {len(clauses)} of {amount(len(tried), noun)}, and is "
+            f"missing there. The first says: {' '.join(clauses[0].split())[:300]}"
+        )

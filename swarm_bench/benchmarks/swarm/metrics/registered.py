@@ -1,0 +1,58 @@
+"""The metrics of the swarm benchmark, with those that packages on this machine register."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.metric import Guarded, Metric, Metrics, fault
+from swarm_bench.core.registry import Plugin
+
+
+def registered_metrics() -> Metrics:
+    """Load the metrics that packages register as `swarm_bench.metrics`, behind those that come with
+    the benchmark. One that cannot be used is omitted, and a sentence says so."""
+    try:
+        plugins = registry.plugins("metrics")
+    except ConfigError as error:
+        return replace(METRICS, omitted=(f"No metric of a package is shown: {error}.",))
+    return with_plugins(METRICS, plugins)
+
+
+def with_plugins(metrics: Metrics, plugins: Iterable[Plugin]) -> Metrics:
+    """Add the metrics of the plugins, each of which may name those before it."""
+    for plugin in plugins:
+        try:
+            metrics = replace(metrics, all=(*metrics, _loaded(plugin, metrics)))
+        except ConfigError as error:
+            omitted = f"The metric {plugin.name} of {plugin.distribution} is omitted: {error}."
+            metrics = replace(metrics, omitted=(*metrics.omitted, omitted))
+    return metrics
+
+
+def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
+    """Raises `ConfigError` with a clause for a metric that cannot be shown beside the others."""
+    metric = registry.load("metrics", plugin.name)
+    if not isinstance(metric, Metric):
+        raise ConfigError(f"it is a {type(metric).__name__} and no Metric")
+    if clause := fault(metric):
+        raise ConfigError(f"it {clause}")
+    if metric.key in metrics:
+        raise ConfigError(f"its key {metric.key!r} is that of another metric")
+    beside = metric.column.beside if metric.column else ""
+    if beside and beside not in metrics:
+        raise ConfigError(f"its column stands beside {beside!r}, which is no metric")
+    return _guarded(metric)
+
+
+def _guarded(metric: Metric) -> Metric:
+    row = metric.row
+    if row and row.read:
+        row = replace(row, read=Guarded(row.read))
+    return replace(
+        metric,
+        read=Guarded(metric.read) if metric.read else None,
+        read_swarm=Guarded(metric.read_swarm) if metric.read_swarm else None,
+        row=row,
+    )

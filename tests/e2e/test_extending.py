@@ -1,0 +1,216 @@
+"""What a package of one's own adds: the examples of docs/extending, in real sessions."""
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from swarm_bench.testing.contracts import check_agent, check_metric, check_scorer
+from tests.e2e.conftest import Bench, Done
+
+DOCUMENTS = Path(__file__).parents[2] / "docs" / "extending"
+PROGRAM = f"""#!{sys.executable}
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from tests.e2e import frugal_agent
+if "--version" in sys.argv:
+    sys.exit(print("my-agent 1.2.3"))
+print('{{"doing": "Read shop/auth.py"}}', flush=True)
+sys.argv[1:] = [sys.argv[sys.argv.index("--mcp-config") + 1], sys.argv[-1]]
+frugal_agent.main()
+"""
+TONE = """
+from dataclasses import replace
+from my_metrics import LINE_REFERENCES
+
+def fails(trial):
+    return 1 / (trial.agent - 1)
+
+def words(trial):
+    return "many"
+
+FAILS = replace(LINE_REFERENCES, key="fails", title="Fails", read=fails)
+WORDS = replace(LINE_REFERENCES, key="words", title="Words", read=words, compared=False)
+COST = replace(LINE_REFERENCES, key="cost")
+EMPTY = replace(LINE_REFERENCES, key="empty", read=None)
+NONE = "no metric"
+"""
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def block(page: str, language: str) -> str:
+    text = (DOCUMENTS / f"{page}.md").read_text(encoding="utf-8")
+    match = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    assert match
+    return match[1]
+
+
+def example(page: str, name: str) -> Any:
+    names: dict[str, Any] = {}
+    exec(block(page, "python"), names)
+    return names[name]
+
+
+def install(bench: Bench, page: str, module: str) -> Path:
+    """The example as its page has it, as a package that pip left in a folder of its own."""
+    packages = bench.folder / "packages"
+    lines = block(page, "toml").replace("project.entry-points.", "").replace('"', "")
+    put(packages, module, block(page, "python"), lines)
+    return packages
+
+
+def put(packages: Path, module: str, code: str, points: str) -> None:
+    info = packages / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+    (packages / f"{module}.py").write_text(code, encoding="utf-8")
+
+
+def call(bench: Bench, packages: Path, *arguments: str) -> Done:
+    path = f"{packages}:{bench.environment()['PATH']}"
+    done = bench.call(*arguments, inside=("env", f"PYTHONPATH={packages}", f"PATH={path}"))
+    assert done.code == 0, done.out + done.err
+    return done
+
+
+def compare(bench: Bench, packages: Path, *more: str) -> Done:
+    options = ["--repo", str(bench.repo), "--runs", "1", "--output", "out"]
+    agents = [] if "--agents" in more else ["--agents", "2"]
+    return call(bench, packages, "compare", *options, *agents, *more)
+
+
+def summary(bench: Bench) -> str:
+    return (bench.folder / "out" / "summary.md").read_text(encoding="utf-8")
+
+
+def cells(page: str, beginning: str) -> list[list[str]]:
+    lines = [line for line in page.splitlines() if line.startswith(f"| {beginning}")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_examples_keep_the_contracts_of_their_roles(tmp_path: Path) -> None:
+    check_agent(example("agent-program", "MyAgent")(), tmp_path)
+    check_scorer(example("scorer", "LineReferences")())
+    check_metric(example("metric", "LINE_REFERENCES"))
+    check_metric(example("column", "LARGEST_REQUEST"))
+
+
+def test_a_metric_that_divides_by_what_can_be_0_breaks_the_contract() -> None:
+    metric = replace(
+        example("metric", "LINE_REFERENCES"),
+        read=lambda trial: None if trial.requests is None else 1 / trial.requests,
+    )
+    with pytest.raises(AssertionError, match="line_references reads any trial: ZeroDivisionError"):
+        check_metric(metric)
+
+
+@pytest.mark.slow
+def test_an_agent_program(bench: Bench) -> None:
+    packages = install(bench, "agent-program", "my_agent")
+    program = packages / "my-agent"
+    program.write_text(PROGRAM, encoding="utf-8")
+    program.chmod(0o700)
+    options = ["--agents", "1", "--modes", "baseline", "canopy"]
+    compare(bench, packages, "--agent", "my-agent", *options)
+    records = bench.records("out")
+    assert {record["retrieval"] for record in records} == {"used", "not-given"}
+    for record in records:
+        assert (record["program"], record["program_version"]) == ("my-agent", "1.2.3")
+        assert (record["cause"], record["cost"]) == ("finished", None)
+        assert record["effective_tokens"] > 100
+        assert record["references_existing"] >= 1
+    assert "my-agent 1.2.3" in summary(bench)
+
+
+@pytest.mark.slow
+def test_a_scorer_its_metric_and_a_column(bench: Bench) -> None:
+    for page, module in (
+        ("scorer", "my_scorers"),
+        ("metric", "my_metrics"),
+        ("column", "my_columns"),
+    ):
+        packages = install(bench, page, module)
+    compare(bench, packages, "--modes", "baseline", "canopy")
+    records = sorted(bench.records("out"), key=lambda record: (record["mode"], record["agent"]))
+    page = summary(bench)
+    scores = [record["scores"]["line_references"] for record in records]
+    assert sum(scores) > 0
+    headline = page.partition("## Headline")[2].partition("\n## ")[0]
+    assert [len(line) for line in cells(headline, "Line references")] == [2]
+    ((_, *means),) = cells(page, "Avg line references/output")
+    assert means == [f"{sum(pair) / 2:.1f}" for pair in (scores[:2], scores[2:])]
+    trials = page.partition("## Per-Agent Results")[2]
+    largest = [str(max(sent(record))) for record in records]
+    assert [line[-1] for line in cells(trials, "Mode")] == ["Largest Request"]
+    shown = [line[-1] for mode in ("baseline", "canopy") for line in cells(trials, mode)]
+    assert shown == largest
+    first = (bench.folder / "out" / "baseline" / "agent-1.md").read_text(encoding="utf-8")
+    assert f"- **Largest request:** {largest[0]}\n" in first
+    assert "omitted" not in page
+    assert call(bench, bench.folder / "none", "report", "out").code == 0
+    assert "line references" not in summary(bench)
+    call(bench, packages, "report", "out")
+    assert summary(bench) == page
+
+
+def sent(record: dict[str, Any]) -> list[int]:
+    keys = ("input", "cache_read", "cache_create")
+    return [sum(usage[key] for key in keys) for usage in record["turn_usage"]]
+
+
+@pytest.mark.slow
+def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench) -> None:
+    packages = install(bench, "metric", "my_metrics")
+    names = ("FAILS", "WORDS", "COST", "EMPTY", "NONE", "MISSING")
+    points = "\n".join(f"{name.lower()} = tone:{name}" for name in names)
+    put(packages, "tone", TONE, f"[swarm_bench.metrics]\n{points}")
+    compare(bench, packages, "--modes", "baseline")
+    page = summary(bench)
+    for sentence in (
+        "The metric fails failed on 1 of 2 trials, and is missing there. The first says: "
+        "ZeroDivisionError: division by zero",
+        "The metric words failed on 2 of 2 trials, and is missing there. The first says: TypeError",
+        "The metric cost of tone is omitted: its key 'cost' is that of another metric.",
+        "The metric empty of tone is omitted: it has a row, and reads nothing.",
+        "The metric none of tone is omitted: it is a str and no Metric.",
+        "The metric missing of tone is omitted: 'tone:MISSING' cannot be loaded",
+    ):
+        assert sentence in page
+    call(bench, packages, "report", "out")
+    assert summary(bench) == page
+
+
+def test_a_plan_loads_no_metric_and_no_scorer(bench: Bench) -> None:
+    for page, module in (("scorer", "my_scorers"), ("metric", "my_metrics")):
+        packages = install(bench, page, module)
+        (packages / f"{module}.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
+    compare(bench, packages, "--plan")
+    call(bench, packages, "tasks")
+
+
+@pytest.mark.slow
+def test_a_suite(bench: Bench) -> None:
+    text = block("suite", "yaml")
+    (bench.folder / "my-suite.yaml").write_text(text, encoding="utf-8")
+    compare(bench, bench.folder, "--modes", "baseline", "--tasks", "my-suite.yaml")
+    suite = yaml.safe_load(text)
+    asked = {record["task_id"]: record["task"] for record in bench.records("out")}
+    assert asked == {task["id"]: task["prompt"] for task in suite["tasks"]}
+    assert bench.experiment("out")["answer_format"] == suite["answer_format"]
+    (bench.folder / "tasks").mkdir()
+    (bench.folder / "my-suite.yaml").rename(bench.folder / "tasks" / "my-suite.yaml")
+    listed = bench.call("tasks")
+    assert "my-suite" in listed.out
+    assert suite["description"] in listed.out
+
+
+def test_the_index_names_every_page() -> None:
+    index = (DOCUMENTS / "README.md").read_text(encoding="utf-8")
+    pages = {path.name for path in DOCUMENTS.glob("*.md")} - {"README.md"}
+    assert {page for page in pages if f"]({page})" not in index} == set()
