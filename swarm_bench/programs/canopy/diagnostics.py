@@ -1,4 +1,4 @@
-"""What the servers say on stderr: their own news, and warnings of the libraries."""
+"""What the servers print on stderr: their own news, and warnings of the libraries."""
 
 import logging
 

@@ -46,7 +46,7 @@ class Misdirected(ToolError):
 
     code = "misdirected"
     http_status = 421
-    hint = "Ask by the address that the service said when it started"
+    hint = "Use the address that the service printed when it started"
 
 
 class RepoNotFound(ToolError):

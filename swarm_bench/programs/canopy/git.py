@@ -1,4 +1,4 @@
-"""What git is asked about a checkout, so that nothing in the checkout decides what runs."""
+"""Questions to git about a checkout; nothing in the checkout decides what runs."""
 
 import os
 import subprocess
@@ -20,22 +20,23 @@ _NOTHING_FETCHED = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """A missing object stays missing: older versions of git know only the second."""
 _FILTER_SETTINGS = {"clean": "", "smudge": "", "process": "", "required": "false"}
 LONGEST_SECONDS = 60.0
-"""A git that says nothing for so long hangs."""
+"""A git that is silent for longer hangs."""
 
 
-def ask_git(root: Path, *words: str, seconds: float = LONGEST_SECONDS) -> str | None:
-    """What git prints, with bytes that are no text as `os.fsdecode` has them; None if it fails."""
+def ask_git(root: Path, *arguments: str, seconds: float = LONGEST_SECONDS) -> str | None:
+    """Return what git prints, with bytes that are no text as `os.fsdecode` has them; None if it
+    fails."""
     ours = {**small_environment(os.environ, ("XDG_CONFIG_HOME",)), **_NOTHING_FETCHED}
     try:
         listed = _run(root, ("config", "--list", "--name-only", "-z"), ours, seconds)
-        return os.fsdecode(_run(root, words, {**ours, **_unfiltered(listed)}, seconds))
+        return os.fsdecode(_run(root, arguments, {**ours, **_unfiltered(listed)}, seconds))
     except (OSError, subprocess.SubprocessError):
         return None
 
 
-def _run(root: Path, words: Sequence[str], env: Mapping[str, str], seconds: float) -> bytes:
+def _run(root: Path, arguments: Sequence[str], env: Mapping[str, str], seconds: float) -> bytes:
     done = subprocess.run(
-        [*_GIT, "-C", str(root), *words],
+        [*_GIT, "-C", str(root), *arguments],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         env=env,
@@ -46,7 +47,7 @@ def _run(root: Path, words: Sequence[str], env: Mapping[str, str], seconds: floa
 
 
 def _unfiltered(listed: bytes) -> dict[str, str]:
-    """Variables that turn off every filter among the names of settings."""
+    """Build variables that turn off every filter among the names of settings."""
     names = {os.fsdecode(name.rpartition(b".")[0]) for name in listed.split(b"\0")}
     settings = [
         (f"{name}.{key}", value)

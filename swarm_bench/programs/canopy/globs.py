@@ -20,7 +20,7 @@ _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 
 @lru_cache(maxsize=256)
 def compile_glob(glob: str) -> re.Pattern[str]:
-    """A pattern for `match` on a relative path.
+    """Compile a pattern for `match` on a relative path.
 
     Raises:
         ToolError: the glob is too long, has too many alternatives, an open brace or bracket.

@@ -13,7 +13,7 @@ from swarm_bench.programs.canopy.toolset import Answer
 
 
 class LocalTools:
-    """Keeps every repository that was asked about open."""
+    """The tools on this machine; every repository that was asked about stays open."""
 
     def __init__(self) -> None:
         self._open: dict[Path, Canopy] = {}
@@ -46,31 +46,31 @@ class LocalTools:
         canopy = self.canopy(root)
         refreshed = canopy.refresh()
         search = arguments.search()
-        found = canopy.find(search)
-        canopy.record_query(search.text, found, refreshed.indexed)
-        return json_answer(query_result(found))
+        result = canopy.find(search)
+        canopy.record_query(search.text, result, refreshed.indexed)
+        return json_answer(query_result(result))
 
     def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
         canopy = self.canopy(root)
         refreshed = canopy.refresh()
         search = arguments.search()
         limits = arguments.pack_limits()
-        found = canopy.find(search)
-        canopy.record_query(search.text, found, refreshed.indexed)
-        pack = select(search.text, found, limits)
+        result = canopy.find(search)
+        canopy.record_query(search.text, result, refreshed.indexed)
+        pack = select(search.text, result, limits)
         if not pack.selected and search.is_one_pattern:
-            search, found = canopy.find_any(search)
-            canopy.record_query(search.text, found)
-            wider = select(search.text, found, limits)
+            search, result = canopy.find_any(search)
+            canopy.record_query(search.text, result)
+            wider = select(search.text, result, limits)
             pack = wider if wider.selected else pack
         return json_answer(pack_result(pack, canopy.memory.expanded))
 
     def expand(self, root: Path, arguments: Arguments) -> Answer:
         canopy = self.canopy(root)
         ids = handle_ids(arguments)
-        # By the id as it is given: one without its `h` counts as never shown.
-        known = [each for each in ids if each in canopy.memory.shown_by]
-        ordered = [*known, *(each for each in ids if each not in known)]
+        # By the id as it is spelled: one without its `h` counts as never shown.
+        shown = [each for each in ids if each in canopy.memory.shown_by]
+        ordered = [*shown, *(each for each in ids if each not in shown)]
         contents, failed = expand_all(canopy, ordered)
         canopy.record_expansions([content.handle for content in contents])
         return expansion_answer([(each.handle.id, each.text) for each in contents], failed)
@@ -95,7 +95,7 @@ def required_glob(arguments: Arguments) -> str:
 
 
 def handle_ids(arguments: Arguments) -> list[str]:
-    """The ids to expand, each spelling once, in their order.
+    """List the ids to expand, each spelling once, in their order.
 
     Raises:
         InvalidParameters: there are none.
@@ -107,7 +107,7 @@ def handle_ids(arguments: Arguments) -> list[str]:
 
 
 def expand_all(canopy: Canopy, ids: list[str]) -> tuple[list[Content], list[str]]:
-    """What could be expanded, and the ids that could not."""
+    """Expand what can be expanded; list the ids that cannot."""
     contents: list[Content] = []
     failed: list[str] = []
     for each in ids:
@@ -119,7 +119,7 @@ def expand_all(canopy: Canopy, ids: list[str]) -> tuple[list[Content], list[str]
 
 
 def expansion_answer(contents: list[tuple[str, str]], failed: list[str]) -> Answer:
-    """The answer of canopy_expand.
+    """Build the answer of canopy_expand.
 
     Raises:
         HandleNotFound: none of the handles could be expanded.

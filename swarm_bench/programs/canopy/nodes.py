@@ -64,13 +64,13 @@ class Handle:
 
 
 def handle_hex(path: str, type_: int, start: int, end: int) -> str:
-    """The 24 hex digits of a handle; the same piece of a file always has the same ones."""
+    """Derive the 24 hex digits of a handle; the same piece of a file always has the same ones."""
     text = f"{path}:{int(type_)}:{start}-{end}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:12].hex()
 
 
 def normal_hex(handle_id: str) -> str | None:
-    """The hex digits of either form of an id, None when it is neither."""
+    """Return the hex digits of either form of an id; None when it is neither."""
     digits = handle_id.removeprefix("h").lower()
     if len(digits) == 24 and all(digit in "0123456789abcdef" for digit in digits):
         return digits
@@ -82,6 +82,6 @@ def token_count(size: int) -> int:
 
 
 def preview(source: bytes, start: int, end: int, limit: int = PREVIEW_BYTES) -> str:
-    """The beginning of a span on one line; `...` says that there is more."""
+    """Shorten a span to its beginning, on one line; `...` says that there is more."""
     text = source[start : min(end, start + limit)].decode("utf-8", "ignore")
     return " ".join(text.split()) + ("..." if end - start > limit else "")

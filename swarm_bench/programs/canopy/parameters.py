@@ -1,4 +1,4 @@
-"""What a search is given: canopy's parameters, and how leniently MCP's are read."""
+"""The parameters of a search: canopy's own, and how leniently MCP's are read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,8 +38,8 @@ class Search:
         """What an evidence pack scores by; the DSL says nothing here."""
         if self.dsl:
             return ""
-        given = (self.pattern, *self.patterns, self.symbol, self.section, self.parent, self.glob)
-        return " ".join(text for text in given if text)
+        texts = (self.pattern, *self.patterns, self.symbol, self.section, self.parent, self.glob)
+        return " ".join(text for text in texts if text)
 
     @property
     def is_one_pattern(self) -> bool:
@@ -68,12 +68,13 @@ class PackLimits:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a tool call. A value of the wrong type counts as not given."""
+    """The arguments of a tool call. A value of the wrong type counts as missing."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
-        """An empty text counts as not given too: models fill in every parameter."""
+        """Return a text argument; an empty one counts as missing, because models fill in every
+        parameter."""
         return _clean(self.values.get(name)) or None
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ class Arguments:
         return value if isinstance(value, str) and value in others else default
 
     def search(self) -> Search:
-        """The search they describe.
+        """Build the search they describe.
 
         Raises:
             InvalidParameters: they describe none.
@@ -134,7 +135,7 @@ class Arguments:
 
 
 def _clean(value: object) -> str:
-    """The text without halves of surrogate pairs, which JSON can hold and SQLite cannot."""
+    """Replace halves of surrogate pairs, which JSON can hold and SQLite cannot."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 

@@ -1,7 +1,7 @@
 """The tools with a service: it searches and reads, and what is uncommitted is searched here.
 
 Who records what follows canopy 0.4.0. A handle goes back to where it came from by the id exactly
-as it was given: an id without its `h` is unknown, is read from the index on disk, and is recorded
+as it was spelled: an id without its `h` is unknown, is read from the index on disk, and is recorded
 by nobody.
 """
 
@@ -24,7 +24,7 @@ from swarm_bench.programs.canopy.memory import Recent
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Arguments, Search
 from swarm_bench.programs.canopy.repository import Canopy
-from swarm_bench.programs.canopy.result_json import Found, query_result
+from swarm_bench.programs.canopy.result_json import SearchResult, query_result
 from swarm_bench.programs.canopy.search.pack import suggestions
 from swarm_bench.programs.canopy.toolset import Answer
 
@@ -33,7 +33,7 @@ Contents = list[tuple[str, str]]
 
 
 class RemoteTools:
-    """Forwards to a service; falls back on the index on disk for what canopy keeps local."""
+    """The tools of a service, with the index on disk for what canopy keeps local."""
 
     def __init__(self, url: str, key: str | None) -> None:
         self._client = Client(url, key)
@@ -61,21 +61,21 @@ class RemoteTools:
         self._client.wait_ready(root)
         canopy = self._local.canopy(root)
         if search.dsl:
-            found = canopy.find(search)
-            canopy.record_query(search.text, found)
-            self._forget_served(found.handles)
-            return json_answer(query_result(found))
+            result = canopy.find(search)
+            canopy.record_query(search.text, result)
+            self._forget_served(result.handles)
+            return json_answer(query_result(result))
         body = {**_body(search), "limit": search.limit}
         answer = self._client.post(Queried, "/query", root, body)
         for each in answer.handles:
             self._served[each.handle().id] = each.generation
         shown = self._overlaid(root, search, [each.handle() for each in answer.handles])
-        found = Found(handles=shown, truncated=answer.truncated, matches=len(shown))
-        canopy.record_query(search.text, found)
-        return json_answer(query_result(found))
+        result = SearchResult(handles=shown, truncated=answer.truncated, matches=len(shown))
+        canopy.record_query(search.text, result)
+        return json_answer(query_result(result))
 
     def _overlaid(self, root: Path, search: Search, served: list[Handle]) -> list[Handle]:
-        """The service's handles, with those of uncommitted files found anew."""
+        """Replace the service's handles of uncommitted files by those of a local search."""
         dirty = uncommitted(root)
         if not dirty:
             return served
@@ -88,7 +88,7 @@ class RemoteTools:
         return [*edited, *kept][: search.limit]
 
     def _forget_served(self, handles: list[Handle]) -> None:
-        """What was found here last is expanded here, also when the service had found it before."""
+        """Expand these here from now on, even if the service had found them before."""
         for each in handles:
             self._served.forget(each.id)
 
@@ -133,7 +133,8 @@ class RemoteTools:
         return expansion_answer(texts, failed)
 
     def _expand_there(self, root: Path, ids: list[str]) -> tuple[Contents, list[str]]:
-        """The service gives all or nothing; when it gives nothing, each is tried alone."""
+        """Let the service expand. It gives all or nothing; when it gives nothing, each is tried
+        alone."""
         handles = [_reference(each, self._served.get(each)) for each in ids]
         try:
             answer = self._client.post(Expanded, "/expand", root, {"handles": handles})
@@ -151,24 +152,24 @@ class RemoteTools:
         if failed:
             return self._expand_there(root, failed)
         handles = [each.handle for each in contents]
-        canopy.record_expansions([each for each in handles if self._is_ours(canopy, each)])
+        canopy.record_expansions([each for each in handles if self._was_shown_here(canopy, each)])
         return [(each.handle.id, each.text) for each in contents], []
 
-    def _is_ours(self, canopy: Canopy, handle: Handle) -> bool:
-        """Whether the handle was shown, and by a search that was made here."""
+    def _was_shown_here(self, canopy: Canopy, handle: Handle) -> bool:
+        """Tell whether the handle was shown, and by a search that was made here."""
         return handle.id in canopy.memory.shown_by and handle.id not in self._served
 
 
 def uncommitted(root: Path) -> set[str]:
-    """Files that differ from the commit, also new ones; none where git cannot say."""
+    """List files that differ from the commit, also new ones; none where git cannot tell."""
     kinds = ("-uall", "--no-renames", "--ignore-submodules=all")  # git would run git in a submodule
     status = ask_git(root, "status", "--porcelain", "-z", *kinds)
     return {line[3:] for line in (status or "").split("\0") if line}
 
 
 def _body(search: Search) -> Json:
-    """The parameters that are set, as the service names them."""
-    given = {
+    """Collect the parameters that are set, as the service names them."""
+    values = {
         "pattern": search.pattern,
         "patterns": list(search.patterns),
         "symbol": search.symbol,
@@ -177,7 +178,7 @@ def _body(search: Search) -> Json:
         "glob": search.glob,
     }
     body: Json = {"kind": search.kind, "match_mode": search.match}
-    body.update((name, value) for name, value in given.items() if value)
+    body.update((name, value) for name, value in values.items() if value)
     return body
 
 

@@ -13,7 +13,7 @@ from swarm_bench.programs.canopy.index.loading import content_hash, load
 from swarm_bench.programs.canopy.memory import Memory
 from swarm_bench.programs.canopy.nodes import Handle, normal_hex
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.result_json import Found, Json
+from swarm_bench.programs.canopy.result_json import Json, SearchResult
 from swarm_bench.programs.canopy.search.dsl import evaluate, parse_dsl
 from swarm_bench.programs.canopy.search.finder import Finder
 from swarm_bench.programs.canopy.search.fulltext import terms
@@ -47,14 +47,14 @@ class Canopy:
         self.feedback.close()
 
     def refresh(self) -> Refreshed:
-        """Pick up what changed on disk, unless we looked a moment ago and found nothing."""
+        """Pick up what changed on disk, unless a look a moment ago found no change."""
         if time.monotonic() < self._next_look and self.index.is_open():
             return Refreshed()
         result = self.index.refresh()
         self._next_look = time.monotonic() + result.looking * (1 / LOOKING_SHARE - 1)
         return result
 
-    def find(self, search: Search) -> Found:
+    def find(self, search: Search) -> SearchResult:
         """Run one search; nothing is recorded.
 
         Raises:
@@ -63,33 +63,35 @@ class Canopy:
         finder = self._finder()
         if not search.dsl:
             handles = finder.run(search)
-            return Found(handles=handles, matches=len(handles))
+            return SearchResult(handles=handles, matches=len(handles))
         expression = parse_dsl(search.dsl)
         if expression.word == "references":
-            found = list(islice(finder.references(expression.texts[0]), 2 * search.limit))
-            kept = found[: search.limit]
-            cut = len(found) > len(kept)
-            return Found(handles=[], references=kept, truncated=cut, matches=len(found))
+            references = list(islice(finder.references(expression.texts[0]), 2 * search.limit))
+            kept = references[: search.limit]
+            cut = len(references) > len(kept)
+            return SearchResult(handles=[], references=kept, truncated=cut, matches=len(references))
         handles = list(islice(evaluate(expression, finder), 2 * search.limit))
         shown = handles[: search.limit]
-        return Found(handles=shown, truncated=len(handles) > len(shown), matches=len(handles))
+        return SearchResult(
+            handles=shown, truncated=len(handles) > len(shown), matches=len(handles)
+        )
 
-    def find_any(self, search: Search) -> tuple[Search, Found]:
-        """The search of a pattern for any of its words instead of all."""
+    def find_any(self, search: Search) -> tuple[Search, SearchResult]:
+        """Search for any of a pattern's words instead of all."""
         wider = any_word(search)
         return wider, self.find(wider)
 
-    def record_query(self, text: str, found: Found, indexed: int = 0) -> None:
+    def record_query(self, text: str, result: SearchResult, indexed: int = 0) -> None:
         """Write the query to feedback.db and remember it for later expansions."""
         event = self.feedback.record_query(
-            text, found.handles, indexed=indexed, tokens=found.tokens
+            text, result.handles, indexed=indexed, tokens=result.tokens
         )
         if event is not None:
-            for handle in found.handles:
+            for handle in result.handles:
                 self.memory.shown_by[handle.id] = event
 
     def expand(self, handle_id: str) -> Content:
-        """The text of a handle, given in either form.
+        """Read the text of a handle, whose id may have either form.
 
         Raises:
             HandleNotFound: nothing has that id.
@@ -141,9 +143,9 @@ class Canopy:
 
 
 def any_word(search: Search) -> Search:
-    """A search for any of the words of a pattern."""
-    words = tuple(terms(search.pattern or ""))
-    return Search(patterns=words, glob=search.glob, limit=search.limit)
+    """Turn the search for a pattern into one for any of its words."""
+    patterns = tuple(terms(search.pattern or ""))
+    return Search(patterns=patterns, glob=search.glob, limit=search.limit)
 
 
 def _age(moment: int | None) -> str | None:

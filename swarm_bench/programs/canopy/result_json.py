@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class SearchResult:
     """What one search found."""
 
     handles: list[Handle]
@@ -26,17 +26,17 @@ class Found:
         return handles + sum(token_count(len(each.preview.encode())) for each in self.references)
 
 
-def query_result(found: Found) -> Json:
-    """The answer to canopy_query. Ids stand here without their `h`, as canopy has it."""
-    result: Json = {
-        "handles": [_query_handle(handle) for handle in found.handles],
-        "total_tokens": found.tokens,
-        "truncated": found.truncated,
-        "total_matches": found.matches,
+def query_result(result: SearchResult) -> Json:
+    """Build the answer to canopy_query. Ids stand here without their `h`, as canopy has it."""
+    answer: Json = {
+        "handles": [_query_handle(handle) for handle in result.handles],
+        "total_tokens": result.tokens,
+        "truncated": result.truncated,
+        "total_matches": result.matches,
     }
-    if found.references:
-        result["ref_handles"] = [_ref_handle(each) for each in found.references]
-    return result
+    if result.references:
+        answer["ref_handles"] = [_ref_handle(each) for each in result.references]
+    return answer
 
 
 def _query_handle(handle: Handle) -> Json:
@@ -54,13 +54,13 @@ def _query_handle(handle: Handle) -> Json:
 
 
 def origin(handle: Handle) -> Json:
-    """Where a handle comes from; commit and generation only when there are any."""
-    result: Json = {"source": handle.source}
+    """Describe where a handle comes from; commit and generation only when there are any."""
+    answer: Json = {"source": handle.source}
     if handle.commit_sha is not None:
-        result["commit_sha"] = handle.commit_sha
+        answer["commit_sha"] = handle.commit_sha
     if handle.generation is not None:
-        result["generation"] = handle.generation
-    return result
+        answer["generation"] = handle.generation
+    return answer
 
 
 def _ref_handle(reference: Reference) -> Json:
@@ -77,7 +77,7 @@ def _ref_handle(reference: Reference) -> Json:
 
 
 def expansion_text(contents: Iterable[tuple[str, str]], failed: list[str]) -> str:
-    """The text that canopy_expand answers with; contents are (h-form id, text)."""
+    """Format the text that canopy_expand answers with; contents are (h-form id, text)."""
     blocks = [f"// {handle_id}\n{content}" for handle_id, content in contents]
     if failed:
         blocks.append(f"// Failed to expand: {', '.join(failed)}")

@@ -1,4 +1,4 @@
-"""One tool call: what comes in, what goes out, and where it is done."""
+"""The tools that need a repository, wherever they run."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -16,12 +16,12 @@ from swarm_bench.models.tool_roles import FILE, LIMITS
 from swarm_bench.programs.canopy.mcp import server as mcp_server
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex, preview
 from swarm_bench.programs.canopy.parameters import Arguments
-from swarm_bench.programs.canopy.result_json import Found, expansion_text, query_result
+from swarm_bench.programs.canopy.result_json import SearchResult, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
 from swarm_bench.retrieval.modes.variables import texts_in
 from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool
 
-MOST_PLACES = 10
+MOST_PASSAGES = 10
 """When the question does not say how many it wants."""
 MOST_PER_FILE = 2
 MOST_LINES = 3
@@ -58,24 +58,24 @@ class Answers:
         }
 
     def answer(self, tool: PlaceboTool, arguments: Mapping[str, Any]) -> Answer:
-        """What the tool says to a call."""
+        """Answer a call as its tool would."""
         return self._forms[tool.form](tool, Arguments(arguments))
 
     def _pack(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         limits = arguments.pack_limits()
         draw = self._draw(tool, arguments)
-        places = self._drawn(draw, limits.max_handles, limits.max_per_file)
-        handles = [self._handle(place) for place in places]
+        passages = self._drawn(draw, limits.max_handles, limits.max_per_file)
+        handles = [self._handle(passage) for passage in passages]
         scores = sorted((round(draw.uniform(0.55, 0.95), 3) for _ in handles), reverse=True)
-        found = Found(handles=handles, matches=len(handles) + draw.randrange(30))
+        result = SearchResult(handles=handles, matches=len(handles) + draw.randrange(30))
         asked = " ".join(texts_in(arguments.values))
         selected = list(zip(scores, handles, strict=True))
-        pack = Pack(text=asked, found=found, limits=limits, selected=selected)
+        pack = Pack(text=asked, result=result, limits=limits, selected=selected)
         return _as_json(pack_result(pack, ()))
 
     def _query(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
-        handles = [self._handle(place) for place in self._some(tool, arguments)]
-        return _as_json(query_result(Found(handles=handles, matches=len(handles))))
+        handles = [self._handle(passage) for passage in self._some(tool, arguments)]
+        return _as_json(query_result(SearchResult(handles=handles, matches=len(handles))))
 
     def _expand(self, _tool: PlaceboTool, arguments: Arguments) -> Answer:
         ids = dict.fromkeys(id.removeprefix("h") for id in arguments.texts("handle_ids"))
@@ -91,29 +91,29 @@ class Answers:
 
     def _lines(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         lines = [
-            tool.line.format(path=place.path, first=number, last=place.last, text=text)
-            for place in self._some(tool, arguments)
-            for number, text in self._shown(place, tool.line)
+            tool.line.format(path=passage.path, first=number, last=passage.last, text=text)
+            for passage in self._some(tool, arguments)
+            for number, text in self._shown(passage, tool.line)
         ]
         return Answer(text="\n".join(dict.fromkeys(lines)))
 
-    def _shown(self, place: Place, line: str) -> list[tuple[int, str]]:
-        """Line numbers and texts, one for each line of the answer that a place gets."""
-        texts = self._text(place)
+    def _shown(self, passage: Place, line: str) -> list[tuple[int, str]]:
+        """List line numbers and texts, one for each line of the answer that a passage gets."""
+        texts = self._text(passage)
         if "{last}" in line:
-            return [(place.first, "\n".join(texts))]
-        numbered = enumerate(texts, start=place.first)
+            return [(passage.first, "\n".join(texts))]
+        numbered = enumerate(texts, start=passage.first)
         return [(number, text) for number, text in numbered if text.strip()][:MOST_LINES]
 
     def _json(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         content: Any = [
             {
-                tool.path_key: place.path,
-                "start_line": place.first,
-                "end_line": place.last,
-                "text": "\n".join(self._text(place)),
+                tool.path_key: passage.path,
+                "start_line": passage.first,
+                "end_line": passage.last,
+                "text": "\n".join(self._text(passage)),
             }
-            for place in self._some(tool, arguments)
+            for passage in self._some(tool, arguments)
         ]
         for key in reversed(tool.keys):
             content = {key: content}
@@ -131,7 +131,7 @@ class Answers:
         return Answer(text="\n".join(lines[first - 1 : last][:limit]))
 
     def _paths(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
-        paths = dict.fromkeys(place.path for place in self._some(tool, arguments))
+        paths = dict.fromkeys(passage.path for passage in self._some(tool, arguments))
         return Answer(text="\n".join(paths))
 
     def _status(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
@@ -142,9 +142,9 @@ class Answers:
         return Answer(text=mcp_server.readme())
 
     def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Place]:
-        """As many places as the question wants."""
+        """Draw as many passages as the question wants."""
         limits = (arguments.natural(key, 0) for key in LIMITS)
-        most = next(filter(None, limits), MOST_PLACES)
+        most = next(filter(None, limits), MOST_PASSAGES)
         return self._drawn(self._draw(tool, arguments), most, MOST_PER_FILE)
 
     def _draw(self, tool: PlaceboTool, arguments: Arguments) -> random.Random:
@@ -152,27 +152,27 @@ class Answers:
         return random.Random(f"{self._material.seed}:{tool.name}:{question}")
 
     def _drawn(self, draw: random.Random, most: int, per_file: int) -> list[Place]:
-        places: list[Place] = []
+        passages: list[Place] = []
         files = Counter[str]()
-        for place in draw.sample(self._material.places, len(self._material.places)):
-            if len(places) == most:
+        for passage in draw.sample(self._material.places, len(self._material.places)):
+            if len(passages) == most:
                 break
-            if files[place.path] < per_file and self._text(place):
-                files[place.path] += 1
-                places.append(place)
-        return places
+            if files[passage.path] < per_file and self._text(passage):
+                files[passage.path] += 1
+                passages.append(passage)
+        return passages
 
-    def _text(self, place: Place) -> list[str]:
-        """Its lines; none when the file is gone."""
-        content = self._content(place.path)
-        return content.decode("utf-8", "replace").split("\n")[place.first - 1 : place.last]
+    def _text(self, passage: Place) -> list[str]:
+        """Read the lines of a passage; none when its file is gone."""
+        content = self._content(passage.path)
+        return content.decode("utf-8", "replace").split("\n")[passage.first - 1 : passage.last]
 
     def _content(self, path: str) -> bytes:
         file = self._inside(path)
         return file.read_bytes() if file else b""
 
     def _inside(self, name: str) -> Path | None:
-        """The file of that name, from the root or of the workspace."""
+        """Resolve the file of that name, from the root or of the workspace."""
         try:
             path = (self._workspace / name).resolve()
             return path if path.is_file() and path.is_relative_to(self._workspace) else None
@@ -181,19 +181,19 @@ class Answers:
 
     @cached_property
     def _by_handle(self) -> Mapping[str, Place]:
-        return {self._handle(place).hex: place for place in self._material.places}
+        return {self._handle(passage).hex: passage for passage in self._material.places}
 
-    def _handle(self, place: Place) -> Handle:
-        content = self._content(place.path)
+    def _handle(self, passage: Place) -> Handle:
+        content = self._content(passage.path)
         lines = content.split(b"\n")
-        start = sum(len(line) + 1 for line in lines[: place.first - 1])
-        end = start + len(b"\n".join(lines[place.first - 1 : place.last]))
+        start = sum(len(line) + 1 for line in lines[: passage.first - 1])
+        end = start + len(b"\n".join(lines[passage.first - 1 : passage.last]))
         type_ = NodeType.CHUNK
         return Handle(
-            hex=handle_hex(place.path, type_, start, end),
-            path=place.path,
+            hex=handle_hex(passage.path, type_, start, end),
+            path=passage.path,
             node=Node(
-                type=type_, start=start, end=end, first_line=place.first, last_line=place.last
+                type=type_, start=start, end=end, first_line=passage.first, last_line=passage.last
             ),
             preview=preview(content, start, end),
         )

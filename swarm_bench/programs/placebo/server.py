@@ -30,7 +30,7 @@ class Server:
         self._answers = Answers(material, workspace.resolve())
 
     def serve(self, lines: BinaryIO, replies: BinaryIO) -> None:
-        """Until the input ends."""
+        """Answer requests until the input ends."""
         for line in lines:
             reply = self.reply(line) if line.strip() else None
             if reply is not None:
@@ -38,7 +38,7 @@ class Server:
                 replies.flush()
 
     def reply(self, line: bytes) -> Json | None:
-        """The reply to one line; `None` when it needs none."""
+        """Answer one line; `None` when it needs no reply."""
         try:
             request = json.loads(line)
         except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
 from swarm_bench.programs.canopy.parameters import PackLimits
-from swarm_bench.programs.canopy.result_json import Found
+from swarm_bench.programs.canopy.result_json import SearchResult
 from swarm_bench.programs.canopy.search.pack import pack_result, score, select, suggestions
 
 
@@ -11,8 +11,8 @@ def _handle(path: str, number: int, type_: NodeType, preview: str, tokens: int =
     return Handle(hex=hex_, path=path, node=node, preview=preview)
 
 
-def _found(*handles: Handle) -> Found:
-    return Found(handles=list(handles), matches=len(handles))
+def _found(*handles: Handle) -> SearchResult:
+    return SearchResult(handles=list(handles), matches=len(handles))
 
 
 def test_the_score_of_a_perfect_function_is_canopys() -> None:

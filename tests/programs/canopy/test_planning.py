@@ -1,6 +1,6 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
-from swarm_bench.programs.canopy.result_json import Found
+from swarm_bench.programs.canopy.result_json import SearchResult
 from swarm_bench.programs.canopy.search.planning import best_identifier, gather
 
 
@@ -11,10 +11,10 @@ class Index:
         self.answers = answers
         self.asked: list[Search] = []
 
-    def find(self, search: Search) -> Found:
+    def find(self, search: Search) -> SearchResult:
         self.asked.append(search)
         handles = self.answers.get(search.text, [])
-        return Found(handles=handles, matches=len(handles))
+        return SearchResult(handles=handles, matches=len(handles))
 
 
 def _handle(number: int, preview: str, type_: NodeType = NodeType.PARAGRAPH) -> Handle:
@@ -48,7 +48,7 @@ def test_a_plan_looks_up_the_identifier_that_stands_out() -> None:
     assert words.patterns == ("job", "queue")
     assert (definition.symbol, definition.kind) == ("startNow", "definition")
     assert (definition.limit, definition.glob) == (12, "src/**")
-    assert len(pack.found.handles) == 2
+    assert len(pack.result.handles) == 2
 
 
 def test_without_a_plan_there_is_no_definition_lookup() -> None:
@@ -70,8 +70,8 @@ def test_matches_are_summed_and_handles_merged() -> None:
     index.answers["job queue"] = both
     pack = gather(search, PackLimits(plan=True), index.find)
     # The search for any of the words has the same text and so the same answer.
-    assert pack.found.matches == 4
-    assert len(pack.found.handles) == 2
+    assert pack.result.matches == 4
+    assert len(pack.result.handles) == 2
 
 
 def test_the_best_identifier() -> None:

@@ -28,7 +28,7 @@ def write_ahead(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def inode(file: Path) -> int | None:
-    """What tells a file from one that took its place; None when there is none."""
+    """Return what tells a file from one that replaced it; None when there is none."""
     try:
         return file.stat().st_ino
     except OSError:

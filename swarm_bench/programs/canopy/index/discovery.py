@@ -32,23 +32,24 @@ class Stamp:
     mtime_ns: int
 
 
-def discover(root: Path, glob: str | None, known: Collection[str]) -> dict[str, Stamp]:
-    """The files to index by relative path: those that fit the glob, and known ones still there.
+def discover(root: Path, glob: str | None, indexed: Collection[str]) -> dict[str, Stamp]:
+    """List the files to index by relative path: those that fit the glob, and indexed ones that
+    still exist.
 
     Raises:
         ToolError: the glob cannot be read.
     """
-    found: dict[str, Stamp] = {}
+    stamps: dict[str, Stamp] = {}
     for path in _listed(root):
-        if path not in known and not _fits(path, glob):
+        if path not in indexed and not _fits(path, glob):
             continue
         try:
             status = os.lstat(f"{root}/{path}")
         except OSError:
             continue  # Listed by git and deleted, or deleted while we look.
         if stat.S_ISREG(status.st_mode):
-            found[path] = Stamp(status.st_size, status.st_mtime_ns)
-    return found
+            stamps[path] = Stamp(status.st_size, status.st_mtime_ns)
+    return stamps
 
 
 def _fits(path: str, glob: str | None) -> bool:
@@ -65,7 +66,7 @@ def _listed(root: Path) -> Iterator[str]:
 
 
 def _is_unicode(path: str) -> bool:
-    """Whether the path can be written in JSON and SQLite; other names are skipped."""
+    """Tell whether the path can be written in JSON and SQLite; other names are skipped."""
     return path.isascii() or path.encode("utf-8", "replace").decode() == path
 
 
@@ -74,7 +75,7 @@ def is_ignored(name: str) -> bool:
 
 
 def _git_files(root: Path) -> list[str] | None:
-    """Tracked and untracked files that are not ignored; None when git cannot say."""
+    """List tracked and untracked files that are not ignored; None when git cannot tell."""
     listed = ask_git(root, "ls-files", "-z", "-co", "--exclude-standard")
     if listed is None:
         return None
@@ -83,7 +84,7 @@ def _git_files(root: Path) -> list[str] | None:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """Every file that no `.gitignore` excludes; an excluded folder is not entered."""
+    """Yield every file that no `.gitignore` excludes; an excluded folder is not entered."""
     waiting: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [("", ())]
     while waiting:
         folder, specs = waiting.pop()
@@ -117,7 +118,7 @@ def _with_own(
 
 
 def _is_pattern(line: str) -> bool:
-    """Whether a line of a `.gitignore` means anything; git passes over one that does not."""
+    """Tell whether a line of a `.gitignore` means anything; git passes over one that does not."""
     from pathspec import GitIgnoreSpec
 
     try:
@@ -128,7 +129,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def _excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:
-    """Whether the deepest `.gitignore` that says anything about the path excludes it."""
+    """Tell whether the deepest `.gitignore` that matches the path excludes it."""
     for folder, spec in reversed(specs):
         verdict = spec.check_file(path[len(folder) :]).include
         if verdict is not None:

@@ -1,6 +1,6 @@
 """`.canopy/feedback.db`: who queried and expanded what, in canopy 0.4.0's own schema.
 
-Recording never fails a call: what goes wrong is said on stderr.
+Recording never fails a call: what goes wrong is reported on stderr.
 """
 
 import logging
@@ -126,7 +126,8 @@ class Feedback:
             self._complain(error)
 
     def stats(self, days: int = WINDOW_DAYS) -> dict[str, float | int]:
-        """canopy's four figures over the last days; without data they are zero, as canopy's are."""
+        """Compute canopy's four figures over the last days; without data they are zero, as canopy's
+        are."""
         since = int(time.time()) - days * DAY
         try:
             row = self._opened().execute(STATS, {"since": since}).fetchone()
@@ -142,7 +143,7 @@ class Feedback:
         }
 
     def priors(self) -> dict[NodeType, float]:
-        """Per node type, the share of the handles shown that were expanded."""
+        """Compute per node type the share of the handles shown that were expanded."""
         sql = (
             "SELECT node_type, count(*) FROM query_handles GROUP BY node_type UNION ALL"
             " SELECT -1 - node_type, count(*) FROM expand_events GROUP BY node_type"
@@ -159,7 +160,7 @@ class Feedback:
         }
 
     def _opened(self) -> sqlite3.Connection:
-        """The connection; used as a context manager it is one transaction."""
+        """Return the connection; used as a context manager it is one transaction."""
         if self._connection is None or inode(self.file) != self._inode:
             self.close()
             self._connection = _open(self.file)

@@ -57,7 +57,7 @@ HANDLE_COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class IndexedFile:
     """A file as the index has it."""
 
     id: int
@@ -76,18 +76,18 @@ class Store:
         self._inode: int | None = None
 
     def is_current(self) -> bool:
-        """Whether the file is still there: a clean-up may remove it under a running server."""
-        found = inode(self.file)
+        """Tell whether the file still exists: a clean-up may remove it under a running server."""
+        current = inode(self.file)
         if self._inode is None:
             # SQLite makes the file with the first statement and not when it is opened.
-            self._inode = found
-        return found is not None and found == self._inode
+            self._inode = current
+        return current is not None and current == self._inode
 
     def close(self) -> None:
         self.connection.close()
 
     def is_ready(self) -> bool:
-        """Whether the tables are there.
+        """Tell whether the tables exist.
 
         Raises:
             ToolError: the file is another program's index.
@@ -122,19 +122,19 @@ class Store:
         self.connection.execute("COMMIT")
 
     def version(self) -> int:
-        """A number that changes when another connection has written."""
+        """Return a number that changes when another connection has written."""
         (number,) = self.connection.execute("PRAGMA data_version").fetchone()
         return int(number)
 
-    def known(self) -> dict[str, Known]:
+    def indexed_files(self) -> dict[str, IndexedFile]:
         rows = self.connection.execute("SELECT path, id, size, mtime_ns, hash FROM files")
         return {
-            path: Known(id=id_, stamp=Stamp(size, mtime), hash=digest)
+            path: IndexedFile(id=id_, stamp=Stamp(size, mtime), hash=digest)
             for path, id_, size, mtime, digest in rows
         }
 
     def sizes(self) -> list[tuple[str, int]]:
-        """Path and tokens of each file; one that is no text has none."""
+        """List path and tokens of each file; one that is no text has none."""
         return self.connection.execute("SELECT path, coalesce(tokens, 0) FROM files").fetchall()
 
     def forget(self, file_ids: Iterable[int]) -> None:
@@ -143,14 +143,14 @@ class Store:
         self.connection.executemany("DELETE FROM files WHERE id = ?", ids)
 
     def touch(self, file_id: int, stamp: Stamp) -> None:
-        """Same content, new stamp."""
+        """Store a new stamp for the same content."""
         self.connection.execute(
             "UPDATE files SET size = ?, mtime_ns = ? WHERE id = ?",
             (stamp.size, stamp.mtime_ns, file_id),
         )
 
     def next_node(self) -> int:
-        """The first node number that was never used, also not by a node that is gone."""
+        """Return the first node number that was never used, not even by a node that is gone."""
         (last,) = self.connection.execute("SELECT max(id) FROM texts_docsize").fetchone()
         return int(last or 0) + 1
 
@@ -184,7 +184,7 @@ class Store:
         return None if row is None else int(row[0])
 
     def is_mostly_dead(self) -> bool:
-        """Whether most rows of the full-text table belong to nodes that are gone."""
+        """Tell whether most rows of the full-text table belong to nodes that are gone."""
         query = "SELECT (SELECT count(*) FROM texts_docsize), (SELECT count(*) FROM nodes)"
         rows, alive = self.connection.execute(query).fetchone()
         return bool(rows > 1_000 and rows > 2 * alive)
@@ -199,20 +199,20 @@ class Store:
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def totals(self) -> tuple[int, int]:
-        """Files that could be indexed, and the sum of their tokens."""
+        """Count the files that could be indexed, and their tokens."""
         query = "SELECT count(*), coalesce(sum(tokens), 0) FROM files WHERE tokens IS NOT NULL"
         files, tokens = self.connection.execute(query).fetchone()
         return int(files), int(tokens)
 
     def size(self) -> int:
-        """Bytes of the database."""
+        """Return the bytes of the database."""
         (pages,) = self.connection.execute("PRAGMA page_count").fetchone()
         (page,) = self.connection.execute("PRAGMA page_size").fetchone()
         return int(pages) * int(page)
 
 
 def handle(row: tuple[str, str, int, int, int, int, int, str | None, str | None, str]) -> Handle:
-    """A row of HANDLE_COLUMNS."""
+    """Build a handle from a row of HANDLE_COLUMNS."""
     hex_, path, type_, start, end, first, last, name, parent, text = row
     node = Node(
         type=NodeType(type_),

@@ -17,7 +17,7 @@ from pathlib import Path
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.discovery import Stamp, discover
-from swarm_bench.programs.canopy.index.index_db import Known, Store
+from swarm_bench.programs.canopy.index.index_db import IndexedFile, Store
 from swarm_bench.programs.canopy.index.loading import Parsed, Touched, read
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Changes:
     modified: dict[str, Stamp]
     removed: list[int]
     """Their numbers in the index."""
-    known: dict[str, Known]
+    indexed_files: dict[str, IndexedFile]
     seconds: float
     """How long looking took."""
 
@@ -60,16 +60,16 @@ class Index:
         self.folder = root / ".canopy"
         self._store: Store | None = None
         self._is_locked = False
-        self._known: tuple[int, dict[str, Known]] | None = None
+        self._cached: tuple[int, dict[str, IndexedFile]] | None = None
 
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
             self._store = None
-            self._known = None
+            self._cached = None
 
     def store(self) -> Store:
-        """The open store; made if there is none, made anew if it is damaged.
+        """Return the open store; create it if there is none, and again if it is damaged.
 
         Raises:
             ToolError: `.canopy` cannot be written, or holds another program's index.
@@ -81,7 +81,7 @@ class Index:
         return self._store
 
     def is_open(self) -> bool:
-        """Whether the index is open and still there."""
+        """Tell whether the index is open and its file still exists."""
         return self._store is not None and self._store.is_current()
 
     def _opened(self) -> Store:
@@ -114,21 +114,21 @@ class Index:
                 changes = self._changes(store, glob)
                 if changes:
                     return self._write(store, changes)
-        return Refreshed(skipped=len(changes.known), looking=changes.seconds)
+        return Refreshed(skipped=len(changes.indexed_files), looking=changes.seconds)
 
     def covered(self, glob: str) -> tuple[int, int]:
-        """Files of the index that fit the glob, and their tokens."""
+        """Count the files of the index that fit the glob, and their tokens."""
         pattern = compile_glob(glob)
         fitting = [tokens for path, tokens in self.store().sizes() if pattern.match(path)]
         return len(fitting), sum(fitting)
 
     def invalidate(self, glob: str | None) -> int:
-        """Forget the files that fit the glob; how many they were."""
+        """Forget the files that fit the glob, and return how many they were."""
         store = self.store()
         pattern = compile_glob(glob) if glob else None
         with self._locked():
-            known = store.known()
-            ids = [each.id for path, each in known.items() if not pattern or pattern.match(path)]
+            files = store.indexed_files()
+            ids = [each.id for path, each in files.items() if not pattern or pattern.match(path)]
             with store.transaction():
                 store.forget(ids)
             self._finish(store)
@@ -136,53 +136,57 @@ class Index:
 
     def _changes(self, store: Store, glob: str | None) -> Changes:
         started = time.monotonic()
-        known = self._known_files(store)
-        found = discover(self.root, glob, known)
+        indexed = self._indexed_files(store)
+        on_disk = discover(self.root, glob, indexed)
         modified = {
             path: stamp
-            for path, stamp in found.items()
-            if path not in known or known[path].stamp != stamp
+            for path, stamp in on_disk.items()
+            if path not in indexed or indexed[path].stamp != stamp
         }
-        removed = [each.id for path, each in known.items() if path not in found]
+        removed = [each.id for path, each in indexed.items() if path not in on_disk]
         seconds = time.monotonic() - started
-        return Changes(modified=modified, removed=removed, known=known, seconds=seconds)
+        return Changes(modified=modified, removed=removed, indexed_files=indexed, seconds=seconds)
 
-    def _known_files(self, store: Store) -> dict[str, Known]:
+    def _indexed_files(self, store: Store) -> dict[str, IndexedFile]:
         version = store.version()
-        if self._known is None or self._known[0] != version:
-            self._known = (version, store.known())
-        return self._known[1]
+        if self._cached is None or self._cached[0] != version:
+            self._cached = (version, store.indexed_files())
+        return self._cached[1]
 
     def _write(self, store: Store, changes: Changes) -> Refreshed:
         started = time.monotonic()
         _log.info("indexing %d files in %s", len(changes.modified), self.root)
         indexed = skipped = 0
         if store.is_mostly_dead():
-            changes = self._anew(store, changes)
+            changes = self._emptied(store, changes)
         with store.transaction():
             store.forget(changes.removed)
         for batch in _batches(self._read(changes)):
             with store.transaction():
-                good = _write_batch(store, batch, changes.known)
+                good = _write_batch(store, batch, changes.indexed_files)
             indexed += good
             skipped += len(batch) - good
         self._finish(store)
         _log.info("indexed %d files in %.1f s", indexed, time.monotonic() - started)
-        unchanged = len(changes.known.keys() - changes.modified.keys()) - len(changes.removed)
+        unchanged = len(changes.indexed_files.keys() - changes.modified.keys()) - len(
+            changes.removed
+        )
         return Refreshed(indexed=indexed, skipped=skipped + unchanged)
 
-    def _anew(self, store: Store, changes: Changes) -> Changes:
-        """The same changes with an empty index to start from."""
+    def _emptied(self, store: Store, changes: Changes) -> Changes:
+        """Clear the index, and return the changes that fill it again."""
         with store.transaction():
             store.clear()
         gone = set(changes.removed)
-        kept = {path: each.stamp for path, each in changes.known.items() if each.id not in gone}
-        return replace(changes, modified=kept | changes.modified, removed=[], known={})
+        kept = {
+            path: each.stamp for path, each in changes.indexed_files.items() if each.id not in gone
+        }
+        return replace(changes, modified=kept | changes.modified, removed=[], indexed_files={})
 
     def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
         for path, stamp in changes.modified.items():
-            known = changes.known.get(path)
-            result = read(str(self.root), path, stamp, known.hash if known else None)
+            before = changes.indexed_files.get(path)
+            result = read(str(self.root), path, stamp, before.hash if before else None)
             if result is not None:
                 yield result
 
@@ -191,11 +195,11 @@ class Index:
             store.note("last_indexed", int(time.time()))
         store.checkpoint()
         # Our own writes do not change the number that tells us of the others' writes.
-        self._known = None
+        self._cached = None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Alone among all servers; inside of itself it does nothing."""
+        """Keep all other servers out; nested use does nothing."""
         if self._is_locked:
             yield
             return
@@ -216,9 +220,9 @@ def prepare_folder(folder: Path) -> None:
     """
     ignore = folder / ".gitignore"
     try:
-        for place in (folder, *(folder.iterdir() if folder.is_dir() else ())):
-            if place.is_symlink():
-                raise ToolError(f"{place} is a symbolic link; remove it, nothing is kept elsewhere")
+        for path in (folder, *(folder.iterdir() if folder.is_dir() else ())):
+            if path.is_symlink():
+                raise ToolError(f"{path} is a symbolic link; remove it, nothing is kept elsewhere")
         folder.mkdir(exist_ok=True)
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
@@ -227,7 +231,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def _usable(file: Path) -> Store | None:
-    """The open store, None when the file is damaged or of an older layout."""
+    """Open the store; None when the file is damaged or of an older layout."""
     store = Store(file)
     try:
         ready = store.is_ready()
@@ -262,17 +266,19 @@ def _batches(results: Iterable[Parsed | Touched]) -> Iterator[list[Parsed | Touc
         yield batch
 
 
-def _write_batch(store: Store, batch: list[Parsed | Touched], known: Mapping[str, Known]) -> int:
-    """Write the files of a batch; how many of them are texts that were indexed."""
+def _write_batch(
+    store: Store, batch: list[Parsed | Touched], files: Mapping[str, IndexedFile]
+) -> int:
+    """Write the files of a batch, and return how many of them are texts that were indexed."""
     stale = [
-        known[each.path].id for each in batch if isinstance(each, Parsed) and each.path in known
+        files[each.path].id for each in batch if isinstance(each, Parsed) and each.path in files
     ]
     store.forget(stale)
     number = store.next_node()
     indexed = 0
     for each in batch:
         if isinstance(each, Touched):
-            store.touch(known[each.path].id, each.stamp)
+            store.touch(files[each.path].id, each.stamp)
         else:
             number = store.add(each, number)
             indexed += each.nodes is not None

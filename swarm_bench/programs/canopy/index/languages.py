@@ -168,14 +168,14 @@ class Match:
 
 
 def matcher(grammar: Grammar, query: str) -> Callable[[bytes], list[Match]]:
-    """A function that runs the query over a source text."""
+    """Return a function that runs the query over a source text."""
     parser, cursor = _tools(grammar, query, threading.get_ident())
 
     def run(source: bytes) -> list[Match]:
-        found = cursor.matches(parser.parse(source).root_node)
+        matches = cursor.matches(parser.parse(source).root_node)
         return [
             Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in each.items()})
-            for _, each in found
+            for _, each in matches
         ]
 
     return run
@@ -183,7 +183,7 @@ def matcher(grammar: Grammar, query: str) -> Callable[[bytes], list[Match]]:
 
 @lru_cache(maxsize=64)
 def _tools(grammar: Grammar, query: str, _thread: int) -> tuple[Parser, QueryCursor]:
-    """One pair per thread: a parser works without the interpreter's lock and has a state."""
+    """Make one pair per thread: a parser works without the interpreter's lock and has a state."""
     language = Language(getattr(import_module(grammar.module), grammar.entry)())
     return Parser(language), QueryCursor(Query(language, query))
 

@@ -30,8 +30,9 @@ class Touched:
     stamp: Stamp
 
 
-def read(root: str, path: str, stamp: Stamp, known: bytes | None) -> Parsed | Touched | None:
-    """The file's nodes; None when it is gone. `known` is the hash of what the index has of it."""
+def read(root: str, path: str, stamp: Stamp, indexed_hash: bytes | None) -> Parsed | Touched | None:
+    """Read and parse a file; None when it is gone. `indexed_hash` is that of its content in the
+    index."""
     try:
         source = load(root, path)
     except FileNotFoundError:
@@ -42,14 +43,14 @@ def read(root: str, path: str, stamp: Stamp, known: bytes | None) -> Parsed | To
         # Remembered as unusable, or it would look new every time.
         return Parsed(path=path, stamp=stamp, hash=b"", source=b"", nodes=None)
     digest = content_hash(source)
-    if digest == known:
+    if digest == indexed_hash:
         return Touched(path=path, stamp=stamp)
     nodes = parse(path, source) if is_text(source) else None
     return Parsed(path=path, stamp=stamp, hash=digest, source=source, nodes=nodes)
 
 
 def load(root: str, path: str) -> bytes | None:
-    """The bytes of a file of the repository; None when it is too large.
+    """Read a file of the repository; None when it is too large.
 
     Raises:
         OSError: it cannot be read, or leads out through a symbolic link.

@@ -48,7 +48,7 @@ class Lines:
         return cls([0, *(match.end() for match in re.finditer(b"\n", source))])
 
     def number(self, offset: int) -> int:
-        """The line, counted from 1, that holds the byte at the offset."""
+        """Return the line, counted from 1, that holds the byte at the offset."""
         return bisect_right(self.starts, offset)
 
 
@@ -63,16 +63,16 @@ def is_text(source: bytes) -> bool:
 
 
 def parse(path: str, source: bytes) -> list[Node]:
-    """The nodes of a text, in order of their beginning; an empty text has none."""
+    """Split a text into nodes, in order of their beginning; an empty text has none."""
     lines = Lines.of(source)
     if len(source) > CHUNK_THRESHOLD:
         return list(_chunks(0, len(source), lines))
     grammar = grammar_of(path)
-    found = [] if grammar is None else _symbols(grammar, source, lines)
-    if not found:
+    nodes = [] if grammar is None else _symbols(grammar, source, lines)
+    if not nodes:
         return [_node(NodeType.CHUNK, 0, len(source), lines)] if source else []
-    found += _rest(source, found, lines)
-    return sorted(found, key=lambda node: (node.start, -node.end))
+    nodes += _rest(source, nodes, lines)
+    return sorted(nodes, key=lambda node: (node.start, -node.end))
 
 
 def _symbols(grammar: Grammar, source: bytes, lines: Lines) -> list[Node]:
@@ -111,7 +111,7 @@ def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
 
 
 def _nested(nodes: list[Node], grammar: Grammar) -> list[Node]:
-    """The same nodes with the class or struct around them as their parent."""
+    """Give each node the class or struct around it as its parent."""
     out: list[Node] = []
     around: list[Node] = []
     for node in nodes:
@@ -149,18 +149,19 @@ def _markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Nod
 
 
 def _block(type_: NodeType, start: int, end: int, lines: Lines) -> Node:
-    """A piece of Markdown up to the beginning of a line, which canopy counts as its last one."""
+    """Make a piece of Markdown up to the beginning of a line, which canopy counts as its last
+    one."""
     return replace(_node(type_, start, end, lines), last_line=lines.number(end))
 
 
 def _line_end(source: bytes, offset: int) -> int:
-    """Behind the line break that ends the line of the offset."""
-    found = source.find(b"\n", offset)
-    return len(source) if found == -1 else found + 1
+    """Return the offset behind the line break that ends the line."""
+    line_break = source.find(b"\n", offset)
+    return len(source) if line_break == -1 else line_break + 1
 
 
 def _rest(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:
-    """Chunks for the text between the nodes, where it has any words."""
+    """Cut the text between the nodes into chunks, where it has any words."""
     covered = 0
     for node in sorted(nodes, key=lambda node: node.start):
         yield from _between(source, covered, node.start, lines)
@@ -179,7 +180,7 @@ def _trimmed(source: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def _chunks(start: int, end: int, lines: Lines) -> Iterator[Node]:
-    """Pieces of CHUNK_LINES lines that overlap by CHUNK_OVERLAP."""
+    """Cut a span into pieces of CHUNK_LINES lines that overlap by CHUNK_OVERLAP."""
     first, last = lines.number(start), lines.number(max(start, end - 1))
     for line in range(first, last + 1, CHUNK_LINES - CHUNK_OVERLAP):
         stop = line + CHUNK_LINES

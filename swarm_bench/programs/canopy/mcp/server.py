@@ -44,7 +44,7 @@ class RpcError(Exception):
 
 
 class Server:
-    """Answers one request after the other."""
+    """An MCP server that answers one request after the other."""
 
     def __init__(self, root: Path | None, open_tools: Callable[[], Tools]) -> None:
         self.root = root
@@ -60,7 +60,7 @@ class Server:
             self.tools.close()
 
     def serve(self, lines: BinaryIO, replies: BinaryIO) -> None:
-        """Until the input ends."""
+        """Answer requests until the input ends."""
         while line := lines.readline(REQUEST_BYTES + 1):
             if len(line) > REQUEST_BYTES and not line.endswith(b"\n"):
                 _skip_line(lines)
@@ -73,7 +73,7 @@ class Server:
                 replies.flush()
 
     def reply(self, line: bytes) -> Json | None:
-        """The reply to one line, None when it needs none."""
+        """Answer one line; None when it needs no reply."""
         request = _request(line)
         if request is None:
             return _error(None, PARSE_ERROR, "Parse error: a line must be one JSON-RPC request")
@@ -121,8 +121,8 @@ class Server:
         name = params.get("name")
         if not isinstance(name, str):
             raise InvalidParameters("A call needs name, the name of a tool")
-        given = params.get("arguments")
-        arguments = Arguments(given if isinstance(given, dict) else {})
+        values = params.get("arguments")
+        arguments = Arguments(values if isinstance(values, dict) else {})
         answer = self._answer(name, arguments)
         result: Json = {"content": [{"type": "text", "text": answer.text}]}
         if answer.failed_ids is not None:
@@ -145,7 +145,7 @@ class Server:
         return tools[name](self._root(arguments.text("path")), arguments)
 
     def _root(self, path: str | None) -> Path:
-        """The repository of a call. A path inside the server's own root means that root."""
+        """Resolve the repository of a call. A path inside the server's own root means that root."""
         if path is None and self.root is None:
             raise InvalidParameters("Give path, or start the server with --root")
         if path and "\0" in path:
@@ -153,7 +153,7 @@ class Server:
         root = Path(os.path.realpath((self.root or Path()) / (path or "")))
         if self.root is not None:
             if not root.is_relative_to(self.root):
-                raise InvalidParameters(f"{path} is outside of {self.root}; leave path out")
+                raise InvalidParameters(f"{path} is outside of {self.root}; omit path")
             root = self.root
         if not root.is_dir():
             raise ToolError(f"{root} is not a folder; give the root of a repository")
@@ -161,12 +161,12 @@ class Server:
 
 
 def readme() -> str:
-    """What `canopy_agent_readme` answers."""
+    """Read what `canopy_agent_readme` answers."""
     return Path(__file__).with_name("agent_readme.md").read_text("utf-8")
 
 
 def _request(line: bytes) -> Json | None:
-    """The request on a line, None when it is none."""
+    """Parse the request on a line; None when it is none."""
     try:
         request = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def _request(line: bytes) -> Json | None:
 
 
 def _finite(text: str) -> float:
-    """A number as JSON has it; Python would also take and write NaN and Infinity."""
+    """Parse a number as JSON has it; Python would also take and write NaN and Infinity."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text} is no JSON number")
@@ -232,7 +232,7 @@ def main() -> None:
 
 
 def _open_tools(service_url: str | None, key: str | None) -> Tools:
-    """Imports what it needs here: parsers or an HTTP client, a tenth of a second each."""
+    """Import only what is needed: parsers or an HTTP client, a tenth of a second each."""
     if service_url:
         from swarm_bench.programs.canopy.remote import RemoteTools
 

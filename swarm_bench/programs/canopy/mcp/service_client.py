@@ -49,7 +49,7 @@ class Client:
         return self._ask(form, "POST", route, {"repo": self._id(root), **body})
 
     def wait_ready(self, root: Path) -> None:
-        """Until the repository is indexed; nothing here starts the indexing.
+        """Wait until the repository is indexed; nothing here starts the indexing.
 
         Raises:
             ToolError: its indexing failed, or it is not ready in time.
@@ -92,10 +92,10 @@ class Client:
         try:
             return TypeAdapter(form).validate_python(answer)
         except ValidationError as error:
-            place = ".".join(str(each) for each in error.errors()[0]["loc"])
+            field = ".".join(str(each) for each in error.errors()[0]["loc"])
             raise ToolError(
                 f"The service at {self._url} is no canopy service: its answer to {route} is wrong"
-                f" at {place or 'the top'}; check the address"
+                f" at {field or 'the top'}; check the address"
             ) from error
 
     def _request(self, method: str, route: str, body: Mapping[str, Any] | None) -> Any:

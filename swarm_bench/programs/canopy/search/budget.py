@@ -16,13 +16,14 @@ NEAR_LINES = 2
 def choose(
     handles: list[Handle], text: str, budget: int, priors: dict[NodeType, float]
 ) -> list[Handle]:
-    """All handles if they fit the budget, else the best ones that do, in their first order."""
+    """Return all handles if they fit the budget, else the best ones that do, in their first
+    order."""
     if sum(handle.tokens for handle in handles) <= budget:
         return list(handles)
-    words = terms(text)
+    query_terms = terms(text)
     chosen: list[Handle] = []
     per_file: Counter[str] = Counter()
-    ranked = sorted(handles, key=lambda each: (-score(each, words, priors), each.tokens))
+    ranked = sorted(handles, key=lambda each: (-score(each, query_terms, priors), each.tokens))
     for handle in ranked:
         fits = handle.tokens <= budget and per_file[handle.path] < MOST_PER_FILE
         if fits and not any(_is_near(handle, other) for other in chosen):
@@ -32,11 +33,11 @@ def choose(
     return [handle for handle in handles if handle in chosen]
 
 
-def _is_near(one: Handle, other: Handle) -> bool:
-    """Whether two handles overlap or nearly touch."""
-    if one.path != other.path:
+def _is_near(handle: Handle, other: Handle) -> bool:
+    """Tell whether two handles overlap or nearly touch."""
+    if handle.path != other.path:
         return False
     return (
-        one.node.first_line <= other.node.last_line + NEAR_LINES
-        and other.node.first_line <= one.node.last_line + NEAR_LINES
+        handle.node.first_line <= other.node.last_line + NEAR_LINES
+        and other.node.first_line <= handle.node.last_line + NEAR_LINES
     )

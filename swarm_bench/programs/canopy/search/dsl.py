@@ -54,7 +54,7 @@ class DslError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One word and what it was given."""
+    """One word and its operands."""
 
     word: str
     texts: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Expression:
 
 
 def parse_dsl(text: str) -> Expression:
-    """The first expression of the text.
+    """Parse the first expression of the text.
 
     Raises:
         DslError: there is none, or it is wrong.
@@ -74,22 +74,24 @@ def parse_dsl(text: str) -> Expression:
 @dataclass(slots=True)
 class _Parser:
     text: str
-    place: int = 0
+    position: int = 0
     parts: int = 0
 
     def expression(self, depth: int) -> Expression:
         self.parts += 1
         if depth > DEEPEST or self.parts > MOST_PARTS:
             raise DslError(
-                f"At character {self.place}: expressions are nested too deep, or are more than"
+                f"At character {self.position}: expressions are nested too deep, or are more than"
                 f" {MOST_PARTS}; ask for less at once"
             )
         self._expect("open", "(")
         word = self._expect("word", "a word such as grep")
         signature = _SIGNATURES.get(word)
         if signature is None:
-            known = ", ".join(_SIGNATURES)
-            raise DslError(f"At character {self.place}: {word!r} is not known; use one of {known}")
+            names = ", ".join(_SIGNATURES)
+            raise DslError(
+                f"At character {self.position}: {word!r} is not known; use one of {names}"
+            )
         texts: list[str] = []
         number = 0
         parts: list[Expression] = []
@@ -106,16 +108,16 @@ class _Parser:
         return Expression(word, tuple(texts), number, tuple(parts))
 
     def _peek(self) -> str | None:
-        match = _TOKENS.match(self.text, self.place)
+        match = _TOKENS.match(self.text, self.position)
         return match.lastgroup if match else None
 
     def _expect(self, kind: str, wanted: str) -> str:
-        match = _TOKENS.match(self.text, self.place)
+        match = _TOKENS.match(self.text, self.position)
         if match is None or match.lastgroup != kind:
-            place = match.start(match.lastgroup or 0) if match else len(self.text)
-            found = repr(match.group().strip()) if match else "the end"
-            raise DslError(f"At character {place}: expected {wanted}, found {found}")
-        self.place = match.end()
+            position = match.start(match.lastgroup or 0) if match else len(self.text)
+            actual = repr(match.group().strip()) if match else "the end"
+            raise DslError(f"At character {position}: expected {wanted}, found {actual}")
+        self.position = match.end()
         return match.group(kind)
 
 
@@ -124,15 +126,15 @@ def _unescaped(text: str) -> str:
 
 
 def evaluate(expression: Expression, finder: Finder) -> Iterator[Handle]:
-    """The handles an expression stands for, each once.
+    """Yield the handles an expression stands for, each once.
 
     Raises:
         ToolError: a glob in it cannot be read.
     """
-    seen: set[str] = set()
+    yielded: set[str] = set()
     for handle in _evaluated(expression, finder):
-        if handle.hex not in seen:
-            seen.add(handle.hex)
+        if handle.hex not in yielded:
+            yielded.add(handle.hex)
             yield handle
 
 

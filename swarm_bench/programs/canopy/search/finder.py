@@ -20,7 +20,7 @@ _ORDER = "ORDER BY files.path, nodes.start"
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Searches one index.
+    """The searches in one index.
 
     Results come lazily, the best first where there is something to rank, in the order of paths
     and lines where there is not.
@@ -30,17 +30,17 @@ class Finder:
     root: str
 
     def run(self, search: Search) -> list[Handle]:
-        """The handles of a search without a DSL text.
+        """List the handles of a search without a DSL text.
 
         Raises:
             ToolError: the kind needs a symbol, or the glob cannot be read.
         """
-        found = self.within(self._handles(search), search.glob)
-        return list(islice(found, search.limit))
+        handles = self.within(self._handles(search), search.glob)
+        return list(islice(handles, search.limit))
 
-    def within(self, found: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
+    def within(self, handles: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
         pattern = compile_glob(glob) if glob else None
-        return (each for each in found if pattern is None or pattern.match(each.path))
+        return (each for each in handles if pattern is None or pattern.match(each.path))
 
     def _handles(self, search: Search) -> Iterator[Handle]:
         if search.kind != "any":
@@ -58,7 +58,7 @@ class Finder:
 
     def _of_kind(self, search: Search) -> Iterator[Handle]:
         if not search.symbol:
-            raise ToolError(f"kind={search.kind} needs a symbol; give symbol, or leave kind out")
+            raise ToolError(f"kind={search.kind} needs a symbol; give symbol, or omit kind")
         if search.kind == "definition":
             if search.parent:
                 return self.children(search.parent, search.symbol)
@@ -66,7 +66,7 @@ class Finder:
         return self.referrers(search.symbol)
 
     def text(self, query: str | None) -> Iterator[Handle]:
-        """Nodes whose text or name fits a full-text query, by rank."""
+        """Find nodes whose text or name fits a full-text query, by rank."""
         if query is None:
             return iter(())
         # The order of the tables matters: the full-text table yields its rows by rank, and the
@@ -78,12 +78,12 @@ class Finder:
         return self._rows(sql, query)
 
     def definition(self, name: str) -> Iterator[Handle]:
-        """Functions, classes, structs and methods of exactly that name, in any case."""
+        """Find functions, classes, structs and methods of exactly that name, in any case."""
         where = f"WHERE nodes.name = ? COLLATE NOCASE AND {_SYMBOLS}"
         return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", name)
 
     def symbol(self, name: str) -> Iterator[Handle]:
-        """Definitions; if there are none, symbols whose name has these words in it."""
+        """Find definitions; if there are none, symbols whose name has these words in it."""
         exact = list(self.definition(name))
         if exact:
             return iter(exact)
@@ -104,23 +104,23 @@ class Finder:
         return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", parent, name)
 
     def references(self, name: str) -> Iterator[Reference]:
-        """Calls and imports of a name."""
+        """Find calls and imports of a name."""
         return find_references(self.root, name, self.text(_mention(name)), self.nodes_of)
 
     def referrers(self, name: str) -> Iterator[Handle]:
-        """The smallest nodes that call or import a name, each once."""
-        seen: set[str] = set()
+        """Yield the smallest nodes that call or import a name, each once."""
+        yielded: set[str] = set()
         for reference in self.references(name):
             around = reference.around
-            if around is not None and around.hex not in seen:
-                seen.add(around.hex)
+            if around is not None and around.hex not in yielded:
+                yielded.add(around.hex)
                 yield around
 
     def nodes_of(self, path: str) -> list[Handle]:
         return list(self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE files.path = ?", path))
 
     def files(self, glob: str) -> Iterator[Handle]:
-        """Whole files, each as one chunk."""
+        """Find whole files, each as one chunk."""
         pattern = compile_glob(glob)
         sql = (
             "SELECT whole, path, ?, 0, size, 1, coalesce((SELECT max(last_line) FROM nodes"
@@ -130,7 +130,8 @@ class Finder:
         return (each for each in self._rows(sql, int(NodeType.CHUNK)) if pattern.match(each.path))
 
     def handle(self, hex_: str) -> tuple[Handle, bytes] | None:
-        """The node or whole file with that id, and the hash of its file when it was indexed."""
+        """Look up the node or whole file with that id, and the hash of its file when it was
+        indexed."""
         sql = f"SELECT {HANDLE_COLUMNS}, files.hash {_FROM} WHERE nodes.hex = ?"
         row = self.store.connection.execute(sql, (hex_,)).fetchone()
         if row is None:
@@ -149,6 +150,6 @@ class Finder:
 
 
 def _mention(name: str) -> str | None:
-    """A full-text query for the texts that have the name in them."""
-    found = phrase(name)
-    return f"body : {found}" if found else None
+    """Build a full-text query for the texts that have the name in them."""
+    glued = phrase(name)
+    return f"body : {glued}" if glued else None

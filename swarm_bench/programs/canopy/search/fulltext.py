@@ -12,12 +12,12 @@ LARGEST_QUERY = 64
 
 
 def terms(text: str) -> list[str]:
-    """Distinct lower-case words; what is no letter, digit or underscore separates them."""
+    """List distinct lower-case words; what is no letter, digit or underscore separates them."""
     return list(dict.fromkeys(re.findall(r"\w+", text.lower())))
 
 
 def fts_query(text: str) -> str | None:
-    """The full-text query, None when the text has no word in it."""
+    """Build the full-text query; None when the text has no word in it."""
     groups: list[list[str]] = [[]]
     for word in text.split()[:LARGEST_QUERY]:
         if word in ("OR", "|", "||"):
@@ -31,13 +31,13 @@ def fts_query(text: str) -> str | None:
 
 
 def combined(texts: list[str], operator: str) -> str | None:
-    """One query for several texts, joined by AND or OR."""
+    """Join the queries of several texts by AND or OR."""
     written = [query for text in texts[:LARGEST_QUERY] if (query := fts_query(text))]
     return f" {operator} ".join(f"({query})" for query in written) or None
 
 
 def phrase(word: str) -> str:
-    """What is in the word, side by side; nothing if that is neither letter nor digit."""
+    """Quote the tokens of a word side by side; nothing if it has neither letter nor digit."""
     tokens = _TOKEN.findall(word)[:LARGEST_QUERY]
     if not tokens:
         return ""

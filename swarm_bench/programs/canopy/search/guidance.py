@@ -1,4 +1,4 @@
-"""The advice at the end of an evidence pack: go on searching, or read and answer."""
+"""The advice at the end of an evidence pack: continue searching, or read and answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +49,7 @@ class Evidence:
 
 
 def guidance(evidence: Evidence) -> dict[str, Any]:
-    """The `guidance` object of a pack."""
+    """Build the `guidance` object of a pack."""
     if not evidence.scores:
         return {
             "confidence": 0.0,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from swarm_bench.programs.canopy.nodes import Handle, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits
-from swarm_bench.programs.canopy.result_json import Found, Json, origin
+from swarm_bench.programs.canopy.result_json import Json, SearchResult, origin
 from swarm_bench.programs.canopy.search.fulltext import terms
 from swarm_bench.programs.canopy.search.guidance import Evidence, guidance
 
@@ -32,7 +32,7 @@ class Pack:
     """The selection from one or more searches."""
 
     text: str
-    found: Found
+    result: SearchResult
     limits: PackLimits
     selected: list[tuple[float, Handle]]
 
@@ -41,17 +41,17 @@ class Pack:
         return Evidence(
             scores=[value for value, _ in self.selected],
             files=len({handle.path for _, handle in self.selected}),
-            matches=self.found.matches,
-            truncated=self.found.truncated,
+            matches=self.result.matches,
+            truncated=self.result.truncated,
             max_handles=self.limits.max_handles,
         )
 
 
-def select(text: str, found: Found, limits: PackLimits) -> Pack:
-    """The best handles by score, at most so many in all and per file."""
-    words = terms(text)
+def select(text: str, result: SearchResult, limits: PackLimits) -> Pack:
+    """Choose the best handles by score, up to the limits for the pack and for each file."""
+    query_terms = terms(text)
     ranked = sorted(
-        ((score(handle, words), handle) for handle in found.handles),
+        ((score(handle, query_terms), handle) for handle in result.handles),
         key=lambda pair: (-pair[0], pair[1].tokens),
     )
     selected: list[tuple[float, Handle]] = []
@@ -62,23 +62,23 @@ def select(text: str, found: Found, limits: PackLimits) -> Pack:
         if per_file[handle.path] < limits.max_per_file:
             per_file[handle.path] += 1
             selected.append((value, handle))
-    return Pack(text=text, found=found, limits=limits, selected=selected)
+    return Pack(text=text, result=result, limits=limits, selected=selected)
 
 
 def score(
-    handle: Handle, words: list[str], weights: Mapping[NodeType, float] = TYPE_WEIGHTS
+    handle: Handle, query_terms: list[str], weights: Mapping[NodeType, float] = TYPE_WEIGHTS
 ) -> float:
-    """From 0 to 1. A type that `weights` does not know has its usual weight."""
-    place = f"{handle.path} {handle.preview}".lower()
-    matched = sum(word in place for word in words)
-    relevance = max(0.1, matched / len(words)) if words else 1.0
+    """Rate a handle from 0 to 1. A type that `weights` does not list has its usual weight."""
+    text = f"{handle.path} {handle.preview}".lower()
+    matched = sum(word in text for word in query_terms)
+    relevance = max(0.1, matched / len(query_terms)) if query_terms else 1.0
     type_ = handle.node.type
     weight = weights.get(type_, TYPE_WEIGHTS[type_])
     return 0.6 * relevance + 0.25 * weight + 0.15 / (1 + math.log(max(handle.tokens, 1)))
 
 
 def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
-    """Which of a pack's ids to expand first. What was expanded before goes to the end.
+    """Choose which of a pack's ids to expand first. What was expanded before goes to the end.
 
     When all of them were, others of the pack that were not take their place.
     """
@@ -90,15 +90,15 @@ def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
 
 
 def pack_result(pack: Pack, expanded: Container[str]) -> Json:
-    """The answer to canopy_evidence_pack. Ids stand here with their `h`."""
+    """Build the answer to canopy_evidence_pack. Ids stand here with their `h`."""
     handles = [handle for _, handle in pack.selected]
     files: dict[str, list[Handle]] = {}
     for handle in handles:
         files.setdefault(handle.path, []).append(handle)
     return {
         "query_text": pack.text,
-        "total_matches": pack.found.matches,
-        "truncated": pack.found.truncated,
+        "total_matches": pack.result.matches,
+        "truncated": pack.result.truncated,
         "selected_count": len(handles),
         "selected_tokens": sum(handle.tokens for handle in handles),
         "handles": [_pack_handle(value, handle) for value, handle in pack.selected],

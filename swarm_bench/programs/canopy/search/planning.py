@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
 from swarm_bench.programs.canopy.repository import any_word
-from swarm_bench.programs.canopy.result_json import Found
+from swarm_bench.programs.canopy.result_json import SearchResult
 from swarm_bench.programs.canopy.search.fulltext import terms
 from swarm_bench.programs.canopy.search.pack import Pack, select
 
@@ -39,23 +39,23 @@ class Evidence:
     matches: int = 0
     truncated: bool = False
 
-    def add(self, found: Found) -> list[Handle]:
-        """Take in one result; the handles that are new."""
-        new = [handle for handle in found.handles if handle.hex not in self.merged]
+    def add(self, result: SearchResult) -> list[Handle]:
+        """Merge one result, and return the handles that are new."""
+        new = [handle for handle in result.handles if handle.hex not in self.merged]
         self.merged.update((handle.hex, handle) for handle in new)
-        self.matches += found.matches
-        self.truncated = self.truncated or found.truncated
+        self.matches += result.matches
+        self.truncated = self.truncated or result.truncated
         return new
 
     def pack(self) -> Pack:
-        found = Found(
+        result = SearchResult(
             handles=list(self.merged.values()), matches=self.matches, truncated=self.truncated
         )
-        return select(self.seed.text, found, self.limits)
+        return select(self.seed.text, result, self.limits)
 
 
-def gather(seed: Search, limits: PackLimits, find: Callable[[Search], Found]) -> Pack:
-    """Run the seed and what follows from it; the pack of everything found."""
+def gather(seed: Search, limits: PackLimits, find: Callable[[Search], SearchResult]) -> Pack:
+    """Run the seed and the searches that follow from it; pack everything they return."""
     evidence = Evidence(seed, limits)
     queue = deque([seed])
     done: set[Search] = set()
@@ -84,14 +84,14 @@ def _definition(name: str, seed: Search) -> Search:
     return Search(symbol=name, kind="definition", glob=seed.glob, limit=limit)
 
 
-def best_identifier(previews: Iterable[str], known: list[str]) -> str | None:
-    """The identifier that stands out: often there, in capitals or joined by underscores."""
+def best_identifier(previews: Iterable[str], excluded: list[str]) -> str | None:
+    """Choose the identifier that stands out: frequent, in capitals or joined by underscores."""
     weights: Counter[str] = Counter()
     for preview in previews:
         for word in re.findall(r"[A-Za-z_]\w*", preview):
             if len(word.encode()) < SHORTEST_IDENTIFIER:
                 continue
-            if word.lower() in STOP_WORDS or word.lower() in known:
+            if word.lower() in STOP_WORDS or word.lower() in excluded:
                 continue
             weights[word] += 1 + 2 * any(each.isupper() for each in word) + ("_" in word)
     return max(weights, key=lambda word: (weights[word], len(word)), default=None)

@@ -41,13 +41,13 @@ def find_references(
     mentions: Iterable[Handle],
     nodes_of: Callable[[str], list[Handle]],
 ) -> Iterator[Reference]:
-    """The references in the files of these handles, file by file in their order."""
-    seen: set[str] = set()
+    """Yield the references in the files of these handles, file by file in their order."""
+    paths: set[str] = set()
     for mention in mentions:
-        if mention.path in seen:
+        if mention.path in paths:
             continue
-        seen.add(mention.path)
-        if len(seen) > MOST_FILES:
+        paths.add(mention.path)
+        if len(paths) > MOST_FILES:
             return
         yield from _in_file(root, mention.path, name, nodes_of)
 

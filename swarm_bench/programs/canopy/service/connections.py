@@ -1,4 +1,4 @@
-"""Connections of the service that do not wait for ever: uvicorn has a time limit for the pause
+"""Connections of the service that do not wait forever: uvicorn has a time limit for the pause
 between two requests, and none for a request that has begun."""
 
 import asyncio
@@ -11,7 +11,7 @@ ARRIVAL_SECONDS = 20.0
 
 
 class TimedProtocol(H11Protocol):
-    """Closes a connection whose request does not arrive whole in time, however its bytes drip."""
+    """A connection that closes when its request is not complete in time, however its bytes drip."""
 
     seconds = ARRIVAL_SECONDS
     _deadline: asyncio.TimerHandle | None = None

@@ -9,7 +9,7 @@ from swarm_bench.programs.canopy.errors import StaleGeneration, ToolError
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.repository import Canopy
-from swarm_bench.programs.canopy.result_json import Found, Json, query_result
+from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
 from swarm_bench.programs.canopy.search.budget import choose
 from swarm_bench.programs.canopy.search.pack import pack_result
 from swarm_bench.programs.canopy.search.planning import gather
@@ -51,12 +51,12 @@ class Endpoints:
         metrics.tally(metrics.patterns, body.pattern)
         with self._timed("query_ms"), repository.lock:
             search = _search(body, repository)
-            found = repository.find(search, body.expand_budget)
-            repository.canopy.record_query(search.text, found)
-            result = query_result(found)
+            result = repository.find(search, body.expand_budget)
+            repository.canopy.record_query(search.text, result)
+            answer = query_result(result)
             if body.expand_budget:
-                _expand_within(body.expand_budget, repository.canopy, search, found, result)
-            return result
+                _expand_within(body.expand_budget, repository.canopy, search, result, answer)
+            return answer
 
     def evidence_pack(self, body: PackBody) -> Json:
         repository = self._ready(body.repo)
@@ -65,11 +65,11 @@ class Endpoints:
         with self._timed("query_ms"), repository.lock:
             search = _search(body, repository)
             pack = gather(search, body.limits(), repository.find)
-            repository.canopy.record_query(search.text, pack.found)
+            repository.canopy.record_query(search.text, pack.result)
             return pack_result(pack, repository.canopy.memory.expanded)
 
     def expand(self, body: ExpandBody) -> Json:
-        """All handles or none."""
+        """Expand all handles or none."""
         repository = self._ready(body.repo)
         for each in body.handles:
             if each.generation is not None and each.generation != repository.generation:
@@ -114,7 +114,7 @@ class Endpoints:
 
     @contextmanager
     def _timed(self, counter: str) -> Iterator[None]:
-        """Adds the milliseconds of a block that ends well."""
+        """Add the milliseconds of a block that ends well."""
         started = time.perf_counter()
         yield
         self.metrics.count(counter, (time.perf_counter() - started) * 1000)
@@ -128,30 +128,32 @@ def _search(body: QueryBody, repository: Repository) -> Search:
         raise
 
 
-def _expand_within(budget: int, canopy: Canopy, search: Search, found: Found, result: Json) -> None:
+def _expand_within(
+    budget: int, canopy: Canopy, search: Search, result: SearchResult, answer: Json
+) -> None:
     """Put text into the answer's handles, as much as fits."""
-    chosen = choose(found.handles, search.text, budget, canopy.feedback.priors())
+    chosen = choose(result.handles, search.text, budget, canopy.feedback.priors())
     texts = _texts(canopy, chosen)
-    for entry in result["handles"]:
+    for entry in answer["handles"]:
         if entry["id"] in texts:
             entry["content"] = texts[entry["id"]]
     expanded = [handle for handle in chosen if handle.hex in texts]
     canopy.record_expansions(expanded, automatic=True)
     if not expanded:
-        if found.handles:
-            result["expand_note"] = "No handle fits the budget; expand the ones you need"
+        if result.handles:
+            answer["expand_note"] = "No handle fits the budget; expand the ones you need"
         return
-    if len(expanded) == len(found.handles):
-        result["auto_expanded"] = True
+    if len(expanded) == len(result.handles):
+        answer["auto_expanded"] = True
     else:
-        result["expand_note"] = f"{len(expanded)} of {len(found.handles)} handles fit the budget"
-    result["expanded_count"] = len(expanded)
-    result["expanded_tokens"] = sum(handle.tokens for handle in expanded)
-    result["expanded_handle_ids"] = [handle.id for handle in expanded]
+        answer["expand_note"] = f"{len(expanded)} of {len(result.handles)} handles fit the budget"
+    answer["expanded_count"] = len(expanded)
+    answer["expanded_tokens"] = sum(handle.tokens for handle in expanded)
+    answer["expanded_handle_ids"] = [handle.id for handle in expanded]
 
 
 def _texts(canopy: Canopy, handles: list[Handle]) -> dict[str, str]:
-    """The text of each handle that can still be read, by bare id."""
+    """Read the text of each handle that can still be read, by bare id."""
     texts: dict[str, str] = {}
     for handle in handles:
         try:

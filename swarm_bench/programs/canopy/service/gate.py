@@ -48,7 +48,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _check(self, request: Request) -> None:
-        """Raises `ToolError` for a request that is not let in."""
+        """Raise `ToolError` for a request that is not let in."""
         site = request.headers.get("sec-fetch-site", _NO_PAGE[0])
         if "origin" in request.headers or site not in _NO_PAGE:
             raise Forbidden("Web pages cannot use this service")
@@ -68,19 +68,19 @@ class Gate:
 
 
 def envelope(error: ToolError) -> Response:
-    """What canopy answers instead of a result."""
+    """Wrap what canopy answers instead of a result."""
     content = {"code": error.code, "message": str(error), "hint": error.hint}
     return JSONResponse(content, status_code=error.http_status)
 
 
 def names_of(address: str) -> frozenset[str]:
-    """What a service is called that listens at an address or a name of this machine."""
+    """List the names of a service that listens at an address or a name of this machine."""
     others = () if is_local(address) else (socket.gethostname().lower(),)
     return frozenset({*LOCAL_NAMES, address.lower(), *others})
 
 
 def is_local(address: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Tell whether only this machine can reach it."""
     try:
         return address == "localhost" or ip_address(address).is_loopback
     except ValueError:
@@ -88,7 +88,7 @@ def is_local(address: str) -> bool:
 
 
 def _host(header: str) -> str | None:
-    """The name in a `Host` header; `None` for one that cannot be read."""
+    """Parse the name in a `Host` header; `None` for one that cannot be read."""
     try:
         parts = urlsplit(f"//{header}")
         _ = parts.port  # raises for one that is no number

@@ -12,7 +12,7 @@ LONGEST_NAME = 500
 
 
 class Tally:
-    """Counts names; the rarest are forgotten when there are too many."""
+    """Counts by name; the rarest are forgotten when there are too many."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -61,7 +61,7 @@ class Metrics:
                 which.add(name)
 
     def document(self, feedback: dict[str, Json]) -> Json:
-        """The body of GET /metrics."""
+        """Build the body of GET /metrics."""
         with self.lock:
             searches = self.query_cache_hits + self.query_cache_misses
             return {

@@ -22,7 +22,7 @@ from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.index.indexing import Index, prepare_folder
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.repository import Canopy
-from swarm_bench.programs.canopy.result_json import Found, Json
+from swarm_bench.programs.canopy.result_json import Json, SearchResult
 from swarm_bench.programs.canopy.service.metrics import Metrics
 
 CACHED_QUERIES = 128
@@ -51,10 +51,10 @@ class Repository:
         self.canopy = Canopy(root)
         self._metrics = metrics
         self._is_open = False
-        self._cache: OrderedDict[tuple[Search, int | None], Found] = OrderedDict()
+        self._cache: OrderedDict[tuple[Search, int | None], SearchResult] = OrderedDict()
 
     def shard(self) -> Json:
-        """How the service shows it."""
+        """Describe the repository as the service shows it."""
         shard: Json = {
             "repo_id": self.id,
             "repo_root": str(self.root),
@@ -68,7 +68,7 @@ class Repository:
         return shard
 
     def is_in_place(self) -> bool:
-        """Whether no link, put there since it was added, leads out of it."""
+        """Tell whether no link, put there since it was added, leads out of it."""
         written = (self.root / name for name in WRITTEN)
         return _real(self.root) == self.root and not any(path.is_symlink() for path in written)
 
@@ -77,7 +77,7 @@ class Repository:
             raise RepoNotReady(f"Repository {self.id} is not ready: {self.status.capitalize()}")
 
     def opened(self) -> Canopy:
-        """The index; counts whether it was open."""
+        """Return the index; count whether it was open."""
         self._metrics.count("index_cache_hits" if self._is_open else "index_cache_misses")
         self._is_open = True
         return self.canopy
@@ -87,7 +87,7 @@ class Repository:
         self._metrics.count("query_cache_misses")
         self.opened()
 
-    def find(self, search: Search, budget: int | None = 0) -> Found:
+    def find(self, search: Search, budget: int | None = 0) -> SearchResult:
         """Run a search, or answer it from the cache; handles say that the service found them.
 
         The budget for text is part of a cached search, and packs have the budget 0: a query and a
@@ -98,17 +98,17 @@ class Repository:
             self._metrics.count("query_cache_hits")
             return self._cache[key]
         self._metrics.count("query_cache_misses")
-        found = self.opened().find(search)
+        result = self.opened().find(search)
         handles = [
             replace(each, source="service", commit_sha=self.commit_sha, generation=self.generation)
-            for each in found.handles
+            for each in result.handles
         ]
-        found = replace(found, handles=handles)
+        result = replace(result, handles=handles)
         if not budget:
-            self._cache[key] = found
+            self._cache[key] = result
             if len(self._cache) > CACHED_QUERIES:
                 self._cache.popitem(last=False)
-        return found
+        return result
 
     def start_indexing(self, glob: str | None) -> Json:
         """Index in a thread of its own; the answer describes the state before."""
@@ -162,7 +162,7 @@ class Repositories:
         self._by_id: dict[str, Repository] = {}
 
     def add(self, path: str, name: str | None) -> Repository:
-        """The repository at a path; the same one when it is added again.
+        """Register the repository at a path; adding it again returns the same one.
 
         Raises:
             Forbidden: the path is outside of the folders that the service was started for.
@@ -186,11 +186,12 @@ class Repositories:
             return repository
 
     def _check_inside(self, root: Path) -> None:
-        if self._roots and not any(root.is_relative_to(one) for one in self._roots):
+        if self._roots and not any(root.is_relative_to(folder) for folder in self._roots):
             raise Forbidden(f"{root} is outside of the folders that this service was started for")
 
     def get(self, repo_id: str) -> Repository:
-        """Raises `RepoNotFound`, and `Forbidden` when a link has taken its place."""
+        """Look up a repository. Raises `RepoNotFound`, and `Forbidden` when a link has replaced
+        it."""
         try:
             repository = self._by_id[repo_id]
         except KeyError:
@@ -205,11 +206,12 @@ class Repositories:
 
 
 def _real(path: str | Path) -> Path:
-    """Where a path leads; `Path.resolve` fails at links that lead to themselves."""
+    """Resolve a path; `Path.resolve` fails at links that lead to themselves."""
     return Path(os.path.realpath(path))
 
 
 def head_commit(root: Path) -> str | None:
-    """The commit that is checked out; None in a repository without commits, or without git."""
+    """Ask for the commit that is checked out; None in a repository without commits, or without
+    git."""
     commit = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD")
     return commit.strip() if commit else None

@@ -49,7 +49,7 @@ class QueryBody(Body):
     dsl: str | None = None
 
     def search(self) -> Search:
-        """The search it describes.
+        """Build the search it describes.
 
         Raises:
             ToolError: it describes none, or two at once.

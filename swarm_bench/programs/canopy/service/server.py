@@ -45,7 +45,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
-    """The service as an ASGI application behind its gate."""
+    """Build the service as an ASGI application behind its gate."""
 
     def taking(model: type[BodyType], work: Callable[[BodyType], Any]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -85,7 +85,7 @@ def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
 
 
 async def _body(request: Request, model: type[BodyType]) -> BodyType:
-    """The checked body.
+    """Read and check the body.
 
     Raises:
         HTTPException: with the status that canopy's web framework gives, and plain text.
@@ -100,8 +100,8 @@ async def _body(request: Request, model: type[BodyType]) -> BodyType:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             raise HTTPException(400, f"The body is not JSON: {first['msg']}") from None
-        place = ".".join(str(each) for each in first["loc"]) or "body"
-        raise HTTPException(422, f"The body is wrong at {place}: {first['msg']}") from None
+        field = ".".join(str(each) for each in first["loc"]) or "body"
+        raise HTTPException(422, f"The body is wrong at {field}: {first['msg']}") from None
 
 
 async def _read(request: Request) -> bytes:
@@ -156,13 +156,15 @@ def _port(text: str) -> int:
 
 
 def _bound(address: str, port: int) -> socket.socket:
-    """A listening socket, or the end of the program with one sentence."""
+    """Open a listening socket, or end the program with one sentence."""
     try:
-        family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        family, _, _, _, socket_address = socket.getaddrinfo(
+            address, port, type=socket.SOCK_STREAM
+        )[0]
         # asyncio turns off Nagle's delay, 40 ms per answer, only where the protocol is named.
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
+        listening.bind(socket_address)
         # From here on clients can connect; they wait until uvicorn takes them.
         listening.listen()
     except OSError as error:
