@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from swarm_bench.app.setup import agents
-from swarm_bench.app.setup.credentials import credentials_found
+from swarm_bench.app.setup.credentials import authentication
 from swarm_bench.app.trust.approval import approve
 from swarm_bench.benchmarks.swarm.plan.suites import list_suites
 from swarm_bench.config import settings
@@ -19,12 +19,12 @@ __all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
 
 
 def fault_names() -> list[str]:
-    """What the provider of the rehearsal can be made to do wrong."""
+    """List what the provider of the rehearsal can be made to do wrong."""
     return list(FAULTS)
 
 
 def list_agents() -> list[Listing]:
-    """Every registered agent, and whether a way to authenticate with its provider was seen."""
+    """List every registered agent, and whether a way to authenticate with its provider was seen."""
     variables = approve(settings.load({}), refuse=False).environment
     return [_with_credentials(listing, variables) for listing in agents.list_agents()]
 
@@ -36,13 +36,13 @@ def _with_credentials(listing: Listing, variables: Mapping[str, str]) -> Listing
     abilities = agent.abilities if isinstance(agent, Described) else None
     if abilities is None or not abilities.keys or abilities.keyless:
         return listing
-    if credentials_found(abilities, None, variables):
+    if authentication(abilities, None, variables):
         return listing
     return replace(listing, caveat="installed; no way to authenticate was seen")
 
 
 def list_modes() -> list[Listing]:
-    """Every mode file, with the canopy that would run in it."""
+    """List every mode file, with the canopy that would run in it."""
     return [_with_canopy(listing) for listing in modes.list_modes()]
 
 
@@ -54,10 +54,10 @@ def _with_canopy(listing: Listing) -> Listing:
         return listing
     options = settings.load({}).settings
     try:
-        found = [find_program("canopy-mcp", options.canopy_mcp)]
+        programs = [find_program("canopy-mcp", options.canopy_mcp)]
         if mode.services:
-            found.append(find_program(SERVICE, options.canopy_service))
+            programs.append(find_program(SERVICE, options.canopy_service))
     except SwarmBenchError as error:
         return replace(listing, problem=str(error))
-    runs = ["the embedded one" if is_embedded(program) else str(program) for program in found]
+    runs = ["the embedded one" if is_embedded(program) else str(program) for program in programs]
     return replace(listing, about=f"{listing.about} Runs {' with '.join(dict.fromkeys(runs))}.")

@@ -26,7 +26,7 @@ THE_RECORDINGS = (
 
 
 def check_recordable(settings: Settings, experiment: Experiment) -> None:
-    """Raises `UsageError` when a session cannot be recorded."""
+    """Refuse to record a session that cannot be. Raises `UsageError`."""
     if settings.record and FOLDER in (mode.name for mode in experiment.modes):
         raise UsageError(
             f"--record keeps its files in {FOLDER}/, which is the folder of the mode {FOLDER!r}; "
@@ -41,7 +41,7 @@ def replay_prepared(
     benchmark: Benchmark,
     emit: Emit | None,
 ) -> Iterator[Prepared]:
-    """A recording needs neither the repository nor the programs of its modes."""
+    """Prepare a replay, which needs neither the repository nor the programs of its modes."""
     recorded = agent.recorded
     old = resolved.session
     session = old.session if old else os.urandom(4).hex()
@@ -49,8 +49,8 @@ def replay_prepared(
     if emit:
         for problem in recorded.problems:
             emit(Trouble(message=f"the recording: {problem}"))
-    place = session if emit else f"plan-{os.urandom(4).hex()}"
-    with work_folder(resolved.settings.workspace_root, place, warning(emit)) as work:
+    name = session if emit else f"plan-{os.urandom(4).hex()}"
+    with work_folder(resolved.settings.workspace_root, name, warning(emit)) as work:
         files = frozenset(recorded.recording.files)
         yield Prepared(
             experiment=experiment,
@@ -123,8 +123,8 @@ def _continued(then: Experiment, resolved: Resolved, old: Experiment) -> Experim
     if (old.replayed, old.tasks) != (then.session, then.tasks):
         raise UsageError(
             f"The session replays the recording of {old.replayed}, and this is one of "
-            f"{then.session}; begin a new session"
+            f"{then.session}; start a new session"
         )
     if resolved.is_typed("modes") or resolved.is_typed("runs"):
-        raise UsageError("A replay that is continued cannot grow; begin a new session")
+        raise UsageError("A replay that is continued cannot grow; start a new session")
     return old

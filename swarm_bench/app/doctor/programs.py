@@ -9,7 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 from swarm_bench.app.setup.agents import agent_names, find_agent, needs_argument
 from swarm_bench.app.setup.credentials import advice as no_credentials
-from swarm_bench.app.setup.credentials import credentials_found
+from swarm_bench.app.setup.credentials import authentication
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
@@ -18,8 +18,8 @@ from swarm_bench.core.session.experiment import REHEARSAL, Program
 
 
 def check_programs(settings: Settings, variables: Mapping[str, str]) -> Iterator[Check]:
-    """The agent that was asked for, and every other that is registered. `variables` are those of
-    the user."""
+    """Check the agent that was asked for, and every other that is registered. `variables` are
+    those of the user."""
     names = [settings.agent, *(name for name in agent_names() if name != settings.agent)]
     plain = [name for name in names if name == settings.agent or not needs_argument(name)]
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
@@ -48,11 +48,11 @@ def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check
     abilities = _abilities(agent)
     if abilities is None:
         return Check(about=about, state=State.OK, finding=_label(program))
-    found = credentials_found(abilities, settings if asked else None, variables)
-    return _known(about, program, abilities, settings if asked else None, found)
+    found = authentication(abilities, settings if asked else None, variables)
+    return _check_program(about, program, abilities, settings if asked else None, found)
 
 
-def _known(
+def _check_program(
     about: str, program: Program, abilities: Abilities, asked: Settings | None, entry: str | None
 ) -> Check:
     """`asked`: the options, when this agent is the one they ask for."""
@@ -69,7 +69,7 @@ def _known(
 
 
 def _version(program: Program, abilities: Abilities) -> tuple[str, str | None]:
-    """What is there, and what to do if our adapter was not verified with the like of it."""
+    """Say what is installed, and what to do if our adapter was not verified with the like of it."""
     label, tested = _label(program), abilities.tested_version
     if program.version == tested:
         return f"{label}, which its adapter was verified with", None

@@ -29,8 +29,8 @@ PROMPT = "{{ prompt }}"
 
 
 def find_agent(word: str) -> Agent:
-    """The agent that a word stands for: a name, a name with its argument (`replay:DIR`), the path
-    of a YAML file, or `module:class`.
+    """Make the agent that a word stands for: a name, a name with its argument (`replay:DIR`), the
+    path of a YAML file, or `module:class`.
 
     Raises `UnknownName`, and `ConfigError` for what is no agent.
     """
@@ -43,20 +43,20 @@ def find_agent(word: str) -> Agent:
             "docs/command-agents.md"
         )
     if not colon or name not in agent_names():
-        return _made(registry.load("agents", word), word, ())
+        return _make(registry.load("agents", word), word, ())
     made = registry.load("agents", name)
     if _argument(made) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
-    return _made(made, word, (argument,))
+    return _make(made, word, (argument,))
 
 
 def agent_names() -> list[str]:
-    """The names of all registered agents; nothing is imported."""
+    """List the names of all registered agents; nothing is imported."""
     return [plugin.name for plugin in registry.plugins("agents")]
 
 
 def needs_argument(name: str) -> bool:
-    """Whether a registered agent is one only with a file or folder after its name."""
+    """Tell whether a registered agent is one only with a file or folder after its name."""
     try:
         return _argument(registry.load("agents", name)) is not None
     except SwarmBenchError:
@@ -64,14 +64,14 @@ def needs_argument(name: str) -> bool:
 
 
 def list_agents() -> list[Listing]:
-    """Every registered agent, with its version or why it cannot be used."""
+    """List every registered agent, with its version or why it cannot be used."""
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
         return list(threads.map(_listing, registry.plugins("agents")))
 
 
 def identify(agent: Agent, word: str, model: str | None) -> Program:
-    """The agent's program. One of the user's own goes by the word they gave, or by its file: it may
-    have the name of another."""
+    """Describe the agent's program. One of the user's own is called by the value of `--agent`, or
+    by its file: it may have the name of another."""
     program = agent.program(model)
     if word.endswith(YAML):
         return program.model_copy(update={"name": f"{program.name} ({Path(word).name})"})
@@ -81,12 +81,13 @@ def identify(agent: Agent, word: str, model: str | None) -> Program:
 def check(
     agent: Agent, modes: Sequence[Mode], settings: Settings, variables: Mapping[str, str]
 ) -> None:
-    """Raises `UsageError` for what the agent cannot do in this experiment: refused now rather than
-    in every trial. `variables` are the user's."""
+    """Refuse what the agent cannot do in this experiment now, rather than in every trial.
+
+    `variables` are the user's, with those of `--agent-env`. Raises `UsageError`.
+    """
     if settings.fault and settings.model != REHEARSAL:
         raise UsageError("--fault is played by the rehearsal server; add --model rehearsal")
     parse_faults(settings.fault)
-    environment(settings)
     for mode in modes:
         _try_launch(agent, mode, settings, variables)
     with_tool = [mode.name for mode in modes if mode.servers]
@@ -98,8 +99,8 @@ def check(
 
 
 def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables that the agent's adapter lets through, and those that it documents as keys;
-    none for an agent that cannot be made or launched."""
+    """Name the variables that the agent's adapter lets through, and those that it documents as
+    keys; none for an agent that cannot be made or launched."""
     try:
         agent = find_agent(settings.agent)
         launch = trial_launch(agent, Mode(name="none", source=""), settings, os.environ)
@@ -112,14 +113,15 @@ def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str
 def trial_launch(
     agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]
 ) -> Launch | None:
-    """How the agent would be started in a mode, its folders and the prompt by name; `None` when its
-    adapter fails. Raises `UsageError` for what it refuses."""
+    """Ask the adapter how the agent would be started in a mode, its folders and the prompt by name.
+
+    `None` when the adapter fails. Raises `UsageError` for what it refuses.
+    """
     with temporary() as folder:
         workspace, home = folder / "workspace", folder / "home"
         workspace.mkdir()
         home.mkdir()
-        readable = {**variables, **environment(settings)}
-        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), readable)
+        servers = render_servers(mode, dict.fromkeys((*PLACEHOLDERS, PLACEBO), "x"), variables)
         config = home / "mcp.json"
         config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         request = AgentRequest(
@@ -140,26 +142,26 @@ def trial_launch(
             raise
         except Exception:  # noqa: BLE001  # an adapter may raise anything
             return None
-    named = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
-    return replace(launch, argv=tuple(_with_names(word, named) for word in launch.argv))
+    names = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
+    return replace(launch, argv=tuple(_with_names(argument, names) for argument in launch.argv))
 
 
-def _with_names(word: str, named: Mapping[str, str]) -> str:
-    for path, name in named.items():
-        word = word.replace(path, name)
-    return word
+def _with_names(argument: str, names: Mapping[str, str]) -> str:
+    for path, name in names.items():
+        argument = argument.replace(path, name)
+    return argument
 
 
 def _try_launch(agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]) -> None:
-    """An adapter says with a `UsageError` what its program cannot be started with. Whatever else it
-    may raise is recorded with the trial."""
+    """Let the adapter refuse what its program cannot be started with. Whatever it raises besides a
+    `UsageError` is recorded with the trial."""
     launch = trial_launch(agent, mode, settings, variables)
     if launch is None:
         return
     # In a rehearsal the adapter's variables are what leads to the server, and to no provider.
     rehearsed = settings.model == REHEARSAL
     fixed = set(launch.env) if rehearsed else {"HOME"} & set(launch.env)
-    for name in fixed.intersection(environment(settings)):
+    for name in fixed.intersection(variable_names(settings)):
         raise UsageError(
             f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
             f"{' in a rehearsal' if rehearsed else ''}; omit it"
@@ -167,29 +169,34 @@ def _try_launch(agent: Agent, mode: Mode, settings: Settings, variables: Mapping
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The variables that the user gives the agents: set, or let through by name.
+    """Read the variables that the user gives the agents: set, or let through by name.
 
     Raises `UsageError` for one that has no value here.
     """
-    given = {}
-    for word in settings.agent_env:
-        name, sets, value = word.partition("=")
+    values = {}
+    for variable in settings.agent_env:
+        name, sets, value = variable.partition("=")
         if not sets and name not in os.environ:
             raise UsageError(f"--agent-env {name}: it is not set here; set it, or omit it")
         if value == NOT_STORED:
             raise UsageError(
                 f"--agent-env {name}: its value was not stored with the session; give it again"
             )
-        given[name] = value if sets else os.environ[name]
-    return given
+        values[name] = value if sets else os.environ[name]
+    return values
+
+
+def variable_names(settings: Settings) -> tuple[str, ...]:
+    """List the names of the variables that the user gives the agents; their values are secrets."""
+    return tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env}))
 
 
 def _argument(factory: object) -> str | None:
-    """What stands after the name of such an agent, in a word; `None` for any other."""
+    """Say in a word what stands after the name of such an agent; `None` for any other."""
     return factory.argument if isinstance(factory, TakesArgument) else None
 
 
-def _made(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
+def _make(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
     try:
         if arguments == () and (wanted := _argument(factory)) is not None:
             raise UsageError(f"The agent {word!r} needs to know which: --agent {word}:{wanted}")

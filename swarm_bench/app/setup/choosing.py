@@ -2,10 +2,11 @@
 continues keeps its own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.analysis.wording import amount
+from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes, of_suite_read
@@ -50,6 +51,8 @@ class Chosen:
     programs: Mapping[str, Path]
     probes: Mapping[str, Probe]
     sizes: Sizes
+    agent_env: Mapping[str, str] = field(repr=False)
+    """Variables that the user gives the agents."""
 
 
 def choose(resolved: Resolved, benchmark: Benchmark, agent: Agent, *, starts: bool) -> Chosen:
@@ -80,6 +83,7 @@ def choose(resolved: Resolved, benchmark: Benchmark, agent: Agent, *, starts: bo
         programs=programs_of(settings),
         probes=probes_of(every) if starts else SHIPPED,
         sizes=sizes,
+        agent_env=environment(settings),
     )
     check_trials(sizes, len(modes) * settings.runs, len(suite.tasks))
     return chosen

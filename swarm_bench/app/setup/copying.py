@@ -12,9 +12,9 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
 
 
 async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Snapshot:
-    """The snapshot of `repo` as the options ask for it. Raises as `take_snapshot` does."""
+    """Take the snapshot of `repo` that the options ask for. Raises as `take_snapshot` does."""
     if (home := home_folder()) and repo.resolve() == home.resolve():
-        warn(f"{repo.resolve()} is your home folder; agents see all of it that is not left out")
+        warn(f"{repo.resolve()} is your home folder; agents see all of it that is not omitted")
     snapshot = await take_snapshot(
         repo,
         target,
@@ -22,18 +22,18 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
         include=await _include(resolved, repo, warn),
         named=resolved.sources["repo"] != "default",
     )
-    found = snapshot.repository
-    if _is_large(found):
+    copy = snapshot.repository
+    if _is_large(copy):
         warn(
-            f"{found.path} is not a git checkout and has {found.files:,} files of "
-            f"{found.bytes / 1e9:.1f} GB, which every clone has too; 'git init' and commit what "
-            "agents should see to leave out the rest"
+            f"{copy.path} is not a git checkout and has {copy.files:,} files of "
+            f"{copy.bytes / 1e9:.1f} GB, which every clone has too; 'git init' and commit what "
+            "agents should see to omit the rest"
         )
     return snapshot
 
 
 async def _include(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:
-    """The patterns, unless they are settings for other folders or calls and would do nothing."""
+    """Return the patterns, unless they are settings for other folders or calls and do nothing."""
     settings = resolved.settings
     if not settings.include or settings.dirty or resolved.is_typed("include"):
         return settings.include
@@ -43,5 +43,5 @@ async def _include(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:
     return ()
 
 
-def _is_large(found: Repository) -> bool:
-    return found.kind == "folder" and (found.files > FOLDER_FILES or found.bytes > FOLDER_BYTES)
+def _is_large(copy: Repository) -> bool:
+    return copy.kind == "folder" and (copy.files > FOLDER_FILES or copy.bytes > FOLDER_BYTES)

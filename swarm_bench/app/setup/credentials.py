@@ -3,6 +3,7 @@ login is read."""
 
 from collections.abc import Mapping
 
+from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.telling import OWN
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
@@ -11,14 +12,16 @@ from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.runtime.environment import home_folder
 
 
-def credentials_found(
+def authentication(
     abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
 ) -> str | None:
-    """Find what the program can authenticate with; `None` when there is nothing. `asked`: the
-    options, when they ask for this agent; `variables` are the user's."""
-    agent_env = {word.partition("=")[0] for word in asked.agent_env} if asked else set()
+    """Find what the program can authenticate with; `None` when there is nothing.
+
+    `asked`: the options, when they ask for this agent; `variables` are the user's.
+    """
+    own = variable_names(asked) if asked else ()
     for name in abilities.keys:
-        if variables.get(name) or name in agent_env:
+        if variables.get(name) or name in own:
             return f"{name} is set"
     home = home_folder()
     login = next((file for file in abilities.login if home and (home / file).exists()), None)
@@ -30,12 +33,12 @@ def credentials_found(
 
 
 def advice(abilities: Abilities) -> str:
-    """What to do without one."""
+    """Say what to do without any of it."""
     return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
 
 
 def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
-    """Refuse what would fail in every trial; a sentence where that cannot be told from here.
+    """Refuse what would fail in every trial; return a sentence where that cannot be decided here.
 
     Variables and arguments for the agent, its settings in the user's home and models that need no
     key can do as well. Raises `UsageError`.
@@ -43,7 +46,7 @@ def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, 
     if settings.model == REHEARSAL or not isinstance(agent, Described):
         return None
     abilities = agent.abilities
-    if not abilities.keys or credentials_found(abilities, settings, variables):
+    if not abilities.keys or authentication(abilities, settings, variables):
         return None
     others = settings.agent_env or settings.agent_arg or settings.inherit_settings
     if others or abilities.keyless:
@@ -58,8 +61,8 @@ def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, 
 
 
 def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
-    """Whether the session would be refused or stopped for want of a key: a sentence for its plan;
-    `None` when nothing speaks for that."""
+    """Warn in a plan that the session would be refused, or stopped, for want of a key; `None` when
+    nothing speaks for that."""
     try:
         return check_credentials(agent, resolved.settings, resolved.environment)
     except UsageError as error:
@@ -67,7 +70,7 @@ def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
 
 
 def is_paid(agent: Agent, settings: Settings) -> bool | None:
-    """Whether somebody is charged for what the agent does; `None` where that cannot be told, as of
+    """Tell whether somebody is charged for what the agent does; `None` where that is unknown, as of
     an adapter that documents no keys."""
     if settings.model == REHEARSAL or settings.agent == OWN:
         return False

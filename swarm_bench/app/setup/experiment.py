@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.setup.choosing import Chosen
 from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.setup.resolving import anchored
@@ -52,7 +53,7 @@ async def experiment_of(
         settings=anchored(resolved.stored()),
         model=settings.model,
         agent_args=tuple(settings.agent_arg),
-        agent_env=tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env})),
+        agent_env=variable_names(settings),
         inherit_settings=settings.inherit_settings,
         faults=tuple(settings.fault),
         **vars(chosen.sizes),

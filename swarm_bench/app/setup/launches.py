@@ -7,7 +7,6 @@ from swarm_bench.app.setup.credentials import is_paid
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.trust.approval import unapproved
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Launch
 from swarm_bench.reports.plan.commands import Launches
 from swarm_bench.retrieval.canopy.backends import SERVICE
@@ -17,7 +16,7 @@ from swarm_bench.runtime.environment import small_environment
 
 
 def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
-    """Of agents, as they are started in the first mode with a tool, and of canopy."""
+    """List what is started: agents as in the first mode with a tool, and canopy."""
     launch = _launch(ready, resolved)
     return Launches(
         agent=without_secret_parts(launch.argv) if launch else (),
@@ -34,10 +33,8 @@ def _launch(ready: Prepared, resolved: Resolved) -> Launch | None:
         return None
     modes = ready.experiment.modes
     mode = next((mode for mode in modes if mode.servers), modes[0])
-    try:
-        return trial_launch(ready.agent, mode, resolved.settings, resolved.environment)
-    except UsageError:  # a variable is missing; a run says so
-        return None
+    variables = {**resolved.environment, **ready.agent_env}
+    return trial_launch(ready.agent, mode, resolved.settings, variables)
 
 
 def _variables(ready: Prepared, resolved: Resolved, launch: Launch) -> set[str]:

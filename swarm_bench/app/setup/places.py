@@ -21,13 +21,13 @@ Warn = Callable[[str], None]
 
 
 def check_output(settings: Settings) -> None:
-    """Raises `UsageError` when `--output` is given and in use, before anything else is done."""
+    """Refuse an `--output` that is in use before anything else is done. Raises `UsageError`."""
     if settings.output is not None:
         SessionFolder(settings.output.expanduser()).check_free()
 
 
 def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
-    """A new folder: `--output`, or one below `results/` named after the time.
+    """Make a new folder: `--output`, or one below `results/` named after the time.
 
     Raises `UsageError` when it cannot be made.
     """
@@ -62,7 +62,7 @@ def _make_results() -> None:
 
 
 def warning(emit: Emit | None) -> Warn:
-    """Makes an event of a sentence; without `emit` nobody hears it."""
+    """Return what makes an event of a sentence; without `emit` nobody hears it."""
 
     def warn(sentence: str) -> None:
         if emit is not None:
@@ -73,22 +73,22 @@ def warning(emit: Emit | None) -> Warn:
 
 @contextmanager
 def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
-    """A folder of our own for the block. Afterwards only workspaces that were kept are in it.
+    """Make a folder of our own for the block. Afterwards only workspaces that were kept are in it.
 
-    What an orchestrator that died left behind is swept before. `warn` is told in a sentence what
+    What an orchestrator that died did not remove is swept before. `warn` gets a sentence on what
     could not be removed. Raises `UsageError` when another one works there.
     """
     base = (root or Path(tempfile.gettempdir())).expanduser().resolve()
     if not base.is_dir():
         raise UsageError(f"{base} is not a folder; create it, or choose another workspace-root")
     with store_errors(base):
-        left = sweep(base, SHORT).problems
+        problems = sweep(base, SHORT).problems
         work = base / f"{PREFIX}{name}"
         work.mkdir(mode=0o700, exist_ok=True)
         if work.is_symlink() or work.stat().st_uid != os.getuid():
             raise UsageError(f"{work} belongs to somebody else; choose another workspace-root")
         mark(work)
-    for problem in left:
+    for problem in problems:
         warn(problem)
     try:
         yield work

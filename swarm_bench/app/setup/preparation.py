@@ -10,7 +10,7 @@ from pathlib import Path
 from swarm_bench.app.preflight.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
-from swarm_bench.app.setup.agents import check, environment
+from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import copied
 from swarm_bench.app.setup.credentials import check_credentials
@@ -72,6 +72,7 @@ async def prepared(
             agent=chosen.agent,
             programs=chosen.programs,
             probes=chosen.probes,
+            agent_env=chosen.agent_env,
             snapshot=snapshot,
             work=work,
         )
@@ -128,14 +129,13 @@ def _remaining(experiment: Experiment, heads: Sequence[Head]) -> list[Mode]:
 
 def _asking(ready: Prepared, resolved: Resolved) -> Asking:
     experiment = ready.experiment
-    agent_env = environment(resolved.settings)
     return Asking(
         programs=ready.programs,
         user_environment=resolved.environment,
-        agent_env=agent_env,
+        agent_env=ready.agent_env,
         dotenv=resolved.dotenv,
         service_url=experiment.service_url,
-        homes=Homes(work=ready.work, of_user=experiment.inherit_settings, first=agent_env),
+        homes=Homes(work=ready.work, of_user=experiment.inherit_settings, first=ready.agent_env),
         index_timeout=experiment.limits.index_timeout,
     )
 
@@ -154,9 +154,10 @@ async def _check(chosen: Chosen, resolved: Resolved, emit: Emit | None) -> None:
             "--require-verdict asks for a verdict, and with one mode nothing is compared; give two "
             "modes, or omit it"
         )
+    variables = {**resolved.environment, **chosen.agent_env}
     if settings.index == "warm":
-        check_warm(chosen.modes, {**resolved.environment, **environment(settings)})
-    check(chosen.agent, chosen.modes, settings, resolved.environment)
+        check_warm(chosen.modes, variables)
+    check(chosen.agent, chosen.modes, settings, variables)
     if emit and (doubt := check_credentials(chosen.agent, settings, resolved.environment)):
         emit(Trouble(message=doubt))
     if settings.service_url and emit:

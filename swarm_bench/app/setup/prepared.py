@@ -32,7 +32,9 @@ class Prepared:
     work: Path
     """Our own folder for clones and homes."""
     greetings: Greetings = field(default_factory=dict)
-    """What the servers of the modes said when they were asked; of modes that are still to run."""
+    """Answers of the servers of modes that are still to run."""
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
+    agent_env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables that the user gives the agents."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents."""

@@ -11,16 +11,19 @@ from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
 
 def agent_lines(path: Path) -> list[str]:
-    """Its command line and variables, and how it is asked for its version, without keys. Empty for
-    a file that cannot be an agent's: it cannot run either."""
+    """List its command line and variables, and how it is asked for its version, without keys.
+
+    Empty for a file that cannot be an agent's: it cannot run either.
+    """
     try:
         content = read_located(path, "agent file").content
     except SwarmBenchError:
         return []
     if not isinstance(content, dict):
         return []
-    given, version = content.get("environment"), content.get("version")
-    variables = [f"{name}={one}" for name, one in given.items()] if isinstance(given, dict) else []
+    environment, version = content.get("environment"), content.get("version")
+    pairs = environment.items() if isinstance(environment, dict) else ()
+    variables = [f"{name}={value}" for name, value in pairs]
     shown = f" (with {_line(variables)})" if variables else ""
     lines = [f"{_line(content.get('command'))}{shown}"]
     if isinstance(version, dict):
@@ -28,14 +31,14 @@ def agent_lines(path: Path) -> list[str]:
     return lines
 
 
-def _line(words: object) -> str:
-    return shlex.join(without_secret_parts(list(_flat(words))))
+def _line(command: object) -> str:
+    return shlex.join(without_secret_parts(list(_arguments(command))))
 
 
-def _flat(words: Any) -> Iterator[str]:
-    """A word may be a list, which is left out as a whole where it has nothing to say."""
-    if isinstance(words, list):
-        for word in words:
-            yield from _flat(word)
-    elif words is not None:
-        yield str(words)
+def _arguments(command: Any) -> Iterator[str]:
+    """Yield the arguments; one may be a list, which is omitted as a whole where it is empty."""
+    if isinstance(command, list):
+        for argument in command:
+            yield from _arguments(argument)
+    elif command is not None:
+        yield str(command)

@@ -30,29 +30,29 @@ Ask = Callable[[Sequence[Demand]], bool | None]
 def approve(
     resolved: Resolved, *, trust: bool = False, ask: Ask | None = None, refuse: bool = True
 ) -> Resolved:
-    """The options with what may be started. `trust` is `--trust`; with `refuse` false, as for what
-    only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
+    """Add to the options what may be started. `trust` is `--trust`; with `refuse` false, as for
+    what only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
         complete, asked = may_load(resolved), demands(resolved)
-        known = resolved.approved | _known(asked)
-        pending = not_approved(asked, known)
+        approved = resolved.approved | _remembered(asked)
+        pending = not_approved(asked, approved)
         if pending and _is_approved(pending, trust, ask if refuse else None):
-            known |= marks(pending)
+            approved |= marks(pending)
         elif pending and refuse:
             raise refusal(pending)
-        resolved = replace(resolved, approved=known)
+        resolved = replace(resolved, approved=approved)
         if complete:
             break
     return replace(resolved, from_dotenv=_from_dotenv(resolved))
 
 
 def unapproved(resolved: Resolved) -> list[Demand]:
-    """What is asked for and may not be started."""
+    """List what is asked for and may not be started."""
     return not_approved(demands(resolved), resolved.approved)
 
 
 def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
-    """Raises `UsageError` for what is not approved, such as a file that was changed since."""
+    """Refuse what is not approved, such as a file that was changed since. Raises `UsageError`."""
     if pending := not_approved(asked, resolved.approved):
         raise refusal(pending)
 
@@ -64,17 +64,17 @@ def remember_session(
     a question. Where that cannot be noted it will be asked about."""
     made = of_session(experiment, resolved, made_now=True)
     try:
-        if not (continued and not_approved(of_sessions(resolved), _known(made))):
+        if not (continued and not_approved(of_sessions(resolved), _remembered(made))):
             _remember(made)
     except ConfigError as error:
         emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))
 
 
 def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> bool:
-    word = os.environ.get(TRUST, "")
-    by_environment = yes_or_no(word)
+    value = os.environ.get(TRUST, "")
+    by_environment = yes_or_no(value)
     if by_environment is None:
-        raise UsageError(f"{TRUST} is {word!r}; set it to 1 or 0, or unset it")
+        raise UsageError(f"{TRUST} is {value!r}; set it to 1 or 0, or unset it")
     if by_environment:
         return True
     answer = trust or (ask is not None and ask(pending))
@@ -85,7 +85,7 @@ def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> boo
     return bool(answer)
 
 
-def _known(asked: Sequence[Demand]) -> frozenset[str]:
+def _remembered(asked: Sequence[Demand]) -> frozenset[str]:
     if not asked:
         return frozenset()
     file = TrustFile()
@@ -102,8 +102,8 @@ def _key(demand: Demand) -> str:
 
 
 def _from_dotenv(resolved: Resolved) -> dict[str, str]:
-    """What the agents get of the variables in `.env`."""
+    """Return what the agents get of the variables in `.env`."""
     if not may_load(resolved):
         return {}
-    refused = {one.option for one in not_approved(of_variables(resolved), resolved.approved)}
+    refused = {demand.option for demand in not_approved(of_variables(resolved), resolved.approved)}
     return {name: value for name, value in documented(resolved)[0].items() if name not in refused}

@@ -1,7 +1,7 @@
 """What the files of the working folder, and sessions that are continued, ask to be started."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,42 +30,47 @@ _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 
 
 def demands(resolved: Resolved) -> list[Demand]:
-    """Of everything that this call reads. Those of variables are missing while the agent is code
-    that may not be loaded."""
-    found = [*of_files(resolved), *of_sessions(resolved)]
+    """List what everything that this call reads asks for. Variables are missing while the agent is
+    code that may not be loaded."""
+    asked = [*of_files(resolved), *of_sessions(resolved)]
     if may_load(resolved):
-        found += of_variables(resolved)
-    return list({demand.digest: demand for demand in found}.values())
+        asked += of_variables(resolved)
+    return list({demand.digest: demand for demand in asked}.values())
 
 
 def agent_is_free(resolved: Resolved) -> bool:
-    """Whether the agent may be started: the person named it, or vouched for what did."""
-    asked = [*of_files(resolved, ("agent",)), *of_sessions(resolved)]
-    return not not_approved([one for one in asked if one.option == "agent"], resolved.approved)
+    """Tell whether the agent may be started: the person named it, or vouched for what did."""
+    asked = list(of_files(resolved, ("agent",)))
+    if resolved.sources["agent"] == "session":
+        parts = [("agent", part) for part in OF_OPTION["agent"](resolved.settings.agent)]
+        for session in resolved.continued:
+            asked += _of_parts(session.experiment, parts)
+    return not not_approved(asked, resolved.approved)
 
 
 def may_load(resolved: Resolved) -> bool:
-    """Whether the agent may be made: one of a file, or a registered one, starts nothing by that."""
+    """Tell whether the agent may be made: one of a file, or a registered one, starts nothing by
+    that."""
     return not _is_code(resolved.settings.agent) or agent_is_free(resolved)
 
 
 def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> Iterator[Demand]:
-    """What the settings file and `.env` of the working folder ask for."""
+    """Yield what the settings file and `.env` of the working folder ask for."""
     for option in options:
         if (origin := _origin(resolved, option)) is not None:
             for part in OF_OPTION[option](getattr(resolved.settings, option)):
                 yield _of_file(option, part, origin)
 
 
-def of_modes(resolved: Resolved, found: Sequence[Mode]) -> list[Demand]:
-    """The same of modes as they were read, which is what will run."""
+def of_modes(resolved: Resolved, modes: Sequence[Mode]) -> list[Demand]:
+    """List what modes ask for as they were read, which is what will run."""
     origin = _origin(resolved, "modes")
-    theirs = (mode for mode in found if not MODES.is_shipped(Path(mode.source)))
-    return [_of_file("modes", of_mode(mode), origin) for mode in theirs if origin is not None]
+    own = (mode for mode in modes if not MODES.is_shipped(Path(mode.source)))
+    return [_of_file("modes", of_mode(mode), origin) for mode in own if origin is not None]
 
 
 def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
-    """The same of a task suite."""
+    """List what a task suite asks for as it was read."""
     origin = _origin(resolved, "tasks")
     if origin is None or SUITES.is_shipped(Path(suite.source)):
         return []
@@ -73,7 +78,7 @@ def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
 
 
 def of_sessions(resolved: Resolved) -> list[Demand]:
-    """What the session or series asks for that is continued."""
+    """List what the session or series asks for that is continued."""
     sessions = (session.experiment for session in resolved.continued)
     return [demand for session in sessions for demand in of_session(session, resolved)]
 
@@ -81,15 +86,19 @@ def of_sessions(resolved: Resolved) -> list[Demand]:
 def of_session(
     experiment: Experiment, resolved: Resolved, *, made_now: bool = False
 ) -> list[Demand]:
-    """What a stored session asks for when it is continued with these options; `made_now`: when it
-    is, in a later call, from whatever folder."""
+    """List what a stored session asks for when it is continued with these options; `made_now`: when
+    it is, in a later call, from whatever folder."""
     settings = resolved.settings
-    names = [word.partition("=")[0] for word in settings.agent_env]
+    names = [variable.partition("=")[0] for variable in settings.agent_env]
     nameless = replace(settings, agent_env=names)
     taken = [name for name in _TAKEN_OVER if made_now or resolved.sources[name] == "session"]
     parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it
         parts += of_stored(experiment, anywhere=made_now)
+    return _of_parts(experiment, parts)
+
+
+def _of_parts(experiment: Experiment, parts: Iterable[tuple[str, Part]]) -> list[Demand]:
     return [
         Demand(
             option=option,
@@ -104,9 +113,9 @@ def of_session(
 
 
 def of_variables(resolved: Resolved) -> list[Demand]:
-    """Variables in `.env` that the agent would get and that are no keys: addresses, proxies, places
-    of files."""
-    found, keys = documented(resolved)
+    """List variables in `.env` that the agent would get and that are no keys: addresses, proxies,
+    paths."""
+    variables, keys = documented(resolved)
     return [
         Demand(
             option=name,
@@ -115,27 +124,27 @@ def of_variables(resolved: Resolved) -> list[Demand]:
             origin=".env",
             digest=digest_of("variable", name, value, resolved.settings.agent),
         )
-        for name, value in found.items()
+        for name, value in variables.items()
         if name not in keys and not name.endswith(_KEYS)
     ]
 
 
 def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
-    """Variables in `.env` that the agent's adapter lets through and that are not set here, and the
-    names that it documents as keys."""
+    """Return variables in `.env` that the agent's adapter lets through and that are not set here,
+    and the names that it documents as keys."""
     if not resolved.dotenv.written or resolved.settings.agent.startswith(REPLAY):
         return {}, frozenset()
     inherited, keys = adapter_variables(resolved.settings)
-    found = {
+    variables = {
         name: value
         for name, value in resolved.dotenv.written.items()
         if name in inherited and name not in os.environ
     }
-    return found, keys
+    return variables, keys
 
 
 def _origin(resolved: Resolved, option: str) -> str | None:
-    """The file of the working folder that sets an option; `None` for what the person typed, or
+    """Name the file of the working folder that sets an option; `None` for what the person typed, or
     whose file they named."""
     if resolved.sources[option] == "file":
         return str(FILE) if resolved.config is None else None
@@ -147,6 +156,6 @@ def _of_file(option: str, part: Part, origin: str) -> Demand:
 
 
 def _is_code(word: str) -> bool:
-    """Whether the agent is a class of the user's own, which is imported to be asked anything."""
+    """Tell whether the agent is a class of the user's own, which is imported to be asked."""
     own = agent_file(word)
     return own is not None and not own.endswith(YAML)

@@ -1,5 +1,5 @@
 """What the value of an option has started, or gives to what is started. Nothing is started, and no
-code loaded, to find out."""
+code loaded, to know it."""
 
 import hashlib
 import shlex
@@ -38,8 +38,8 @@ Parts = Iterator[Part]
 
 
 def agent_file(word: str) -> str | None:
-    """The agent in the word that is no registered one: a YAML file, or `module:class`. A recording
-    has none unless one is named for it, behind an `@`."""
+    """Return the agent in the word that is no registered one: a YAML file, or `module:class`. A
+    recording has none unless one is named for it, behind an `@`."""
     if word.startswith(REPLAY):
         word = word.rpartition("@")[2] if "@" in word else ""
     return word if ":" in word or word.endswith(YAML) else None
@@ -57,16 +57,16 @@ def _agent(word: str) -> Parts:
             yield Part("agent", f"the agent {word}", digest_of("agent", own, str(Path.cwd())))
 
 
-def _arguments(words: Sequence[str]) -> Parts:
-    if words:
-        what = f"the agents' arguments {shlex.join(without_secret_parts(words))}"
-        yield Part("agent_arg", what, digest_of("arguments", words))
+def _arguments(arguments: Sequence[str]) -> Parts:
+    if arguments:
+        what = f"the agents' arguments {shlex.join(without_secret_parts(arguments))}"
+        yield Part("agent_arg", what, digest_of("arguments", arguments))
 
 
-def _variables(words: Sequence[str]) -> Parts:
-    if words:
-        what = f"the agents' variables {shlex.join(without_secret_parts(words))}"
-        yield Part("agent_env", what, digest_of("variables", words))
+def _variables(variables: Sequence[str]) -> Parts:
+    if variables:
+        what = f"the agents' variables {shlex.join(without_secret_parts(variables))}"
+        yield Part("agent_env", what, digest_of("variables", variables))
 
 
 def _inherit(wanted: bool) -> Parts:
@@ -85,18 +85,18 @@ def _model(name: str | None) -> Parts:
         yield Part("model", f"the model {name!r}, which is no plain name", digest_of("model", name))
 
 
-def _modes(words: Sequence[str]) -> Parts:
-    for word in words:
+def _modes(names: Sequence[str]) -> Parts:
+    for name in names:
         try:
-            path = MODES.find(word)
+            path = MODES.find(name)
             if not MODES.is_shipped(path):
-                yield of_mode(modes.read_mode(path), word)
+                yield of_mode(modes.read_mode(path), name)
         except SwarmBenchError:
             continue  # it cannot run, and what it becomes later is not vouched for
 
 
 def of_mode(mode: Mode, word: str | None = None) -> Part:
-    """A mode as it was read."""
+    """Describe a mode as it was read."""
     lines = "; ".join(command_lines(mode)) or "no server"
     content = mode.model_dump(mode="json", exclude_defaults=True)
     return Part(
@@ -116,7 +116,7 @@ def _tasks(word: str) -> Parts:
 
 
 def of_suite(suite: suites.Suite) -> Part:
-    """A task suite as it was read: what agents are asked is what they do."""
+    """Describe a task suite as it was read: what agents are asked is what they do."""
     prompts = [task.prompt for task in suite.tasks]
     digest = digest_of("tasks", prompts, suite.answer_format)
     return Part(suite.name, f"agents with the tasks of {suite.source}", digest)
@@ -128,14 +128,14 @@ def _repo(repo: Path) -> Parts:
 
 
 def _copy(repo: Path) -> Part:
-    place = repo.expanduser().resolve()
-    return Part("repo", f"agents in a copy of {place}", digest_of("repo", str(place)))
+    path = str(repo.expanduser().resolve())
+    return Part("repo", f"agents in a copy of {path}", digest_of("repo", path))
 
 
 def _resume(folder: str | None) -> Parts:
     if folder is not None:
-        place = Path(folder).resolve()
-        yield Part("resume", f"the session in {place}", digest_of("resume", str(place)))
+        path = str(Path(folder).resolve())
+        yield Part("resume", f"the session in {path}", digest_of("resume", path))
 
 
 def _service(url: str | None) -> Parts:
@@ -171,8 +171,8 @@ choices, and places for output."""
 
 
 def of_stored(experiment: Experiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:
-    """What a session holds itself, by its option: modes, tasks, and the repository; `anywhere`:
-    whatever the working folder is."""
+    """Yield what a session holds itself, by its option: modes, tasks, and the repository;
+    `anywhere`: whatever the working folder is."""
     for mode in experiment.modes:
         if not _is_shipped(mode):
             yield "modes", of_mode(modes.with_secrets(mode))
@@ -186,7 +186,7 @@ def of_stored(experiment: Experiment, *, anywhere: bool) -> Iterator[tuple[str, 
 
 
 def _is_shipped(mode: Mode) -> bool:
-    """Whether it came with the package, and is as it was."""
+    """Tell whether it came with the package, and is as it was."""
     path = MODES.folders()[0] / f"{mode.name}{MODES.suffix}"
     return path.is_file() and (
         modes.read_mode(path).model_copy(update={"source": mode.source}) == mode
@@ -194,21 +194,22 @@ def _is_shipped(mode: Mode) -> bool:
 
 
 def _are_shipped(experiment: Experiment) -> bool:
-    prompts, formats = _shipped_words()
-    told = {task.prompt for task in experiment.tasks}
-    return told <= prompts and experiment.answer_format in formats
+    prompts, formats = _shipped_prompts()
+    return {
+        task.prompt for task in experiment.tasks
+    } <= prompts and experiment.answer_format in formats
 
 
 @cache
-def _shipped_words() -> tuple[frozenset[str], frozenset[str]]:
-    """The prompts of all task suites that come with the package, and their answer formats."""
+def _shipped_prompts() -> tuple[frozenset[str], frozenset[str]]:
+    """Read the prompts of all task suites that come with the package, and their answer formats."""
     ours = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_shipped(path)]
     prompts = frozenset(task.prompt for suite in ours for task in suite.tasks)
     return prompts, frozenset(suite.answer_format for suite in ours)
 
 
 def _hash(path: Path) -> str | None:
-    """The hash of a file; `None` for what is none, or cannot be an agent's."""
+    """Hash a file; `None` for what is none, or cannot be an agent's."""
     try:
         text = read_text(path, "agent file")
         return hashlib.sha256(text.encode()).hexdigest()

@@ -18,7 +18,7 @@ class Withheld:
         self.name = word
 
     def launch(self, request: AgentRequest) -> Launch:
-        """Raises `NotImplementedError`, as all of it does but for the name."""
+        """Start nothing: all of it but the name raises `NotImplementedError`."""
         raise NotImplementedError(self.name)
 
     def activity(self, line: bytes) -> Activity | None:
@@ -32,14 +32,14 @@ class Withheld:
 
 
 def agent_of(resolved: Resolved) -> Agent:
-    """The agent that the options name, or what stands for one that may not be loaded."""
+    """Make the agent that the options name, or what stands for one that may not be loaded."""
     word = resolved.settings.agent
     return find_agent(word) if may_load(resolved) else Withheld(word)
 
 
 def program_of(agent: Agent, resolved: Resolved) -> Program:
-    """The agent's program. One that may not be started, as it would be for its version, is that of
-    the session which is continued, or has a name only."""
+    """Describe the agent's program. One that may not be started, as it would be for its version, is
+    that of the session which is continued, or has a name only."""
     settings = resolved.settings
     if agent_is_free(resolved):
         return identify(agent, settings.agent, settings.model)

@@ -58,4 +58,4 @@ async def test_a_home_folder_can_be_worked_in_and_is_named(
     monkeypatch.setenv("HOME", str(folder))
     snapshot, sentences = await heard(folder)
     assert snapshot.files == {"main.py"}
-    assert sentences == [f"{folder} is your home folder; agents see all of it that is not left out"]
+    assert sentences == [f"{folder} is your home folder; agents see all of it that is not omitted"]
