@@ -16,7 +16,6 @@ NAMES = frozenset(
 PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", "leave them out")
 """Refused in strings that are no docstrings."""
 PENDING: tuple[str, ...] = (
-    "agents",
     "analysis",
     "app",
     "benchmarks",

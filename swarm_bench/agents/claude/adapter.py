@@ -55,8 +55,8 @@ _SETTINGS = {
     # of looking them up with one provider and none with another.
     "ENABLE_TOOL_SEARCH": "false",
     "ENABLE_CLAUDEAI_MCP_SERVERS": "false",
-    # A sub-agent in the background has no budget of turns, and goes on when the main conversation
-    # has used up its own.
+    # A sub-agent in the background has no budget of turns, and continues when the main
+    # conversation has used up its own.
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "CLAUDE_CODE_MAX_RETRIES": "3",
     "API_TIMEOUT_MS": "300000",

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swarm_bench.agents.command.file import RehearsalOf, read_command_file
-from swarm_bench.agents.command.locators import found_in
+from swarm_bench.agents.command.locators import first_match
 from swarm_bench.agents.command.outcome import outcome_of
 from swarm_bench.agents.command.templates import (
     Unset,
     Values,
     fill,
     fill_all,
-    fill_words,
+    fill_arguments,
     is_arguments,
 )
 from swarm_bench.agents.command.version import ask_version
@@ -26,7 +26,7 @@ from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.runtime.untrusted import read
 
 LONGEST_LINE = 64 * 1024
-"""Characters of a line that are looked at while the agent works."""
+"""Characters of a line that are read while the agent works."""
 PATIENCE = 0.05
 """Seconds for a pattern on a line: everything else waits meanwhile."""
 
@@ -37,7 +37,7 @@ class Command:
     argument = "FILE.yaml"
 
     def __init__(self, path: str) -> None:
-        """Raises `ConfigError` for a file that is wrong."""
+        """Read the file. Raises `ConfigError` for one that is wrong."""
         self._path = Path(path).expanduser()
         self._file = read_command_file(self._path)
         self.name = self._file.name
@@ -52,12 +52,12 @@ class Command:
         )
 
     def launch(self, request: AgentRequest) -> Launch:
-        """Writes the file's `files` into the home. Raises `UsageError` for a model that is needed
-        and not given, and for a rehearsal that the file does not provide for."""
+        """Make the command, and write the file's `files` into the home. Raises `UsageError` when a
+        model is needed and missing, and for a rehearsal that the file does not provide for."""
         rehearsal = request.rehearsal is not None
         self._check_model(REHEARSAL if rehearsal else request.model)
         values = self._values(request)
-        argv = tuple(self._words(values, request.arguments, rehearsal))
+        argv = tuple(self._argv(values, request.arguments, rehearsal))
         self._write_files(request.home, values)
         file = self._file
         own = {} if request.inherit_settings else {"HOME": str(request.home)}
@@ -74,23 +74,23 @@ class Command:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        """Raises `ConfigError` when it cannot tell in time whether a turn is over: an agent whose
-        turns are not counted would have no budget."""
+        """Read a line for the live view. Raises `ConfigError` when it cannot determine in time
+        whether a turn is over: an agent whose turns are not counted would have no budget."""
         if self._shows is None and self._file.turns.ends is None:
             return None
         text = line[:LONGEST_LINE].decode("utf-8", "replace")
         doing, over = self._doing(text), self._ends_turn(text)
         if doing is None and not over:
             return None
-        words = " ".join((doing or "").split())
-        return Activity(doing=words[:120] or "working", turns=int(over))
+        clause = " ".join((doing or "").split())
+        return Activity(doing=clause[:120] or "working", turns=int(over))
 
     def outcome(self, exit: AgentExit) -> Outcome:
         return outcome_of(self._file, exit)
 
     def program(self, model: str | None) -> Program:
-        """Raises `UsageError` when the program is not there, does not say its version, or the
-        model does not go with the file."""
+        """Identify the program. Raises `UsageError` when there is none, it does not print its
+        version, or the model does not go with the file."""
         file = self._file
         self._check_model(model)
         program = fill(str(file.command[0]), self._here)
@@ -106,7 +106,7 @@ class Command:
 
     def _doing(self, text: str) -> str | None:
         try:
-            return None if self._shows is None else found_in(self._shows, text, PATIENCE)
+            return None if self._shows is None else first_match(self._shows, text, PATIENCE)
         except TimeoutError:
             self._shows = None  # the next line would take as long, and all agents wait meanwhile
             return None
@@ -114,7 +114,7 @@ class Command:
     def _ends_turn(self, text: str) -> bool:
         ends = self._file.turns.ends
         try:
-            return ends is not None and found_in(ends, text, PATIENCE) is not None
+            return ends is not None and first_match(ends, text, PATIENCE) is not None
         except TimeoutError:
             raise ConfigError(
                 f"{self._path}: the pattern 'ends' of 'turns' takes more than {PATIENCE:g} s on a "
@@ -134,27 +134,27 @@ class Command:
         if model == REHEARSAL:
             if file.rehearsal is None:
                 raise UsageError(
-                    f"The agent file {self._path} does not say how its program is led to the "
-                    "rehearsal server; add 'rehearsal', as docs/command-agents.md shows"
+                    f"The agent file {self._path} does not lead its program to the rehearsal "
+                    "server; add 'rehearsal', as docs/command-agents.md shows"
                 )
             model = file.rehearsal.model
         elif model is not None and "model" not in file.used():
             raise UsageError(
-                f"The agent file {self._path} has no {{{{ model }}}}, so --model would not be "
-                "heard; put it where the program takes its model, or leave --model out"
+                f"The agent file {self._path} has no {{{{ model }}}}, so --model would have no "
+                "effect; put it where the program takes its model, or omit --model"
             )
         if model is None and (needing := self._needs_model()) is not None:
             raise UsageError(
                 f"The agent file {self._path} needs a model for {needing!r}; give --model, or make "
-                "that a list of its own in 'command', which is left out without one"
+                "that a list of its own in 'command', which is omitted without one"
             )
 
     def _needs_model(self) -> str | None:
-        """The text that cannot be filled without a model, if there is one."""
+        """Return the text that cannot be filled without a model, if there is one."""
         values: dict[str, str | None] = dict.fromkeys(self._file.used_in_rehearsal(), "")
         values["model"] = None
         try:
-            tuple(fill_words(self._file.command, values))
+            tuple(fill_arguments(self._file.command, values))
             for text in self._file.files.values():
                 fill(text.template or "", values)
         except Unset as unset:
@@ -177,17 +177,17 @@ class Command:
             **self._here,
         }
 
-    def _words(self, values: Values, arguments: tuple[str, ...], rehearsal: bool) -> Iterator[str]:
-        """The command, with what the rehearsal and the user add where the file wants it."""
+    def _argv(self, values: Values, arguments: tuple[str, ...], rehearsal: bool) -> Iterator[str]:
+        """Yield the command, with what the rehearsal and the user add where the file wants it."""
         added = [
-            *(fill_words(self._rehearsal.arguments, values) if rehearsal else ()),
+            *(fill_arguments(self._rehearsal.arguments, values) if rehearsal else ()),
             *arguments,
         ]
         command = self._file.command
         at = next((i for i, entry in enumerate(command) if is_arguments(entry)), len(command))
-        yield from fill_words(command[:at], values)
+        yield from fill_arguments(command[:at], values)
         yield from added
-        yield from fill_words(command[at + 1 :], values)
+        yield from fill_arguments(command[at + 1 :], values)
 
     def _write_files(self, home: Path, values: Values) -> None:
         for name, text in self._file.files.items():

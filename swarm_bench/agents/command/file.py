@@ -1,4 +1,4 @@
-"""What stands in a command file: an agent program as a person describes it."""
+"""The keys of a command file: an agent program as a person describes it."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from swarm_bench.agents.command.locators import Pattern
 from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
-from swarm_bench.agents.command.templates import Template, Words, is_arguments
+from swarm_bench.agents.command.templates import Arguments, Template, is_arguments
 from swarm_bench.config.located import read_located
 from swarm_bench.config.placeholders import placeholders
 from swarm_bench.core.errors import ConfigError
@@ -20,29 +20,30 @@ OURS = "mcp.json"
 """The file in an agent's folder that holds the servers of its mode."""
 
 
-def _file_name(given: Any) -> Any:
-    if given == OURS:
+def _file_name(name: Any) -> Any:
+    if name == OURS:
         raise ValueError(f"is taken: swarm-bench puts the MCP servers into {OURS}; rename yours")
-    return inside(given)
+    return inside(name)
 
 
-def _variable(given: Any) -> Any:
-    if not isinstance(given, str) or not re.fullmatch(r"[A-Za-z_]\w*", given):
-        raise ValueError(f"cannot be {given!r}: it must be the name of a variable")
-    if given == "HOME":
-        raise ValueError("is set by swarm-bench: each agent has a folder of its own; leave it out")
-    return given
+def _variable(name: Any) -> Any:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise ValueError(f"cannot be {name!r}: it must be the name of a variable")
+    if name == "HOME":
+        raise ValueError("is set by swarm-bench: each agent has a folder of its own; omit it")
+    return name
 
 
 def _fixed(word: str) -> str:
-    """A word that must be known before an agent is started: it has no placeholder but one."""
+    """Check a text that is needed before an agent is started: it has no placeholder but
+    `folder`."""
     if other := placeholders(word) - {"folder"}:
         raise ValueError(f"has {{{{ {min(other)} }}}}, and can have only {{{{ folder }}}} here")
     return word
 
 
 def _is_program(word: str) -> bool:
-    """Whether a word finds the same program wherever it is started."""
+    """Tell whether a name finds the same program wherever it is started."""
     return (
         "/" not in word
         or word.startswith("/")
@@ -50,14 +51,14 @@ def _is_program(word: str) -> bool:
     )
 
 
-FixedWord = Annotated[Template, AfterValidator(_fixed)]
+FixedArgument = Annotated[Template, AfterValidator(_fixed)]
 Variable = Annotated[str, BeforeValidator(_variable)]
 
 
 class VersionOf(Strict):
     """How the program is asked for its version."""
 
-    command: list[FixedWord] = Field(min_length=1)
+    command: list[FixedArgument] = Field(min_length=1)
     pattern: Pattern = r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?"
 
 
@@ -69,19 +70,19 @@ class FileText(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, given: Any) -> Any:
-        if isinstance(given, dict) and set(given) == {"literal"}:
-            return given
-        if not isinstance(given, str):
+    def _short(cls, value: Any) -> Any:
+        if isinstance(value, dict) and set(value) == {"literal"}:
+            return value
+        if not isinstance(value, str):
             raise ValueError("must be a string, or {literal: STRING} for one without placeholders")
-        return {"template": given}
+        return {"template": value}
 
 
 class RehearsalOf(Strict):
     """What is different when the rehearsal server answers."""
 
     model: str | None = None
-    arguments: Words = ()
+    arguments: Arguments = ()
     environment: dict[Variable, Template] = {}
 
 
@@ -90,7 +91,7 @@ class Turns(Strict):
 
     limit: Literal["program", "counted", "none"] = "program"
     ends: Pattern | None = None
-    """Found in every line of its output that ends a turn with another to follow."""
+    """Matches every line of its output that ends a turn with another to follow."""
 
     @model_validator(mode="after")
     def _can_count(self) -> "Turns":
@@ -109,7 +110,7 @@ class CommandFile(Strict):
     about: str = ""
     install: str | None = None
     version: VersionOf | None = None
-    command: Words
+    command: Arguments
     environment: dict[Variable, Template] = {}
     inherit: list[Variable] = []
     files: dict[Annotated[str, BeforeValidator(_file_name)], FileText] = {}
@@ -121,17 +122,17 @@ class CommandFile(Strict):
     failures: list[Failure] = []
 
     def used(self) -> set[str]:
-        """The placeholders of the ordinary start."""
+        """Return the placeholders of the ordinary start."""
         return {name for text in _templates(self) for name in placeholders(text)}
 
     def used_in_rehearsal(self) -> set[str]:
-        """The placeholders of a start in a rehearsal, which adds its own."""
-        given = self.rehearsal or RehearsalOf()
-        texts = [*_texts(given.arguments), *given.environment.values()]
+        """Return the placeholders of a start in a rehearsal, which adds its own."""
+        rehearsal = self.rehearsal or RehearsalOf()
+        texts = [*_texts(rehearsal.arguments), *rehearsal.environment.values()]
         return self.used() | {name for text in texts for name in placeholders(text)}
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> "CommandFile":
+    def _is_consistent(self) -> "CommandFile":
         used = self.used()
         first = self.command[0]
         if not isinstance(first, str) or placeholders(first) - {"folder"} or not _is_program(first):
@@ -146,13 +147,13 @@ class CommandFile(Strict):
             raise ValueError("never uses {{ prompt }}; put it where the program takes its task")
         if self.turns.limit == "program" and "max_turns" not in used:
             raise ValueError(
-                "never uses {{ max_turns }}; put it where the program takes its limit, or say "
+                "never uses {{ max_turns }}; put it where the program takes its limit, or write "
                 "'turns: {limit: counted, ends: a pattern}', or 'turns: {limit: none}'"
             )
         if takes_mcp == (self.mcp == "none"):
             raise ValueError(
                 "must either use {{ mcp_config }} or {{ mcp_servers_json }} to hand over the MCP "
-                "servers of a mode, or say 'mcp: none'"
+                "servers of a mode, or have 'mcp: none'"
             )
         if self.rehearsal and "rehearsal" not in self.used_in_rehearsal():
             raise ValueError(
@@ -163,7 +164,7 @@ class CommandFile(Strict):
 
 
 def read_command_file(path: Path) -> CommandFile:
-    """The agent that a file describes. Raises `ConfigError` naming file, line and place."""
+    """Read a command file. Raises `ConfigError` naming file, line and key."""
     located = read_located(path, KIND)
     try:
         return CommandFile.model_validate(located.content)
@@ -177,6 +178,6 @@ def _templates(file: CommandFile) -> Iterator[str]:
     yield from (text.template or "" for text in file.files.values())
 
 
-def _texts(words: tuple[tuple[str, ...] | str, ...]) -> Iterator[str]:
-    for entry in words:
+def _texts(arguments: tuple[tuple[str, ...] | str, ...]) -> Iterator[str]:
+    for entry in arguments:
         yield from (entry,) if isinstance(entry, str) else entry

@@ -1,4 +1,4 @@
-"""Where a figure or an answer stands in what a program left: JSONPath, regular expression."""
+"""Where a figure or an answer stands in what a program printed: JSONPath, regular expression."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,10 +15,10 @@ from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_o
 from swarm_bench.core.totals import total
 
 PATIENCE = 1.0
-"""Seconds of computing for one pattern in all that an agent left: a text can be made to keep a
+"""Seconds of computing for a pattern in all that an agent printed: a text can be made to keep a
 pattern busy for ever, and the number of texts is the agent's choice too."""
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _QUERIES = JSONPathEnvironment(strict=True)
 # They would run regular expressions without a limit of time; `pattern` is there for that.
@@ -49,48 +49,49 @@ Stream = Literal["output", "stdout", "stderr"]
 
 
 class Patience:
-    """Looks for patterns in what one agent left, each for `PATIENCE` seconds in all."""
+    """Looks for patterns in what an agent printed, each for `PATIENCE` seconds in all."""
 
     def __init__(self) -> None:
-        self.given_up = set[str]()
-        """Patterns whose time is over: nobody knows what else they would find."""
+        self.timed_out = set[str]()
+        """Patterns whose time is over: what else they would match is unknown."""
         self._spent = dict[str, float]()
 
-    def look(self, pattern: str, find: Callable[[float], Found]) -> Found | None:
-        """What `find` finds in the seconds that it is given; `None` for a pattern given up."""
-        left = PATIENCE - self._spent.get(pattern, 0.0)
-        if pattern in self.given_up or left <= 0:
-            self.given_up.add(pattern)
+    def look(self, pattern: str, find: Callable[[float], Result]) -> Result | None:
+        """Return what `find` returns in the seconds that it gets; `None` for a pattern out of
+        time."""
+        remaining = PATIENCE - self._spent.get(pattern, 0.0)
+        if pattern in self.timed_out or remaining <= 0:
+            self.timed_out.add(pattern)
             return None
         began = time.thread_time()
         try:
-            return find(left)
+            return find(remaining)
         except TimeoutError:
-            self.given_up.add(pattern)
+            self.timed_out.add(pattern)
             return None
         finally:
-            self._spent[pattern] = PATIENCE - left + time.thread_time() - began
+            self._spent[pattern] = PATIENCE - remaining + time.thread_time() - began
 
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a program left, as far as it can be read."""
+    """What a program printed, as far as it can be read."""
 
     texts: dict[Stream, str]
     json: object = None
     """The parsed output; for JSON lines the list of all of them."""
     is_json: bool = False
     readable: bool = True
-    """Whether the output is what it should be: what is not found in it is not there."""
+    """Whether the output is what it should be: what it does not show does not exist."""
     patience: Patience = field(default_factory=Patience)
 
     def inside(self, node: object) -> "Material":
-        """What stands in one node; its patterns have no time of their own."""
+        """Narrow the material to a node; its patterns have no time of their own."""
         return Material(texts={}, json=node, is_json=True, patience=self.patience)
 
 
-class Place(BaseModel):
-    """One place: a JSONPath, a regular expression, or one in what the other finds."""
+class Locator(BaseModel):
+    """A JSONPath, a regular expression, or the second in what the first selects."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     path: JsonPath | None = None
@@ -103,11 +104,11 @@ class Place(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, given: Any) -> Any:
-        return {"path": given} if isinstance(given, str) else given
+    def _short(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _says_where(self) -> "Place":
+    def _is_complete(self) -> "Locator":
         if (self.constant is None) == (self.path is None and self.pattern is None):
             raise ValueError("needs 'path', 'pattern' or both, or else 'constant'")
         if self.path is not None and self.stream != "output":
@@ -115,23 +116,24 @@ class Place(BaseModel):
         return self
 
     def texts(self, material: Material) -> list[str]:
-        """All texts that stand there."""
-        return [text for value in self.values(material) if (text := _words(value)) is not None]
+        """Return all texts that stand there."""
+        return [text for value in self.values(material) if (text := _text(value)) is not None]
 
     def text(self, material: Material) -> str | None:
-        found = self.texts(material)
-        if not found:
+        texts = self.texts(material)
+        if not texts:
             return None
         match self.take:
             case "first":
-                return found[0]
+                return texts[0]
             case "join":
-                return "".join(found)
+                return "".join(texts)
             case _:
-                return found[-1]
+                return texts[-1]
 
     def number(self, material: Material) -> float | None:
-        """The figure that stands there; `None` also for a sum of which a part is no figure."""
+        """Return the figure that stands there; `None` also for a sum of which a part is no
+        figure."""
         if self.constant is not None:
             return self.constant
         values = self.values(material)
@@ -143,31 +145,31 @@ class Place(BaseModel):
         return None if self.zero_is_missing and whole == 0 else whole
 
     def _can_be_counted(self, material: Material) -> bool:
-        """Nothing found in nothing is not 0."""
-        if self.given_up(material):
+        """Tell whether there is anything to count in: no match in nothing is not 0."""
+        if self.timed_out(material):
             return False
         return material.is_json if self.path else bool(material.texts.get(self.stream))
 
-    def given_up(self, material: Material) -> bool:
-        """Whether its pattern took too long, so that nothing is known of what stands there."""
-        return self.pattern in material.patience.given_up
+    def timed_out(self, material: Material) -> bool:
+        """Tell whether its pattern took too long, so that what stands there is unknown."""
+        return self.pattern in material.patience.timed_out
 
     def values(self, material: Material) -> list[Any]:
-        """Everything that stands there, in order; nothing when its pattern was given up: a part
-        of it would be a wrong sum."""
+        """Return everything that stands there, in order; nothing when its pattern ran out of time:
+        a part of it would be a wrong sum."""
         if self.path is None:
             return self._matches(material, material.texts.get(self.stream, ""))
-        found = find_all(self.path, material)
+        nodes = find_all(self.path, material)
         if self.pattern is None:
-            return found
-        texts = (text for value in found if (text := _words(value)) is not None)
+            return nodes
+        texts = (text for node in nodes if (text := _text(node)) is not None)
         matches = [match for text in texts for match in self._matches(material, text)]
-        return [] if self.given_up(material) else matches
+        return [] if self.timed_out(material) else matches
 
     def _matches(self, material: Material, text: str) -> list[Any]:
         def find(seconds: float) -> list[Any]:
-            found = self._compiled.finditer(text, timeout=seconds, concurrent=True)
-            return [_group(match) for match in found]
+            matches = self._compiled.finditer(text, timeout=seconds, concurrent=True)
+            return [_group(match) for match in matches]
 
         return material.patience.look(self.pattern, find) or [] if self.pattern else []
 
@@ -176,51 +178,53 @@ class Place(BaseModel):
         return regex.compile(self.pattern or "", regex.MULTILINE)
 
 
-def _as_list(given: Any) -> Any:
-    return given if isinstance(given, list | tuple) or given is None else [given]
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) or value is None else [value]
 
 
-Places = Annotated[tuple[Place, ...], BeforeValidator(_as_list)]
-"""The first of them where something stands counts."""
+Locators = Annotated[tuple[Locator, ...], BeforeValidator(_as_list)]
+"""The first of them that leads to something counts."""
 
 
-def first_text(places: Iterable[Place], material: Material) -> str | None:
-    """The first text that is not blank; a blank one when there are only such."""
+def first_text(locators: Iterable[Locator], material: Material) -> str | None:
+    """Return the first text that is not blank; a blank one when there are only such."""
     blank = None
-    for place in places:
-        text = place.text(material)
+    for locator in locators:
+        text = locator.text(material)
         if text is not None and text.strip():
             return text
         blank = text if blank is None else blank
     return blank
 
 
-def first_count(places: Iterable[Place], material: Material) -> int | None:
-    """The first number of things."""
-    return next(filter(_known, (count_of(place.number(material)) for place in places)), None)
+def first_count(locators: Iterable[Locator], material: Material) -> int | None:
+    """Return the first number of things."""
+    counts = (count_of(locator.number(material)) for locator in locators)
+    return next((count for count in counts if count is not None), None)
 
 
-def first_amount(places: Iterable[Place], material: Material) -> float | None:
-    """The first figure of at least 0."""
-    return next(filter(_known, (amount_of(place.number(material)) for place in places)), None)
+def first_amount(locators: Iterable[Locator], material: Material) -> float | None:
+    """Return the first figure of at least 0."""
+    amounts = (amount_of(locator.number(material)) for locator in locators)
+    return next((amount for amount in amounts if amount is not None), None)
 
 
-def first_texts(places: Sequence[Place], material: Material) -> list[str] | None:
-    """All texts of the first place that has any; `None` when no place is given, or a pattern was
-    given up before anything was found."""
-    found = next(filter(None, (place.texts(material) for place in places)), [])
-    unknown = not places or any(place.given_up(material) for place in places)
-    return None if unknown and not found else found
+def first_texts(locators: Sequence[Locator], material: Material) -> list[str] | None:
+    """Return all texts of the first locator that has any; `None` without locators, or when a
+    pattern ran out of time before anything matched."""
+    texts = next(filter(None, (locator.texts(material) for locator in locators)), [])
+    unknown = not locators or any(locator.timed_out(material) for locator in locators)
+    return None if unknown and not texts else texts
 
 
 def find_all(query: str, material: Material, most: int | None = None) -> list[Any]:
-    """All nodes that the query selects, or the first `most`; none when the output is no JSON, or
-    nested too deeply."""
+    """Return all nodes that the query selects, or the first `most`; none when the output is no
+    JSON, or nested too deeply."""
     if not material.is_json:
         return []
     try:
-        found = _query(query).finditer(material.json)  # type: ignore[arg-type]  # any JSON
-        return [node.value for node in islice(found, most)]
+        nodes = _query(query).finditer(material.json)  # type: ignore[arg-type]  # any JSON
+        return [node.value for node in islice(nodes, most)]
     except (JSONPathError, RecursionError):
         return []
 
@@ -230,15 +234,11 @@ def _query(query: str) -> JSONPath | CompoundJSONPath:
     return _QUERIES.compile(query)
 
 
-def found_in(pattern: str, text: str, patience: float) -> str | None:
-    """What a pattern finds first: its group `value`, else its first group, else all of it; the
-    empty text for a group that took no part. Raises `TimeoutError` after `patience` seconds."""
-    match = regex.search(pattern, text, regex.MULTILINE, timeout=patience)
+def first_match(pattern: str, text: str, timeout: float) -> str | None:
+    """Return what a pattern matches first: its group `value`, else its first group, else all of it;
+    the empty text for a group that took no part. Raises `TimeoutError` after `timeout` seconds."""
+    match = regex.search(pattern, text, regex.MULTILINE, timeout=timeout)
     return None if match is None else _group(match) or ""
-
-
-def _known(value: object) -> bool:
-    return value is not None
 
 
 def _group(match: "regex.Match[str]") -> str | None:
@@ -247,8 +247,8 @@ def _group(match: "regex.Match[str]") -> str | None:
     return match[1] if match.re.groups else match[0]
 
 
-def _words(value: object) -> str | None:
-    """A text, or a number as one; objects, lists and nothing are none."""
+def _text(value: object) -> str | None:
+    """Return a text, or a number as text; `None` for objects, lists and nothing."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if isinstance(value, int) and abs(value) > MAX_FIGURE:

@@ -1,15 +1,14 @@
-"""From what a program left to an outcome, as its command file says."""
+"""From what a program printed to an outcome, as its command file describes it."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 import regex
 
 from swarm_bench.agents.command.file import CommandFile
 from swarm_bench.agents.command.locators import (
     PATIENCE,
+    Locators,
     Material,
-    Places,
     find_all,
     first_amount,
     first_count,
@@ -17,8 +16,8 @@ from swarm_bench.agents.command.locators import (
     first_texts,
 )
 from swarm_bench.agents.command.output import Failure, Tokens, Tools
-from swarm_bench.agents.command.program_output import Left, read_left
-from swarm_bench.agents.command.tool_answers import answers_in
+from swarm_bench.agents.command.program_output import ProgramOutput, read_output
+from swarm_bench.agents.command.tool_answers import answers_in, is_set
 from swarm_bench.agents.reading.call_arguments import some
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
@@ -27,21 +26,21 @@ from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
 MOST_REQUESTS = 10_000
-"""Nodes of `each` that are looked at: no agent makes so many requests, whatever it prints."""
+"""Nodes of `each` that are read: no agent makes so many requests, whatever it prints."""
 
 
 def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
-    """The outcome of a finished process. Never raises on what it left."""
+    """Read the outcome of a finished process. Never raises on what it printed."""
     output = file.output
-    left = read_left(exit, output.source, output.format)
-    material = left.material
+    printed = read_output(exit, output.source, output.format)
+    material = printed.material
     text = text_of(first_text(output.answer, material))
-    cause, detail = _cause(file, exit, left, text)
+    cause, detail = _cause(file, exit, printed, text)
     per_request, usage = usage_in(output.tokens, material)
     return Outcome(
         cause=cause,
         detail=detail,
-        # What stands there after a failure may be the words of an error, and must not be scored.
+        # What stands there after a failure may be an error's message, and must not be scored.
         text=text if cause in (Cause.FINISHED, Cause.ANSWER_CUT) else None,
         usage=usage,
         turn_usage=per_request,
@@ -59,13 +58,14 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         subagents=first_count(output.subagents, material),
         servers={} if file.mcp == "none" else _servers(output.tools, material),
         tools_offered=_offered(output.tools, material),
-        payload=left.payload,
+        payload=printed.payload,
     )
 
 
 def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | None, Usage]:
-    """Usage by request, where the file says how to tell requests apart, and all of it. A figure
-    that one request lacks is missing in the sum, and all are when there are too many requests."""
+    """Read usage by request, where the file describes how to separate requests, and all of it. A
+    figure that one request lacks is missing in the sum, and all are when there are too many
+    requests."""
     if tokens.each is None:
         return None, _usage(tokens, material)
     nodes = find_all(tokens.each, material, MOST_REQUESTS + 1)
@@ -89,22 +89,22 @@ def _usage(tokens: Tokens, material: Material) -> Usage:
 
 
 def _cause(
-    file: CommandFile, exit: AgentExit, left: Left, text: str | None
+    file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None
 ) -> tuple[Cause, str | None]:
-    """Why it ended, and one sentence on a failure."""
+    """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
-    error = clause_of(first_text(file.output.error, left.material))
+    error = clause_of(first_text(file.output.error, printed.material))
     for failure in file.failures:
-        if _fits(failure, exit, left.material):
-            words = _sign(failure, left.material)
-            return failure.cause, error or words or _ending(exit, left.material)
+        if _fits(failure, exit, printed.material):
+            message = clause_of(first_text(failure.when, printed.material))
+            return failure.cause, error or message or _ending(exit, printed.material)
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, error or _ending(exit, left.material)
-    if left.problem is not None:
-        return (Cause.NO_OUTPUT if left.empty else Cause.UNREADABLE_OUTPUT), left.problem
+        return Cause.EXIT_CODE, error or _ending(exit, printed.material)
+    if printed.problem is not None:
+        return (Cause.NO_OUTPUT if printed.empty else Cause.UNREADABLE_OUTPUT), printed.problem
     if text is None:
-        return Cause.UNREADABLE_OUTPUT, error or _missing(left.material)
+        return Cause.UNREADABLE_OUTPUT, error or _missing(printed.material)
     return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, error)
 
 
@@ -113,44 +113,35 @@ def _fits(failure: Failure, exit: AgentExit, material: Material) -> bool:
         return False
     if isinstance(failure.exit_code, int) and exit.returncode != failure.exit_code:
         return False
-    return all(_stands(place.values(material)) for place in failure.when)
-
-
-def _stands(values: Iterable[object]) -> bool:
-    """Whether something is said: `error: null` and `is_error: false` say that there is nothing."""
-    return any(value is not None and value is not False for value in values)
-
-
-def _sign(failure: Failure, material: Material) -> str | None:
-    return clause_of(first_text(failure.when, material))
+    return all(is_set(locator.values(material)) for locator in failure.when)
 
 
 def _ending(exit: AgentExit, material: Material) -> str:
-    """Exit code and the last line of standard error."""
+    """Return the exit code and the last line of standard error."""
     return ending(exit.returncode, material.texts["stderr"].rstrip().rpartition("\n")[2])
 
 
 def _missing(material: Material) -> str:
-    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.patience.given_up else ""
+    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.patience.timed_out else ""
     return f"There is no answer in the output where the agent file looks for it{slow}"
 
 
-def _tools(tools: Tools, places: Places, material: Material) -> dict[str, int] | None:
-    names = _names(tools, places, material)
+def _tools(tools: Tools, locators: Locators, material: Material) -> dict[str, int] | None:
+    names = _names(tools, locators, material)
     return None if names is None else dict(Counter(names))
 
 
-def _some(places: Places, material: Material) -> tuple[str, ...] | None:
-    found = first_texts(places, material) if material.readable else None
-    return None if found is None else some(found)
+def _some(locators: Locators, material: Material) -> tuple[str, ...] | None:
+    texts = first_texts(locators, material) if material.readable else None
+    return None if texts is None else some(texts)
 
 
 def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
     def common_name(name: str) -> str:
         return name if tools.mcp is None else _common_name(tools.mcp, name, material)
 
-    found = answers_in(tools.answers, material, common_name)
-    return None if tools.mcp in material.patience.given_up else found
+    answers = answers_in(tools.answers, material, common_name)
+    return None if tools.mcp in material.patience.timed_out else answers
 
 
 def _offered(tools: Tools, material: Material) -> tuple[str, ...] | None:
@@ -163,19 +154,19 @@ def _servers(tools: Tools, material: Material) -> dict[str, str] | None:
     return None if names is None else dict.fromkeys(names, "connected")
 
 
-def _names(tools: Tools, places: Places, material: Material) -> list[str] | None:
-    """Names of tools; `None` when the file does not say where they stand, or nothing is there, or
-    it takes too long to tell which of them are a server's."""
-    names = first_texts(places, material) if material.readable else None
+def _names(tools: Tools, locators: Locators, material: Material) -> list[str] | None:
+    """Return names of tools; `None` when the file does not describe where they stand, or nothing is
+    there, or it takes too long to determine which of them are a server's."""
+    names = first_texts(locators, material) if material.readable else None
     if names is None or tools.mcp is None:
         return names
     common = [_common_name(tools.mcp, name, material) for name in names]
-    return None if tools.mcp in material.patience.given_up else common
+    return None if tools.mcp in material.patience.timed_out else common
 
 
 def _common_name(mcp: str, name: str, material: Material) -> str:
-    """`mcp__<server>__<tool>` for a tool that the file's pattern recognises."""
-    found = material.patience.look(
+    """Return `mcp__<server>__<tool>` for a tool that the file's pattern recognises."""
+    match = material.patience.look(
         mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
     )
-    return f"mcp__{found['server']}__{found['tool']}" if found else name
+    return f"mcp__{match['server']}__{match['tool']}" if match else name

@@ -1,4 +1,4 @@
-"""The part of a command file that says where an answer, figures and failures are found."""
+"""The part of a command file that describes where an answer, figures and failures stand."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from swarm_bench.agents.command.locators import JsonPath, Pattern, Places
+from swarm_bench.agents.command.locators import JsonPath, Locators, Pattern
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 FILE = "file:"
@@ -19,34 +19,34 @@ CAUSES = {
     if consequence.status in (Status.AGENT_FAILED, Status.PROVIDER_LIMITED)
     or cause in (Cause.MAX_TURNS, Cause.COST_LIMIT)
 }
-"""What an agent can end with by itself; the rest is seen from outside."""
+"""What an agent can end with by itself; the rest is observed from outside."""
 
 
-def _cause(given: Any) -> Any:
-    if given not in CAUSES:
-        raise ValueError(f"cannot be {given!r}; known are {', '.join(CAUSES)}")
-    return CAUSES[given]
+def _cause(value: Any) -> Any:
+    if value not in CAUSES:
+        raise ValueError(f"cannot be {value!r}; known are {', '.join(CAUSES)}")
+    return CAUSES[value]
 
 
-def inside(given: Any) -> Any:
-    """A path below the agent's own folder."""
-    path = PurePosixPath(str(given))
-    if path.is_absolute() or ".." in path.parts or not path.parts or not str(given).isprintable():
-        raise ValueError(f"cannot be {given!r}: it must be a path below the agent's own folder")
+def inside(value: Any) -> Any:
+    """Check a path, which must be below the agent's own folder."""
+    path = PurePosixPath(str(value))
+    if path.is_absolute() or ".." in path.parts or not path.parts or not str(value).isprintable():
+        raise ValueError(f"cannot be {value!r}: it must be a path below the agent's own folder")
     return str(path)
 
 
-def _source(given: Any) -> Any:
-    if given in ("stdout", "stderr"):
-        return given
-    found = _FILE.fullmatch(given) if isinstance(given, str) else None
-    if found is None:
+def _source(value: Any) -> Any:
+    if value in ("stdout", "stderr"):
+        return value
+    match = _FILE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         raise ValueError("must be stdout, stderr, or a file '{{ home }}/…' that the program writes")
-    return FILE + inside(found["path"])
+    return FILE + inside(match["path"])
 
 
 class Strict(BaseModel):
-    """A mapping of which every key is known."""
+    """A mapping that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,17 +55,17 @@ class Tokens(Strict):
     """Where token figures stand."""
 
     each: JsonPath | None = None
-    """One node per request; the places are looked up in each, and added."""
-    input: Places = ()
-    cache_read: Places = ()
-    cache_create: Places = ()
-    output: Places = ()
+    """A node per request; the locators are applied to each, and the figures added."""
+    input: Locators = ()
+    cache_read: Locators = ()
+    cache_create: Locators = ()
+    output: Locators = ()
     input_includes_cached: bool = False
 
     @model_validator(mode="after")
     def _can_separate(self) -> "Tokens":
         if self.input_includes_cached and not self.cache_read:
-            raise ValueError("says input_includes_cached, and needs 'cache_read' to take it out")
+            raise ValueError("has input_includes_cached, and needs 'cache_read' to subtract it")
         return self
 
 
@@ -73,26 +73,26 @@ class Answers(Strict):
     """Where the answers of tools stand."""
 
     each: JsonPath
-    """One node per answer; the places are looked up in each."""
-    tool: Annotated[Places, Field(min_length=1)]
-    result: Annotated[Places, Field(min_length=1)]
-    arguments: Places = ()
-    failed: Places = ()
+    """A node per answer; the locators are applied to each."""
+    tool: Annotated[Locators, Field(min_length=1)]
+    result: Annotated[Locators, Field(min_length=1)]
+    arguments: Locators = ()
+    failed: Locators = ()
     """Something other than `null` and `false` stands there when the answer is an error."""
 
 
 class Tools(Strict):
     """Where the names of tools stand."""
 
-    calls: Places = ()
-    failures: Places = ()
-    offered: Places = ()
-    servers: Places = ()
+    calls: Locators = ()
+    failures: Locators = ()
+    offered: Locators = ()
+    servers: Locators = ()
     """Names of the MCP servers that are connected."""
     answers: Answers | None = None
-    commands: Places = ()
-    """Command lines that its shell was given."""
-    paths: Places = ()
+    commands: Locators = ()
+    """Command lines of its shell."""
+    paths: Locators = ()
     """Files and folders that its tools read or searched."""
     mcp: Pattern | None = None
     """Recognises the program's name of an MCP tool; has the groups `server` and `tool`."""
@@ -105,21 +105,21 @@ class Tools(Strict):
 
 
 class OutputOf(Strict):
-    """Where the answer and the figures are found."""
+    """Where the answer and the figures stand."""
 
     source: Annotated[str, BeforeValidator(_source)] = "stdout"
     format: Literal["json", "json-lines", "text"]
-    answer: Annotated[Places, Field(min_length=1)]
-    error: Places = ()
+    answer: Annotated[Locators, Field(min_length=1)]
+    error: Locators = ()
     tokens: Tokens = Tokens()
     tools: Tools = Tools()
-    turns: Places = ()
-    cost: Places = ()
-    duration_ms: Places = ()
-    model: Places = ()
-    retries: Places = ()
-    compactions: Places = ()
-    subagents: Places = ()
+    turns: Locators = ()
+    cost: Locators = ()
+    duration_ms: Locators = ()
+    model: Locators = ()
+    retries: Locators = ()
+    compactions: Locators = ()
+    subagents: Locators = ()
     activity: Pattern | None = None
     """What of a line of its output is shown while the agent works."""
 
@@ -131,17 +131,17 @@ class OutputOf(Strict):
     @model_validator(mode="after")
     def _text_has_no_paths(self) -> "OutputOf":
         each = self.tokens.each or self.tools.answers
-        if self.format == "text" and (each or any(p.path for p in _places(self))):
+        if self.format == "text" and (each or any(p.path for p in _locators(self))):
             raise ValueError("has a JSONPath, and 'format: text'; use patterns, or another format")
         return self
 
 
 class Failure(Strict):
-    """What an end means: the exit code, and what is found."""
+    """What an end means: the exit code, and what was printed."""
 
     cause: Annotated[Cause, BeforeValidator(_cause)]
     exit_code: int | Literal["failing"] | None = None
-    when: Annotated[Places, Field(max_length=1)] = ()
+    when: Annotated[Locators, Field(max_length=1)] = ()
 
     @model_validator(mode="after")
     def _has_a_sign(self) -> "Failure":
@@ -150,11 +150,11 @@ class Failure(Strict):
         return self
 
 
-def _places(part: BaseModel) -> Iterator[Any]:
-    """Every place below a part of the file."""
+def _locators(part: BaseModel) -> Iterator[Any]:
+    """Yield every locator below a part of the file."""
     for name in type(part).model_fields:
         value = getattr(part, name)
         if isinstance(value, tuple):
             yield from value
         elif isinstance(value, Tokens | Tools):
-            yield from _places(value)
+            yield from _locators(value)

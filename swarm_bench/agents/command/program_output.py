@@ -1,4 +1,4 @@
-"""Reads what a program left: its streams, or a file that it wrote into its folder."""
+"""Reads what a program printed, or wrote into a file in its folder."""
 
 import json
 from dataclasses import dataclass
@@ -20,19 +20,21 @@ TAIL = 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
-    """What a program left."""
+class ProgramOutput:
+    """The output of a program that has ended."""
 
     material: Material
     empty: bool = False
-    """There is nothing in it, or it is not there."""
+    """There is nothing in it, or no such file."""
     problem: str | None = None
     """Why it cannot be read, as a sentence without its end."""
     payload: bytes | None = None
 
 
-def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]) -> Left:
-    """`source` is `stdout`, `stderr` or `file:` with a path in the agent's folder. Never raises on
+def read_output(
+    exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]
+) -> ProgramOutput:
+    """Read `stdout`, `stderr`, or `file:` with a path in the agent's folder. Never raises on
     content."""
     streams: dict[Stream, str] = {
         "stdout": tail(exit.stdout, TAIL),
@@ -47,16 +49,20 @@ def read_left(exit: AgentExit, source: str, format: Literal["json", "json-lines"
         return _unreadable(streams, f"There are more than {LARGEST // 2**20} MiB in {name}")
     streams["output"] = data.decode("utf-8", "replace")
     if format == "text":
-        return Left(material=Material(texts=streams))
+        return ProgramOutput(material=Material(texts=streams))
     value = _lines(data) if format == "json-lines" else _whole(data)
     if value is None:
         return _unreadable(streams, f"There is no JSON in {name}")
     payload = data if format == "json" else None
-    return Left(material=Material(texts=streams, json=value, is_json=True), payload=payload)
+    return ProgramOutput(
+        material=Material(texts=streams, json=value, is_json=True), payload=payload
+    )
 
 
-def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> Left:
-    return Left(material=Material(texts=streams, readable=False), problem=problem, empty=empty)
+def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> ProgramOutput:
+    return ProgramOutput(
+        material=Material(texts=streams, readable=False), problem=problem, empty=empty
+    )
 
 
 def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
@@ -87,5 +93,5 @@ def _whole(data: bytes) -> object:
 
 
 def _lines(data: bytes) -> list[object] | None:
-    """The objects of all lines; lines without one are passed over."""
-    return [found.value for line in data.split(b"\n") for found in in_line(line)] or None
+    """Return the objects of all lines; lines without one are passed over."""
+    return [item.value for line in data.split(b"\n") for item in in_line(line)] or None

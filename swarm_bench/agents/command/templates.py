@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator
 from swarm_bench.config.placeholders import check_placeholders, placeholders, substituted
 
 ARGUMENTS = "arguments"
-"""Marks where the words of `--agent-arg` go; an entry of its own."""
+"""Marks where the values of `--agent-arg` stand; an entry of its own."""
 PLACEHOLDERS = (
     "prompt", "model", "max_turns", "workspace", "home", "folder", "seed",
     "mcp_config", "mcp_servers_json", "rehearsal",
@@ -20,7 +20,7 @@ _HERE = "{{ arguments }}"
 
 
 class Unset(Exception):
-    """A placeholder that nothing fills was met where it cannot be left out."""
+    """A placeholder without a value stands where it cannot be omitted."""
 
     def __init__(self, name: str, template: str) -> None:
         super().__init__(name)
@@ -29,7 +29,7 @@ class Unset(Exception):
 
 
 def fill(template: str, values: Values) -> str:
-    """The text with its placeholders filled. Raises `Unset` for one without a value."""
+    """Fill the placeholders of a text. Raises `Unset` for one without a value."""
 
     def put(name: str) -> str:
         value = values[name]
@@ -40,9 +40,10 @@ def fill(template: str, values: Values) -> str:
     return substituted(template, put)
 
 
-def fill_words(words: Iterable[tuple[str, ...] | str], values: Values) -> Iterator[str]:
-    """The words of a command. A group, in which a placeholder has no value, is left out."""
-    for entry in words:
+def fill_arguments(arguments: Iterable[tuple[str, ...] | str], values: Values) -> Iterator[str]:
+    """Yield the arguments of a command. A group, in which a placeholder has no value, is
+    omitted."""
+    for entry in arguments:
         if isinstance(entry, str):
             yield fill(entry, values)
         elif all(values[name] is not None for word in entry for name in placeholders(word)):
@@ -50,7 +51,7 @@ def fill_words(words: Iterable[tuple[str, ...] | str], values: Values) -> Iterat
 
 
 def fill_all(templates: Mapping[str, str], values: Values) -> dict[str, str]:
-    """The texts by name. One in which a placeholder has no value is left out."""
+    """Fill texts by name. One in which a placeholder has no value is omitted."""
     return {
         name: fill(template, values)
         for name, template in templates.items()
@@ -59,24 +60,24 @@ def fill_all(templates: Mapping[str, str], values: Values) -> dict[str, str]:
 
 
 def is_arguments(entry: tuple[str, ...] | str) -> bool:
-    """Whether the entry stands for the words of `--agent-arg`."""
+    """Tell whether the entry stands for the values of `--agent-arg`."""
     return isinstance(entry, str) and placeholders(entry) == {ARGUMENTS}
 
 
 def check_template(template: str) -> str:
-    """A text as it may stand in a command file. Raises `ValueError` with a clause."""
+    """Check a text as it may stand in a command file. Raises `ValueError` with a clause."""
     if "\0" in template:
-        raise ValueError("has a NUL character, which no program can be given; take it out")
+        raise ValueError("has a NUL character, which no program accepts; remove it")
     if ARGUMENTS in placeholders(template):
         raise ValueError(f"has {_HERE}, which must be an entry of 'command' of its own")
     check_placeholders(template, PLACEHOLDERS)
     return template
 
 
-def _check_words(given: Any) -> Any:
-    if not isinstance(given, list | tuple) or not given:
+def _check_arguments(value: Any) -> Any:
+    if not isinstance(value, list | tuple) or not value:
         raise ValueError("must be a list of words, such as [my-agent, --task, '{{ prompt }}']")
-    return tuple(_entry(entry, number) for number, entry in enumerate(given, 1))
+    return tuple(_entry(entry, number) for number, entry in enumerate(value, 1))
 
 
 def _entry(entry: Any, number: int) -> tuple[str, ...] | str:
@@ -93,7 +94,7 @@ def _word(word: Any, number: int) -> str:
     if not isinstance(word, str):
         raise ValueError(
             f"has {word!r} in entry {number}, which is no text; put it in quotes (an entry can "
-            "also be a list of texts, which are left out together)"
+            "also be a list of texts, which are omitted together)"
         )
     try:
         return check_template(word)
@@ -102,4 +103,4 @@ def _word(word: Any, number: int) -> str:
 
 
 Template = Annotated[str, AfterValidator(check_template)]
-Words = Annotated[tuple[tuple[str, ...] | str, ...], BeforeValidator(_check_words)]
+Arguments = Annotated[tuple[tuple[str, ...] | str, ...], BeforeValidator(_check_arguments)]

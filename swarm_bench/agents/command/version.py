@@ -3,31 +3,31 @@
 from pathlib import Path
 
 from swarm_bench.agents.command.file import VersionOf
-from swarm_bench.agents.command.locators import PATIENCE, found_in
+from swarm_bench.agents.command.locators import PATIENCE, first_match
 from swarm_bench.agents.command.templates import Values, fill
 from swarm_bench.agents.reading.installed import ask
 from swarm_bench.core.errors import UsageError
 
 LIMIT = 20.0
-"""Seconds for a program to say its version; some load all their libraries before."""
+"""Seconds for a program to print its version; some load all their libraries before."""
 
 
 def ask_version(version: VersionOf, path: Path, values: Values) -> str:
-    """The version that the program says. Raises `UsageError` when it says none."""
+    """Return the version that the program prints. Raises `UsageError` when it prints none."""
     argv = [fill(word, values) for word in version.command]
-    said = ask(argv, LIMIT)
-    printed = said.stdout + said.stderr
-    found = _version_in(version.pattern, printed) if said.code == 0 else None
-    if not found:
+    answer = ask(argv, LIMIT)
+    printed = answer.stdout + answer.stderr
+    match = _version_in(version.pattern, printed) if answer.code == 0 else None
+    if not match:
         raise UsageError(
             f"`{' '.join(argv)}`, run in an empty home folder for the agent file {path}, "
-            f"{said.story}, where no version is found; fix 'version', or leave it out"
+            f"{answer.story}, and so gives no version; fix 'version', or omit it"
         )
-    return found
+    return match
 
 
 def _version_in(pattern: str, printed: str) -> str | None:
     try:
-        return found_in(pattern, printed, PATIENCE)
+        return first_match(pattern, printed, PATIENCE)
     except TimeoutError:
         return None

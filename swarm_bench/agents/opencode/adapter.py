@@ -41,7 +41,7 @@ ABILITIES = Abilities(
         "The model sees an MCP tool as `mcp__SERVER__TOOL`: its own spelling, in which server and "
         "tool cannot be told apart, is replaced by the name under which the server is configured.",
         "A server that does not connect within 60 seconds, or the mode's `start_seconds` if that "
-        "is more, is left out, and the run goes on.",
+        "is more, is omitted, and the run continues.",
         "Tokens of sub-agents are not in its output; output tokens include those of reasoning.",
         "It tries a failed request again five times, for about 75 seconds, and there is no setting "
         "for it; a shorter time limit ends the trial before.",

@@ -18,7 +18,7 @@ _ISOLATED = (
     "OPENCODE_DISABLE_CLAUDE_CODE",
     "OPENCODE_DISABLE_EXTERNAL_SKILLS",
     "OPENCODE_DISABLE_DEFAULT_PLUGINS",
-    # Its list of models would be fetched anew for every agent, and can change between two.
+    # Its list of models would be fetched for every agent, and can change between two.
     "OPENCODE_DISABLE_MODELS_FETCH",
 )
 

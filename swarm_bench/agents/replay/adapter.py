@@ -1,5 +1,5 @@
 """The agent that plays a recording: its process prints what was recorded, and the adapter of the
-recorded agent reads it. Nothing in a recording is run or imported: it may come from somebody else.
+recorded agent reads it. Nothing in a recording is run or imported: it may come from anyone.
 """
 
 import sys
@@ -27,18 +27,18 @@ class Replay:
     capabilities = Capabilities()
     argument = "DIR"
 
-    def __init__(self, given: str) -> None:
-        """`given` is the folder of the recording and, when its agent does not come with
-        swarm-bench, the agent after an `@`: `DIR@module:class`, `DIR@FILE.yaml`.
+    def __init__(self, recording: str) -> None:
+        """Read the recording in a folder. When its agent does not come with swarm-bench, that
+        follows after an `@`: `DIR@module:class`, `DIR@FILE.yaml`.
 
         Raises `UsageError` and `ConfigError`.
         """
-        folder, agent = _parts(given)
+        folder, agent = _parts(recording)
         self.recorded = read_recording(folder)
         self._inner = _adapter(self.recorded, agent)
 
     def launch(self, request: AgentRequest) -> Launch:
-        """Raises `KeyError` for a trial that the recording lacks."""
+        """Make the command. Raises `KeyError` for a trial that the recording lacks."""
         trial = self.recorded.trials[request.trial]
         options = [
             f"--{name}={self.recorded.stream(trial.trial, name)}" for name in ("stdout", "stderr")
@@ -59,35 +59,35 @@ class Replay:
         return self._inner.outcome(exit)
 
     def program(self, model: str | None) -> Program:
-        """The program that was recorded; it need not be here."""
+        """Return the program that was recorded; it need not be installed here."""
         return self.recorded.recording.experiment.agent
 
 
-def _parts(given: str) -> tuple[Path, str | None]:
-    """The folder, and the agent if one is given."""
-    folder, at, agent = given.rpartition("@")
-    if not at or Path(given).expanduser().exists():
-        return Path(given).expanduser(), None
+def _parts(recording: str) -> tuple[Path, str | None]:
+    """Return the folder, and the agent if there is one."""
+    folder, at, agent = recording.rpartition("@")
+    if not at or Path(recording).expanduser().exists():
+        return Path(recording).expanduser(), None
     return Path(folder).expanduser(), agent
 
 
-def _adapter(recorded: Recorded, given: str | None) -> Agent:
-    """The agent that reads the streams. What a recording names is only ever a registered one."""
-    word, folder = recorded.recording.adapter, recorded.path
-    known = {plugin.name for plugin in registry.plugins("agents")} - {Replay.name, COMMAND}
-    if given is None and word not in known:
+def _adapter(recorded: Recorded, agent: str | None) -> Agent:
+    """Return the agent that reads the streams. A recording can name a registered one only."""
+    name, folder = recorded.recording.adapter, recorded.path
+    registered = {plugin.name for plugin in registry.plugins("agents")} - {Replay.name, COMMAND}
+    if agent is None and name not in registered:
         raise UsageError(
-            f"{folder} was recorded with the agent {word!r}, which swarm-bench does not have, and "
+            f"{folder} was recorded with the agent {name!r}, which swarm-bench does not have, and "
             "which is not loaded because a recording names it; if you have it and trust it, give "
-            f"it: --agent {Replay.name}:{folder}@{word}"
+            f"it: --agent {Replay.name}:{folder}@{name}"
         )
-    made = _made(given or word)
+    made = _made(agent or name)
     if not isinstance(made, Agent) or isinstance(made, Replay):
-        raise ConfigError(f"{given or word!r} is no agent that can be recorded; give another")
+        raise ConfigError(f"{agent or name!r} is no agent that can be recorded; give another")
     return made
 
 
-def _made(word: str) -> Any:
-    if word.endswith(YAML):
-        return registry.load("agents", COMMAND)(word)
-    return registry.load("agents", word)()
+def _made(name: str) -> Any:
+    if name.endswith(YAML):
+        return registry.load("agents", COMMAND)(name)
+    return registry.load("agents", name)()

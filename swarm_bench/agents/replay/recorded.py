@@ -1,5 +1,5 @@
-"""Reads a recording. It may come from somebody else: its types are checked, its sizes bounded, and
-no path in it is followed."""
+"""Reads a recording. It may come from anyone: its types are checked, its sizes bounded, and no
+path in it is followed."""
 
 import os
 import stat
@@ -40,8 +40,8 @@ class _Format(Stored):
 
 
 def read_recording(folder: Path) -> Recorded:
-    """The recording in `folder`, or in the session there. Raises `UsageError` when there is none,
-    `ConfigError` when it is not as it was recorded."""
+    """Read the recording in `folder`, or in the session there. Raises `UsageError` when there is
+    none, `ConfigError` when it is not as it was recorded."""
     folder = folder.resolve()
     if folder.is_file():
         raise UsageError(f"{folder} is a file; unpack it, and give the folder with {RECORDING}")
@@ -60,7 +60,7 @@ def read_recording(folder: Path) -> Recorded:
     broken = _broken(folder, latest.values())
     limit = recording.experiment.limits.output_bytes
     if any(max(trial.sizes.values(), default=0) > limit for trial in latest.values()):
-        raise ConfigError(f"{folder} has more output than an agent can leave; ask for it again")
+        raise ConfigError(f"{folder} has more output than an agent can print; ask for it again")
     return Recorded(
         path=folder,
         recording=recording,
@@ -86,18 +86,18 @@ def _head(path: Path) -> Recording:
 
 
 def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
-    """What the lines say, and a sentence on those that say nothing: the last one may be torn."""
-    found, torn = list[Line](), list[str]()
+    """Read the lines, and make a sentence on the unreadable ones: the last one may be torn."""
+    entries, torn = list[Line](), list[str]()
     content = _content(path) if os.path.lexists(path) else b""
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             try:
-                found.append(kind.from_json(line))
+                entries.append(kind.from_json(line))
             except ValidationError:
                 torn.append(str(number))
     if not torn:
-        return found, []
-    return found, [f"{path.name}: lines {', '.join(torn[:20])} cannot be read and are left out"]
+        return entries, []
+    return entries, [f"{path.name}: lines {', '.join(torn[:20])} cannot be read and are omitted"]
 
 
 def _content(path: Path) -> bytes:
@@ -110,18 +110,19 @@ def _content(path: Path) -> bytes:
 
 
 def _broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:
-    """Trials whose streams are not there as they were recorded, and a sentence on each."""
+    """Return trials whose streams are not there as they were recorded, and a sentence on each."""
     if not _is_plain(folder / STREAMS, stat.S_ISDIR):
         return {t.trial: f"{folder / STREAMS} is not there" for t in trials if t.ran}
-    found = {}
+    broken = {}
     for trial in trials:
         for name, size in trial.sizes.items():
             path = stream_path(folder, trial.trial, name)
             if not _is_plain(path) or path.stat().st_size != size:
-                found[trial.trial] = f"{STREAMS}/{path.name} is not as it was recorded"
-    return found
+                broken[trial.trial] = f"{STREAMS}/{path.name} is not as it was recorded"
+    return broken
 
 
 def _is_plain(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> bool:
-    """Whether it is there and of the kind; a link is neither file nor folder: it leads away."""
+    """Tell whether it exists and is of the kind; a link is neither file nor folder: it leads
+    away."""
     return os.path.lexists(path) and is_kind(path.lstat().st_mode)

@@ -22,7 +22,7 @@ def warn_of_differences(trials: Iterable[TrialRecord], lines: Lines, warn: Warn)
         if line.total_tokens == 0 and line.num_turns in {0, None}:
             if trial.total_tokens is None:
                 zeros[trial.mode].append(trial.agent)
-            continue  # of another one it was said that the script could not read it
+            continue  # else there is a warning that the script could not read it
         for difference in _differences(trial, line):
             others[trial.mode, difference].append(trial.agent)
     _warn_of_zeros(zeros, warn)

@@ -121,14 +121,14 @@ def test_keys_are_let_through_by_name_and_not_in_a_rehearsal(tmp_path: Path) -> 
 
 def test_a_rehearsal_that_the_file_does_not_provide_for_is_refused(tmp_path: Path) -> None:
     made = agent(tmp_path)
-    with pytest.raises(UsageError, match="does not say how its program is led to the rehearsal"):
+    with pytest.raises(UsageError, match="does not lead its program to the rehearsal server"):
         made.program("rehearsal")
     with pytest.raises(UsageError, match="add 'rehearsal'"):
         made.launch(request(tmp_path, rehearsal=REHEARSAL))
 
 
 def test_a_model_that_would_not_be_heard_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--model would not be heard"):
+    with pytest.raises(UsageError, match="--model would have no effect"):
         agent(tmp_path).program("m")
 
 
@@ -171,13 +171,13 @@ def test_a_program_beside_its_file(tmp_path: Path) -> None:
 )
 def test_a_program_without_a_version(tmp_path: Path, code: str, words: str) -> None:
     made = agent(tmp_path, version={"command": [sys.executable, "-c", code]})
-    with pytest.raises(UsageError, match=f"{words}.*fix 'version', or leave it out"):
+    with pytest.raises(UsageError, match=f"{words}.*fix 'version', or omit it"):
         made.program(None)
 
 
 def test_a_pattern_that_does_not_come_to_an_end_finds_no_version(tmp_path: Path) -> None:
     version = {"command": [sys.executable, "-c", "print('x' * 60)"], "pattern": BUSY}
-    with pytest.raises(UsageError, match="fix 'version', or leave it out"):
+    with pytest.raises(UsageError, match="fix 'version', or omit it"):
         agent(tmp_path, version=version).program(None)
 
 

@@ -25,7 +25,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"command": ["a", "x {{ arguments }}"]}, "{{ arguments }} inside entry 2"),
     ({"command": ["a", ["{{ arguments }}"]]}, "must be an entry of 'command' of its own"),
     ({"command": ["a", *["{{ arguments }}"] * 2]}, "has {{ arguments }} twice"),
-    ({"mcp": None}, "or say 'mcp: none'"),
+    ({"mcp": None}, "or have 'mcp: none'"),
     ({"environment": {"A": "{{ mcp_config }}"}}, "must either use {{ mcp_config }}"),
     ({"environment": {"HOME": "/x"}}, "is set by swarm-bench"),
     ({"environment": {"a-b": "x"}}, "must be the name of a variable"),

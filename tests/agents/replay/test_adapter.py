@@ -103,7 +103,7 @@ def test_the_last_line_of_a_trial_counts_and_a_torn_one_is_left_out(recording: P
     file.write_text("\n".join([json.dumps(line), json.dumps({**line, "attempt": 2}), '{"trial"']))
     recorded = Replay(str(recording)).recorded
     assert recorded.trials[TRIAL].attempt == 2
-    assert recorded.problems == ("trials.jsonl: lines 3 cannot be read and are left out",)
+    assert recorded.problems == ("trials.jsonl: lines 3 cannot be read and are omitted",)
 
 
 def test_what_is_no_recording_is_refused_in_a_sentence(recording: Path, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_line_that_cannot_be_is_left_out(recording: Path, changes: dict[str, A
     change(recording / "trials.jsonl", lambda line: line.update(changes))
     recorded = Replay(str(recording)).recorded
     assert recorded.trials == {}
-    assert recorded.problems == ("trials.jsonl: lines 1 cannot be read and are left out",)
+    assert recorded.problems == ("trials.jsonl: lines 1 cannot be read and are omitted",)
 
 
 def test_a_counter_that_is_no_number_is_left_out(recording: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_counter_that_is_no_number_is_left_out(recording: Path) -> None:
     (recording / "swarms.jsonl").write_text(f"{json.dumps(bad)}\n{json.dumps(line)}\n")
     recorded = Replay(str(recording)).recorded
     assert len(recorded.swarms) == 1
-    assert recorded.problems == ("swarms.jsonl: lines 1 cannot be read and are left out",)
+    assert recorded.problems == ("swarms.jsonl: lines 1 cannot be read and are omitted",)
 
 
 def test_links_and_pipes_lead_nowhere(recording: Path, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_stream_that_is_too_large_is_refused_unread(recording: Path) -> None:
     except OSError:
         pytest.skip("the file system has no files of this size")
     change(recording / "trials.jsonl", lambda line: line.update(stdout_bytes=size))
-    with pytest.raises(ConfigError, match="more output than an agent can leave"):
+    with pytest.raises(ConfigError, match="more output than an agent can print"):
         Replay(str(recording))
 
 
