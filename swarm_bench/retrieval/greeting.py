@@ -45,9 +45,9 @@ class Greeting:
     server: str
     """Its name in the mode."""
     program: Program
-    """By its own name; by that of its configuration when it did not say one."""
+    """By its own name; by that of its configuration when it gave none."""
     name: str = ""
-    """As it said it, like the two that follow."""
+    """As it gave it, like the two that follow."""
     title: str | None = None
     version: str | None = None
     instructions: str = ""
@@ -84,11 +84,11 @@ async def greet(
     """Start and greet all servers of all modes at the same time; equal ones once. They run in
     `cwd`, with the environment `env` under their own variables, and are gone afterwards.
 
-    `written` are the same servers with the user's variables left as they are written. Returns the
+    `written` are the same servers with the user's variables as they are written. Returns the
     greetings by mode and server; a server that takes longer than `seconds` has a problem. `secrets`
     are in nothing that a server says.
     """
-    configs = {_key(one): one for servers in modes.values() for one in servers.values()}
+    configs = {_key(config): config for servers in modes.values() for config in servers.values()}
     answers: dict[str, Greeting] = {}
 
     async def ask(key: str) -> None:
@@ -99,17 +99,17 @@ async def greet(
             group.start_soon(ask, key)
     return {
         mode: {
-            name: _of(written[mode][name], name, answers[_key(one)])
-            for name, one in servers.items()
+            name: _of(written[mode][name], name, answers[_key(config)])
+            for name, config in servers.items()
         }
         for mode, servers in modes.items()
     }
 
 
 def _of(written: Mapping[str, Any], name: str, answer: Greeting) -> Greeting:
-    """The answer as that of one server of one mode. What is stored of its configuration is what
+    """Make it the answer of one server of one mode. What is stored of its configuration is what
     the mode file says: what is filled in may be a key."""
-    update = {"path": written.get("command"), "name": answer.program.name or _place(written)}
+    update = {"path": written.get("command"), "name": answer.program.name or _address(written)}
     return replace(answer, server=name, program=answer.program.model_copy(update=update))
 
 
@@ -127,8 +127,8 @@ async def _greeting(
     try:
         async with own_server(
             config, env=env, cwd=cwd, tag=tag, secrets=secrets, seconds=seconds
-        ) as one:
-            name, title, version = _who(one, secrets)
+        ) as connection:
+            name, title, version = _who(connection, secrets)
             package = await to_thread.run_sync(_package, config, env)
             return Greeting(
                 server="",
@@ -136,28 +136,28 @@ async def _greeting(
                 name=name or "",
                 title=title,
                 version=version,
-                instructions=clean_text(one.instructions, secrets),
-                tools=cleaned(one.tools, secrets),
-                seconds=one.seconds,
+                instructions=clean_text(connection.instructions, secrets),
+                tools=cleaned(connection.tools, secrets),
+                seconds=connection.seconds,
             )
     except ServerFailed as error:
         return Greeting(server="", program=Program(name=""), problem=str(error))
 
 
 def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
-    """The version of the package that is started, if one is."""
+    """Find the version of the package that is started, if any."""
     command = config.get("command")
     path = {**env, **config.get("env", {})}.get("PATH")
     return package_version(command, config.get("args", []), path) if command else None
 
 
-def _who(one: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
-    """Name, title and version."""
-    return tuple(_cleaned(words, secrets) for words in (one.name, one.title, one.version))
+def _who(server: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
+    """Return name, title and version."""
+    return tuple(_cleaned(text, secrets) for text in (server.name, server.title, server.version))
 
 
 def _program(name: str | None, title: str | None, version: str | None) -> Program:
-    """Who it says that it is; without a name if it does not say one. The version is that of its
+    """Return who it says that it is; without a name if it says none. The version is that of its
     package if there is one: some servers report that of the SDK they are built with."""
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
@@ -165,13 +165,13 @@ def _program(name: str | None, title: str | None, version: str | None) -> Progra
     return Program(name=name or title or "", version=version)
 
 
-def _cleaned(words: str | None, secrets: Collection[str]) -> str | None:
-    plain = " ".join(clean_text(words or "", secrets).split())
+def _cleaned(text: str | None, secrets: Collection[str]) -> str | None:
+    plain = " ".join(clean_text(text or "", secrets).split())
     return plain[:LONGEST_NAME] or None
 
 
-def _place(written: Mapping[str, Any]) -> str:
-    """Where a server is, for a name: of an address neither the login nor what follows the path."""
+def _address(written: Mapping[str, Any]) -> str:
+    """Say where a server is, instead of a name: without its login and what follows the path."""
     if (command := written.get("command")) is not None:
         return command if "${" in command else Path(command).name
     return re.split(r"[?#]", re.sub(r"//[^/]*@", "//", str(written.get("url"))))[0]

@@ -58,7 +58,7 @@ def test_a_server_over_http_gets_the_users_key_and_nobody_else_does(
     ("server", "words"),
     [
         ({"url": "http://127.0.0.1:1/mcp", "headers": {"K": "${NO_KEY}"}}, "the variable NO_KEY"),
-        ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not spoken"),
+        ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not supported"),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_runs(

@@ -31,25 +31,23 @@ QUERIES = ("/query", "/expand")
 
 
 def find_program(name: str, override: str | None) -> Path:
-    """The path of `canopy-mcp` or `canopy-service`.
-
-    The one that `override` names, else the real one on the PATH, else the embedded one. Raises
-    `ConfigError` when the override names nothing that can be run.
+    """Find `canopy-mcp` or `canopy-service`: the program that `override` names, else the real one
+    on the PATH, else the embedded one. Raises `ConfigError` for an override that cannot be run.
     """
     if override:
         is_path = "/" in override or override.startswith("~")
         named = str(Path(override).expanduser().absolute()) if is_path else override
-        found = shutil.which(named)
-        if found is None:
+        path = shutil.which(named)
+        if path is None:
             variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
             raise ConfigError(
                 f"{override} is not a program that can be run; "
                 f"fix {variable} or unset it to use the embedded {name}"
             )
-        return Path(found).absolute()
-    found = shutil.which(name)
-    if found is not None:
-        return Path(found).absolute()
+        return Path(path).absolute()
+    path = shutil.which(name)
+    if path is not None:
+        return Path(path).absolute()
     embedded = Path(sys.executable).parent / EMBEDDED[name]
     if not embedded.exists():
         raise ConfigError(f"{embedded} is missing; install swarm-bench again")
@@ -57,15 +55,15 @@ def find_program(name: str, override: str | None) -> Path:
 
 
 def embedded_label() -> str:
-    """How the stand-in names itself, so that nobody takes its figures for canopy's."""
+    """Name the stand-in, so that nobody takes its figures for canopy's."""
     return f"swarm-bench {_STAND_IN} {own_version()}"
 
 
 def is_stand_in(label: str | None) -> bool:
-    """Whether a back end, as records name it, is the one that comes with us."""
+    """Tell whether a back end, as records name it, is the embedded one."""
     return _STAND_IN in (label or "")
 
 
 def is_embedded(program: Path) -> bool:
-    """Whether the program is the stand-in that comes with us."""
+    """Tell whether a program is the stand-in that comes with us."""
     return program.name in EMBEDDED.values()

@@ -1,4 +1,4 @@
-"""Has a canopy-service do once, on a small repository, all that a session will ask of it."""
+"""Have a canopy-service do once, on a small repository, all that a session will ask of it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,32 +33,32 @@ async def exercise(service: Service, work: Path) -> Exercise:
     Raises `IndexFailed` and `ServiceFailed` with what the service could not do.
     """
     with temporary(work) as folder:
-        (place := folder / "repository").mkdir()
-        await make_repository(place)
+        (repository := folder / "repository").mkdir()
+        await make_repository(repository)
         before = await read_metrics(service.url, service.key)
-        index = await service.index(place, _TIMEOUT)
+        index = await service.index(repository, _TIMEOUT)
         started = anyio.current_time()
-        handles = await _handles(service, place)
+        handles = await _handles(service, repository)
         queried = anyio.current_time()
-        await _expand(service, place, handles)
+        await _expand(service, repository, handles)
         expanded = anyio.current_time()
         after = await read_metrics(service.url, service.key)
     _check_moved(service_difference(before, after))
     return Exercise(index=index, query=queried - started, expand=expanded - queried)
 
 
-async def make_repository(place: Path) -> None:
-    """A git repository of ten small files in an empty folder."""
+async def make_repository(repository: Path) -> None:
+    """Make a git repository of ten small files in an empty folder."""
     for number in range(FILES):
         text = f'"""Module {number}."""\n\n\ndef {_WORD}_{number}():\n    return {number}\n'
-        (place / f"module_{number}.py").write_text(text, encoding="utf-8")
-    await git("init", "--quiet", cwd=place)
-    await git("add", "--all", cwd=place)
-    await git("commit", "--quiet", "--message", "ten files", cwd=place)
+        (repository / f"module_{number}.py").write_text(text, encoding="utf-8")
+    await git("init", "--quiet", cwd=repository)
+    await git("add", "--all", cwd=repository)
+    await git("commit", "--quiet", "--message", "ten files", cwd=repository)
 
 
-async def _handles(service: Service, place: Path) -> list[dict[str, Any]]:
-    repo = await service.repository(place)
+async def _handles(service: Service, repository: Path) -> list[dict[str, Any]]:
+    repo = await service.repository(repository)
     answer = await service.call("POST", "/query", {"repo": repo, "pattern": _WORD})
     handles = answer.get("handles")
     if not isinstance(handles, list) or not handles:
@@ -69,13 +69,13 @@ async def _handles(service: Service, place: Path) -> list[dict[str, Any]]:
     return handles
 
 
-async def _expand(service: Service, place: Path, handles: list[dict[str, Any]]) -> None:
-    repo = await service.repository(place)
+async def _expand(service: Service, repository: Path, handles: list[dict[str, Any]]) -> None:
+    repo = await service.repository(repository)
     wanted = [{"id": f"h{str(handles[0].get('id')).removeprefix('h')}"}]
     answer = await service.call("POST", "/expand", {"repo": repo, "handles": wanted})
     if _WORD not in str(answer.get("contents")):
         raise ServiceFailed(
-            f"canopy-service at {service.url} expanded a handle to something else than its text; "
+            f"canopy-service at {service.url} expanded a handle to something other than its text; "
             "use another build"
         )
 
@@ -85,5 +85,5 @@ def _check_moved(change: dict[str, Any] | None) -> None:
     if still:
         raise ServiceFailed(
             f"canopy-service answered, and its counters of {' and '.join(still)} did not move: "
-            "what agents do could not be told from them; use another build"
+            "they could not show what agents do; use another build"
         )

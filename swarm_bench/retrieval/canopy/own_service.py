@@ -17,16 +17,16 @@ could read it."""
 
 
 def new_key() -> str:
-    """The key of a session: 128 random bits."""
+    """Draw the key of a session: 128 random bits."""
     return token_hex(16)
 
 
 def service_command(
     program: Path, *, work: Path, env: Mapping[str, str], tag: str, key: str | None
 ) -> Command:
-    """Starts a service. The embedded one serves what is below `work` alone, and whoever sends the
-    key if there is one; the real one knows no folders, and its own client sends no key where it is
-    needed."""
+    """Make the command of a service. The embedded one serves what is below `work` alone, and
+    whoever sends the key, if any; the real one has no such option, and its own client sends no key
+    where it is needed."""
     if not is_embedded(program):
         return Command(argv=(str(program),), cwd=work, env=env, tag=tag)
     return Command(
@@ -38,8 +38,8 @@ def service_command(
 
 
 def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:
-    """Whether only the embedded canopy-mcp asks the mode's service: it sends the key that it is
-    given with every request."""
+    """Tell whether only the embedded canopy-mcp asks the mode's service: it sends its key with
+    every request."""
     clients = [
         server for server in mode.servers.values() if "service_url" in placeholders_in(server)
     ]
@@ -51,7 +51,7 @@ def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:
 
 
 def _is_plain_canopy(server: Mapping[str, Any]) -> bool:
-    """Whether it is canopy-mcp, and brings no key of its own."""
+    """Tell whether it is canopy-mcp, and brings no key of its own."""
     own = [*server.get("env", {}), *(str(word) for word in server.get("args", ()))]
     brings_key = any(word.upper() == API_KEY or word.startswith("--api-key") for word in own)
     return placeholders_in(server.get("command")) == {"canopy_mcp"} and not brings_key

@@ -61,11 +61,11 @@ class Service:
         )
 
     async def repository(self, workspace: Path) -> object:
-        """The id under which the service knows the workspace, which is added if it is new."""
+        """Return the service's id of the workspace, which is added if it is new."""
         return (await self.call("POST", "/repos/add", {"path": str(workspace)})).get("repo_id")
 
     def ended(self) -> str | None:
-        """One sentence on how our own service ended; `None` while it runs."""
+        """Say in a sentence how our own service ended; `None` while it runs."""
         if self.process is None or self.process.returncode is None:
             return None
         return (
@@ -74,7 +74,7 @@ class Service:
         )
 
     async def watch(self) -> str:
-        """Returns only when the service is lost, with one sentence on how."""
+        """Return only when the service is lost, with one sentence on how."""
         heard = anyio.current_time()
         while True:
             if (why := await self.lost()) is not None:
@@ -89,7 +89,7 @@ class Service:
             await anyio.sleep(WATCH_SECONDS)
 
     async def lost(self) -> str | None:
-        """One sentence on how the service is certainly gone now; `None` while it may be there."""
+        """Say in a sentence how the service is gone for certain; `None` while it may be there."""
         if self.ended() is not None or await listens(self.url):
             return self.ended()
         if self.process is not None:
@@ -98,7 +98,7 @@ class Service:
         return self.ended() or f"nobody listens at {self.url} any more{self._see_log()}"
 
     async def answers(self) -> bool:
-        """Whether something that calls itself canopy-service answers now."""
+        """Tell whether something that calls itself canopy-service answers now."""
         try:
             status = await self.call("GET", "/status")
         except ServiceFailed:
@@ -106,15 +106,15 @@ class Service:
         return _is_canopy(status)
 
     async def implementation(self) -> str | None:
-        """How the service names itself beyond the protocol; the real one does not."""
+        """Ask how the service names itself beyond the protocol; the real one does not."""
         name = (await self.call("GET", "/status")).get("implementation")
         return str(name) if name else None
 
     async def _until_ready(self, repo: object) -> None:
         while True:
-            shards = await self.call("GET", "/repos")
-            known: list[dict[str, Any]] = shards.get("list", [])
-            shard = next((shard for shard in known if shard.get("repo_id") == repo), {})
+            answer = await self.call("GET", "/repos")
+            shards: list[dict[str, Any]] = answer.get("list", [])
+            shard = next((shard for shard in shards if shard.get("repo_id") == repo), {})
             if shard.get("status") == "ready":
                 return
             if shard.get("status") == "error":
@@ -127,7 +127,7 @@ class Service:
             await anyio.sleep(POLL_SECONDS)
 
     async def call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """The answer's object; an array comes as `{"list": [...]}`. Raises `ServiceFailed`."""
+        """Return the answer's object, an array as `{"list": [...]}`. Raises `ServiceFailed`."""
         import httpx2  # 35 ms, and most sessions ask no service
 
         headers = {"X-Api-Key": self.key} if self.key else {}
@@ -150,10 +150,10 @@ class Service:
         if self.log is None:
             return ""
         try:
-            words = tail(self.log, LOG_BYTES).decode("utf-8", "replace").strip().splitlines()
+            lines = tail(self.log, LOG_BYTES).decode("utf-8", "replace").strip().splitlines()
         except OSError:  # agents can reach it
             return f"; its log {self.log} cannot be read"
-        last = " | ".join(words[-LOG_LINES:])
+        last = " | ".join(lines[-LOG_LINES:])
         return f"; its log {self.log} ends: {last}" if last else f"; its log is {self.log}"
 
 
@@ -169,7 +169,7 @@ def _nobody_at(url: str) -> str:
 
 
 def without_log(error: Exception, log: Path) -> str:
-    """What is said of a service whose log goes away."""
+    """Write a sentence on a service without the path of a log that goes away."""
     sentence = str(error).replace(f"; its log is {log}", ", and its log is empty")
     return sentence.replace(f"its log {log}", "its log")
 
@@ -178,7 +178,7 @@ def without_log(error: Exception, log: Path) -> str:
 async def started_service(
     command: Command, *, log: Path, secrets: tuple[str, ...]
 ) -> AsyncIterator[Service]:
-    """A service of our own for the block. `command` gets `--port` with a free one added; `secrets`
+    """Start a service of our own for the block. `command` gets `--port` and a free port; `secrets`
     are kept out of its log.
 
     Raises `ServiceFailed` when it does not come up.
@@ -205,7 +205,7 @@ async def started_service(
 
 @asynccontextmanager
 async def running_service(url: str) -> AsyncIterator[Service]:
-    """A service that somebody else runs. Raises `ServiceFailed` when it is not one."""
+    """Use a service that somebody else runs. Raises `ServiceFailed` when it is none."""
     service = Service(url=url.rstrip("/"))
     try:
         answer = await service.call("GET", "/status")
@@ -236,7 +236,7 @@ async def _until_it_answers(service: Service, process: Process) -> None:
 
 
 def _free_port() -> int:
-    """A port of the loopback interface on which nobody listens."""
+    """Find a port of the loopback interface on which nobody listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -1,6 +1,6 @@
-"""Arms that control a tool mode (`--controls`). Its instructions alone: what they differ from the
-baseline by is the effect of being told; what the tool's mode differs from them by is that of the
-tool. A placebo: what the tool's mode differs from it by is the effect of relevant answers.
+"""Arms that control a tool mode (`--controls`). Its instructions alone: their difference from the
+baseline is the effect of the instructions, that of the tool's mode from them the effect of the
+tool. A placebo: the difference of the tool's mode from it is the effect of relevant answers.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ WITHOUT_TOOLS = (
 
 
 def wording(mode: Mode) -> str:
-    """What an agent without the tool is told instead of the mode's instructions."""
+    """Write what an agent without the tool gets instead of the mode's instructions."""
     return mode.control or f"{WITHOUT_TOOLS}\n\n{mode.instructions}"
 
 
 def with_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tuple[Mode, ...]:
-    """The modes, and behind each tool mode the arms that control it: its instructions, if it has
-    any, and a placebo.
+    """Add behind each tool mode the arms that control it: its instructions, if it has any, and a
+    placebo.
 
-    Modes whose instructions would be told in the same words share one arm, behind the first of
-    them. An arm that is already there is kept. Raises `UsageError` when no arm can be made.
+    Modes whose instructions would be the same text share one arm, behind the first of them. An arm
+    that is already there is kept. Raises `UsageError` when no arm can be made.
     """
     tools = [mode for mode in modes if mode.servers and not mode.control_of]
     instructed = [mode for mode in tools if mode.instructions]
@@ -44,7 +44,7 @@ def with_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tupl
 
 
 def _instructions(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
-    """The arms without a tool, old ones and new."""
+    """List the arms without a tool, old and new."""
     arms = {
         mode.instructions: mode
         for mode in modes
@@ -68,7 +68,7 @@ def _without_tool(mode: Mode, text: str) -> Mode:
 
 
 def _placebos(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
-    """The placebos. Those of a session that is continued may come from another place."""
+    """List the placebos. Those of a session that is continued may have another source."""
     names = {mode.control_of[0]: mode.name for mode in modes if mode.is_placebo}
     return [placebo_of(mode, names.get(mode.name) or _name(mode, "placebo")) for mode in tools]
 

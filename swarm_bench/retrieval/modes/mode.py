@@ -14,7 +14,7 @@ from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.validation import Problem
 from swarm_bench.retrieval.modes import mode_file
-from swarm_bench.retrieval.modes.secret_parts import names_one, without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import names_variable, without_secret_parts
 from swarm_bench.retrieval.modes.variables import (
     MODE_FOLDER,
     PLACEHOLDERS,
@@ -30,12 +30,12 @@ _HELD = {"servers", "prepare", "teardown", "version"}
 
 
 def list_modes() -> list[Listing]:
-    """Every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
+    """List every mode file in the shipped folder and in `mcp_configs/` of the working folder."""
     return [_listing(path) for path in MODES.files()]
 
 
 def find_modes(names: list[str]) -> tuple[Mode, ...]:
-    """The modes that the words stand for: a name, or a path to a mode file.
+    """Find the modes by their names, or by the paths of mode files.
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong; a
     group for several.
@@ -45,9 +45,9 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
         with problems.collected():
             modes.append(read_mode(MODES.find(name)))
     problems.check()
-    seen: dict[str, Mode] = {}
+    by_name: dict[str, Mode] = {}
     for mode in modes:
-        other = seen.setdefault(mode.name, mode)
+        other = by_name.setdefault(mode.name, mode)
         if other is not mode and other.source == mode.source:
             raise ConfigError(f"The mode {mode.name!r} is named twice; name it once")
         if other is not mode:
@@ -67,7 +67,7 @@ def _listing(path: Path) -> Listing:
 
 
 def read_mode(path: Path) -> Mode:
-    """The mode that a file defines. Raises `ConfigError` naming the file and the place."""
+    """Read the mode that a file defines. Raises `ConfigError` naming the file and the line."""
     content = mode_file.parse(path, partial(_commands_besides, path.parent))
     name = mode_name(path)
     if not MODE_NAME.fullmatch(name):
@@ -84,8 +84,8 @@ def read_mode(path: Path) -> Mode:
 def search_arguments(
     mode: Mode, query: str, values: Mapping[str, str], environment: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """The arguments of a mode's own search for `query`. Raises `ConfigError` for what cannot be
-    filled in."""
+    """Fill in the arguments of a mode's own search for `query`. Raises `ConfigError` for what
+    cannot be filled in."""
     if mode.search is None:
         raise ValueError(f"{mode.name} does not say how it is searched")
     return render(mode, mode.search.arguments, {**values, QUERY: query}, environment)
@@ -94,8 +94,8 @@ def search_arguments(
 def render(
     mode: Mode, written: T, values: Mapping[str, str], environment: Mapping[str, str] | None
 ) -> T:
-    """A piece of the mode's file with placeholders and variables filled in, as `render_servers`
-    fills in servers. Raises `ConfigError`."""
+    """Fill in placeholders and variables in a piece of the mode's file, as `render_servers` does
+    in servers. Raises `ConfigError`."""
     folder = str(Path(mode.source).parent)
     filling = Filling(
         file=mode.source, placeholders={**values, MODE_FOLDER: folder}, variables=environment
@@ -110,21 +110,21 @@ def render_command(
     values: Mapping[str, str],
     environment: Mapping[str, str] | None,
 ) -> tuple[str, ...]:
-    """A command of the mode's file, filled in, and its program from wherever it is started. Raises
-    `ConfigError`."""
-    program, *words = render(mode, list(written), values, environment)
+    """Fill in a command of the mode's file; its program is found from wherever it is started.
+    Raises `ConfigError`."""
+    program, *arguments = render(mode, list(written), values, environment)
     folder = Path(mode.source).parent
-    return (str(folder / program) if _is_relative(written[0]) else program, *words)
+    return (str(folder / program) if _is_relative(written[0]) else program, *arguments)
 
 
 def mode_name(path: Path) -> str:
-    """The name of the mode that a file defines: the file's, made fit for a folder."""
+    """Name the mode that a file defines: by the file's name, made fit for a folder."""
     stem = path.expanduser().name.removesuffix(MODES.suffix).removeprefix(".")
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")
 
 
 def check_filling(mode: Mode, environment: Mapping[str, str] | None) -> None:
-    """Refuses what cannot be filled in; without an `environment` placeholders only. Raises
+    """Check that all can be filled in; without an `environment` placeholders only. Raises
     `ConfigError`."""
     empty = dict.fromkeys(PLACEHOLDERS, "")
     render_servers(mode, empty, environment)
@@ -135,7 +135,7 @@ def check_filling(mode: Mode, environment: Mapping[str, str] | None) -> None:
 
 
 def written_in(mode: Mode) -> Iterator[Any]:
-    """Whatever of the mode may have placeholders and variables, but for its servers and search."""
+    """Yield what may have placeholders and variables, except its servers and search."""
     if mode.prepare is not None:
         yield [*mode.prepare.command]
         yield mode.prepare.arguments
@@ -152,12 +152,12 @@ def _check_commands(mode: Mode) -> None:
 
 
 def _wrong_commands(mode: Mode) -> Iterator[str]:
-    """What cannot be started, each in a clause with what to do."""
+    """Yield a clause for each command that cannot be started, with what to do."""
     prepare = mode.prepare.command if mode.prepare else ()
     for verb, command in (
         *(
-            (f"starts its server {key!r} with", one.get("command"))
-            for key, one in mode.servers.items()
+            (f"starts its server {key!r} with", server.get("command"))
+            for key, server in mode.servers.items()
         ),
         ("prepares a clone with", next(iter(prepare), None)),
         ("tears down with", next(iter(mode.teardown), None)),
@@ -168,10 +168,10 @@ def _wrong_commands(mode: Mode) -> Iterator[str]:
 
 
 def _commands_besides(folder: Path, content: object) -> Iterator[Problem]:
-    """What cannot be started, in a file that is wrong otherwise too."""
+    """Yield what cannot be started, in a file that is wrong otherwise too."""
     servers = content.get("mcpServers") if isinstance(content, dict) else None
-    for key, one in servers.items() if isinstance(servers, dict) else ():
-        command = one.get("command") if isinstance(one, dict) else None
+    for key, server in servers.items() if isinstance(servers, dict) else ():
+        command = server.get("command") if isinstance(server, dict) else None
         if isinstance(command, str) and (fault := _fault(folder, command)):
             yield 0, f"it starts its server {key!r} with {command!r}, which is {fault}"
 
@@ -182,11 +182,11 @@ def _fault(folder: Path, command: str) -> str | None:
 
 
 def _not_runnable(folder: Path, command: str) -> str | None:
-    """Why a command of a file in `folder` cannot be started, and what to do; `None` if it can."""
+    """Say why a command of a file in `folder` cannot be started, and what to do, if so."""
     if shutil.which(str(folder / command) if "/" in command else command) is not None:
         return None
-    words = command.split()
-    if len(words) > 1 and shutil.which(words[0]) is not None:
+    parts = command.split()
+    if len(parts) > 1 and shutil.which(parts[0]) is not None:
         return "no program; put all but the first word into 'args', or into words of the list"
     if command.startswith("~"):
         return "no program, since ~ is not filled in here; write ${HOME}"
@@ -203,9 +203,9 @@ def render_servers(
     environment: Mapping[str, str] | None,
     home: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The `mcpServers` content with placeholders and variables filled in; without an `environment`
-    variables stay as they are written. `home` are variables for each server that is started, under
-    its own. Raises `ConfigError` for what cannot be filled."""
+    """Fill in placeholders and variables in the `mcpServers`; without an `environment` variables
+    stay as they are written. `home` are variables for each server that is started, under its own.
+    Raises `ConfigError` for what cannot be filled in."""
     folder = Path(mode.source).parent
     filling = Filling(
         file=mode.source,
@@ -217,8 +217,8 @@ def render_servers(
 
 
 def _plain(server: dict[str, Any], folder: Path, home: Mapping[str, str]) -> dict[str, Any]:
-    """A server in the words that every agent knows, its command from wherever it is started, and
-    the way to its home: an agent that starts it has another."""
+    """Write a server with the keys that every agent reads, its command from wherever it is started,
+    and the way to its home: an agent that starts it has another."""
     if "url" in server:
         return {**server, "type": "http"}
     if home:
@@ -232,13 +232,13 @@ def _is_relative(command: str) -> bool:
 
 
 def uses(mode: Mode, placeholder: str) -> bool:
-    """Whether a server of the mode has that placeholder."""
+    """Tell whether a server of the mode has that placeholder."""
     return placeholder in placeholders(mode.servers)
 
 
 def without_secrets(mode: Mode) -> Mode:
-    """The mode as it may be stored: `env` and `headers` of a server hold keys, so their values are
-    left out unless they only name a variable, and so are the secret parts of its commands."""
+    """Make the mode fit to be stored: `env` and `headers` of a server hold keys, so their values
+    are omitted unless they only name a variable, and so are the secret parts of its commands."""
     servers = {name: _without_keys(server) for name, server in mode.servers.items()}
     step = mode.prepare
     shown = {
@@ -268,20 +268,20 @@ def _without_keys(server: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hidden(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: value if isinstance(value, str) and names_one(value) else NOT_STORED
+        name: value if isinstance(value, str) and names_variable(value) else NOT_STORED
         for name, value in values.items()
     }
 
 
 def has_changed(stored: Mode) -> bool:
-    """Whether the file of a stored mode says something else by now. Raises `ConfigError` when it
-    cannot be read."""
+    """Tell whether the file of a stored mode has changed. Raises `ConfigError` when it cannot be
+    read."""
     return without_secrets(read_mode(Path(stored.source))) != without_secrets(stored)
 
 
 def with_secrets(stored: Mode) -> Mode:
-    """A stored mode with the keys of its file. Raises `ConfigError` when its servers are others by
-    now."""
+    """Add the keys of its file to a stored mode. Raises `ConfigError` when its servers have changed
+    since."""
     if NOT_STORED not in stored.model_dump_json(include=_HELD):
         return stored
     try:
@@ -292,6 +292,6 @@ def with_secrets(stored: Mode) -> Mode:
     if without_secrets(mode).model_dump(include=_HELD) != shown.model_dump(include=_HELD):
         raise ConfigError(
             f"The servers of the mode file {stored.source} have changed since the session began; "
-            "restore it, or begin a new session"
+            "restore it, or start a new session"
         )
     return stored.model_copy(update={name: getattr(mode, name) for name in _HELD})

@@ -19,19 +19,19 @@ from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
 from swarm_bench.retrieval.locations import check_json_path, check_pattern
-from swarm_bench.retrieval.modes.variables import QUERY, Place, mistakes, placeholders_in
+from swarm_bench.retrieval.modes.variables import QUERY, KeyPath, mistakes, placeholders_in
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
 Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
 """Program and arguments."""
 _MOST_KEYS = 100
-"""Keys of a server that are compared with the known ones."""
+"""Keys of a server that are compared with those that exist."""
 _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
 """What agents write as `_` when a server's name becomes part of the name of a tool."""
 
 
 def _is_address(url: str) -> bool:
-    """Whether it can be one once it is filled in."""
+    """Tell whether it can be an address once it is filled in."""
     if "${" in url or "{{" in url:
         return True
     try:
@@ -55,9 +55,9 @@ class Server(BaseModel):
 
     @model_validator(mode="after")
     def _says_how_to_reach_it(self) -> "Server":
-        known = [*Server.model_fields, "cwd"]
+        keys = [*Server.model_fields, "cwd"]
         for key in [*(self.model_extra or {})][:_MOST_KEYS]:
-            close = [] if key in known else get_close_matches(key.lower(), known, n=1, cutoff=0.8)
+            close = [] if key in keys else get_close_matches(key.lower(), keys, n=1, cutoff=0.8)
             if close:
                 raise ValueError(f"has the key {key!r}; did you mean {close[0]!r}?")
         if (self.command is None) == (self.url is None):
@@ -66,7 +66,7 @@ class Server(BaseModel):
             raise ValueError("needs a 'url' such as http://127.0.0.1:3000/mcp")
         if self.type not in (None, *(STDIO_TYPES if self.url is None else HTTP_TYPES)):
             raise ValueError(
-                f"has the type {self.type!r}, which is not spoken; give a server with 'command' "
+                f"has the type {self.type!r}, which is not supported; give a server with 'command' "
                 "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"
             )
         return self
@@ -80,7 +80,7 @@ class Call(BaseModel):
     arguments: dict[str, Any] = {}
 
     def stored(self) -> ToolCall:
-        """As a mode has it."""
+        """Convert it to what a mode has."""
         return ToolCall(tool=self.tool, arguments=self.arguments)
 
 
@@ -110,8 +110,8 @@ class Prepare(BaseModel):
         return self
 
     def stored(self) -> Preparation:
-        """As a mode has it. What a command makes is needed; what a tool makes, it makes itself when
-        it is first asked."""
+        """Convert it to what a mode has. What a command makes is needed; what a tool makes, it
+        makes itself when it is first asked."""
         return Preparation(
             command=tuple(self.command or ()),
             tool=self.tool or "",
@@ -141,7 +141,7 @@ class Search(Call):
         return self
 
     def stored(self) -> SearchTool:
-        """As a mode has it."""
+        """Convert it to what a mode has."""
         return SearchTool(
             tool=self.tool,
             arguments=self.arguments,
@@ -160,7 +160,7 @@ def _is_glob(pattern: str) -> str:
 
 
 def _is_below(path: str) -> str:
-    """A relative path that stays where it begins. Raises `ValueError` for another."""
+    """Check that a path is relative and stays where it begins. Raises `ValueError`."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] in ("/", "~") or ".." in parts:
         raise ValueError("must be a path below a folder, and neither absolute nor with '~' or '..'")
@@ -214,11 +214,11 @@ class ModeFile(BaseModel):
 
     @model_validator(mode="after")
     def _tells_its_servers_apart(self) -> "ModeFile":
-        seen: dict[str, str] = {}
+        by_tool_name: dict[str, str] = {}
         if "" in self.servers:
             raise ValueError("has a server without a name; give it one")
         for name in self.servers:
-            other = seen.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
+            other = by_tool_name.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
             if other != name:
                 raise ValueError(
                     f"has the servers {other!r} and {name!r}, which agents cannot tell apart: the "
@@ -227,14 +227,16 @@ class ModeFile(BaseModel):
         return self
 
     def stored(self, name: str, path: Path) -> Mode:
-        """As an experiment has it."""
+        """Convert it to what an experiment has."""
         own = self.own
         prepare = own.prepare or own.index
         return Mode(
             name=name,
             source=str(path.absolute()),
             description=own.description,
-            servers={key: one.model_dump(exclude_unset=True) for key, one in self.servers.items()},
+            servers={
+                key: server.model_dump(exclude_unset=True) for key, server in self.servers.items()
+            },
             instructions=own.instructions,
             control=own.control,
             prepare=prepare.stored() if prepare else None,
@@ -263,15 +265,15 @@ def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"The mode file {path} is not JSON: {error}; fix the file") from error
     try:
-        found, problem = ModeFile.model_validate(content), None
+        mode_file, problem = ModeFile.model_validate(content), None
     except ValidationError as error:
-        found, problem = None, error
+        mode_file, problem = None, error
     blanks = [*mistakes(content)]
-    if found is None or duplicates or blanks:
+    if mode_file is None or duplicates or blanks:
         raise ConfigError(
             _wrong(path, text, duplicates, problem, also(content), blanks)
         ) from problem
-    return found
+    return mode_file
 
 
 def _wrong(
@@ -280,13 +282,13 @@ def _wrong(
     duplicates: Sequence[str],
     error: ValidationError | None,
     also: Iterable[Problem],
-    blanks: Iterable[tuple[Place, str]],
+    blanks: Iterable[tuple[KeyPath, str]],
 ) -> str:
-    """What is wrong in a file that is JSON: a sentence."""
+    """Write a sentence on what is wrong in a file that is JSON."""
     located = located_json(text)
     repeated = [*located.duplicate_keys()] if located and duplicates else []
     line = located.line if located else None
-    others = [*also, *((line(place) if line else 0, clause) for place, clause in blanks)]
+    others = [*also, *((line(path) if line else 0, clause) for path, clause in blanks)]
     for number, key in repeated or [(0, key) for key in duplicates]:
         others.append((number, f"the key {key!r} appears twice; keep one of them"))
     return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"

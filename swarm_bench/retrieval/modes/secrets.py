@@ -20,7 +20,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.retrieval.canopy.own_service import API_KEY
 from swarm_bench.retrieval.modes.mode import without_secrets, written_in
-from swarm_bench.retrieval.modes.secret_parts import looks_secret, names_one, secret_parts
+from swarm_bench.retrieval.modes.secret_parts import looks_secret, names_variable, secret_parts
 from swarm_bench.retrieval.modes.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
@@ -33,29 +33,29 @@ def secrets(
     modes: Collection[Mode],
     agent_env: Mapping[str, str],
     readable: Sequence[Mapping[str, str]],
-    words: Sequence[str] = (),
+    arguments: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """All of them: of the modes' servers and commands, of `--agent-env`, of the
-    `words`, and of all variables that an agent may read (`readable`: those that count first) the
-    ones whose names say so, or that a mode names. What is on this machine for anyone to see is
-    none: a path, its user or its name.
+    """Collect all of them: of the modes' servers and commands, of `--agent-env`, of the agents'
+    `arguments`, and of the variables that an agent may read (`readable`, the first ones count)
+    those whose names say so, or that a mode names. What anyone on this machine can see is none: a
+    path, its user or its name.
     """
     variables = ChainMap(*map(dict, readable))
-    everywhere = [pair for one in readable for pair in one.items()]
+    everywhere = [pair for source in readable for pair in source.items()]
     values = {*agent_env.values()}
     commands = [command for mode in modes for command in _commands(mode)]
     for mode in modes:
         values |= {*_of_servers(mode, variables)}
         values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
     values |= {value for name, value in everywhere if names_secret(name)}
-    values |= {*secret_parts(words)}
+    values |= {*secret_parts(arguments)}
     held = [value for mode in modes for _, value in _held(mode)]
-    written = [*chain.from_iterable(commands), *held, *words]
+    written = [*chain.from_iterable(commands), *held, *arguments]
     values |= {*_of_addresses([*values, *(value for _, value in everywhere), *written])}
     values |= {*_of_schemes(values)}
     values |= {unquote(value) for value in values}  # an address has them quoted
-    known = _known(variables)
-    return tuple(sorted(value for value in values if _is_secret(value, known)))
+    public = _public(variables)
+    return tuple(sorted(value for value in values if _is_secret(value, public)))
 
 
 class Readable(Protocol):
@@ -72,15 +72,15 @@ class Readable(Protocol):
 
 
 def secrets_of(
-    source: Readable, modes: Collection[Mode], words: Sequence[str] = ()
+    source: Readable, modes: Collection[Mode], arguments: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The secrets that can be read there, with those of `modes` and `words`."""
+    """Collect the secrets that can be read there, with those of `modes` and `arguments`."""
     readable = [source.variables, source.dotenv.filled, source.dotenv.written]
-    return secrets(modes, {**source.agent_env, API_KEY: source.service_key}, readable, words)
+    return secrets(modes, {**source.agent_env, API_KEY: source.service_key}, readable, arguments)
 
 
 def storable(experiment: Experiment) -> Storable:
-    """The experiment without keys and logins. Whoever goes on with it gives those again."""
+    """Remove keys and logins from the experiment. Whoever continues it gives them again."""
     address = experiment.service_url
     settings = dict(experiment.settings)
     if (setting := settings.get("service_url")) and isinstance(setting.value, str):
@@ -101,11 +101,11 @@ def _named(mode: Mode) -> set[str]:
     return named(mode.servers) | named_in(elsewhere)
 
 
-def _is_secret(value: str, known: Collection[str]) -> bool:
-    return len(value) >= SHORTEST and value not in known and not _is_path(value)
+def _is_secret(value: str, public: Collection[str]) -> bool:
+    return len(value) >= SHORTEST and value not in public and not _is_path(value)
 
 
-def _known(variables: Mapping[str, str]) -> set[str]:
+def _public(variables: Mapping[str, str]) -> set[str]:
     names = (*COMMON, "HOSTNAME", "HOST", "USERNAME")
     machine = socket.gethostname()
     return {
@@ -125,14 +125,14 @@ def _is_path(value: str) -> bool:
 
 
 def _of_addresses(texts: Collection[str]) -> Iterator[str]:
-    """Passwords, and tokens in the place of a user."""
+    """Yield passwords, and tokens that stand for a user."""
     for login in (match["login"] for text in texts for match in logins(text)):
         user, colon, password = login.partition(":")
         yield password if colon else user
 
 
 def _of_schemes(values: Collection[str]) -> Iterator[str]:
-    """`abc` of `Bearer abc`, and the password of a Basic login."""
+    """Yield `abc` of `Bearer abc`, and the password of a Basic login."""
     for match in (match for value in values for match in _SCHEME.finditer(value)):
         yield match["value"]
         if match["scheme"].lower() == "basic":
@@ -142,7 +142,7 @@ def _of_schemes(values: Collection[str]) -> Iterator[str]:
 
 def _of_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
     for text in _written_as_secrets(mode):
-        if not names_one(text):
+        if not names_variable(text):
             yield text
             yield from _filled(text, variables, mode)
 
@@ -154,7 +154,7 @@ def _written_as_secrets(mode: Mode) -> Iterator[str]:
 
 
 def _held(mode: Mode) -> Iterator[tuple[str, str]]:
-    """The variables and headers of its servers."""
+    """Yield the variables and headers of its servers."""
     for server in mode.servers.values():
         for key in ("env", "headers"):
             held = server.get(key)
@@ -163,7 +163,7 @@ def _held(mode: Mode) -> Iterator[tuple[str, str]]:
 
 
 def _commands(mode: Mode) -> Iterator[Sequence[str]]:
-    """The arguments of its servers, their addresses, and its own commands."""
+    """Yield the arguments of its servers, their addresses, and its own commands."""
     for server in mode.servers.values():
         yield [word for word in server.get("args") or () if isinstance(word, str)]
         yield [server["url"]] if isinstance(server.get("url"), str) else []

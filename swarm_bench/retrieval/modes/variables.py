@@ -1,5 +1,5 @@
-"""What a mode file leaves open: `{{ placeholder }}`s of ours, and the user's variables as Claude
-Code writes them, `${VAR}` and `${VAR:-default}`."""
+"""What is filled in in a mode file: `{{ placeholder }}`s of ours, and variables of the user as
+Claude Code writes them, `${VAR}` and `${VAR:-default}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,15 +18,15 @@ from swarm_bench.core.errors import ConfigError
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` may name, beside the folder of the mode file itself."""
 MODE_FOLDER = "mode_folder"
-_KNOWN = (*PLACEHOLDERS, MODE_FOLDER)
+_NAMES = (*PLACEHOLDERS, MODE_FOLDER)
 _FILLED = ("prepare", "index", "warm_up", "teardown", "version")
 """Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"
-"""What a search looks for; known in the arguments of `search` only."""
+"""What a search looks for; allowed in the arguments of `search` only."""
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and positions in JSON, from its root."""
 
 # A file may be a stranger's: every expression here takes time in proportion to the text.
@@ -47,12 +47,12 @@ class Filling:
     file: str
     """The mode file, to be named in errors."""
     placeholders: Mapping[str, str] | None
-    """`None` leaves them as they are written."""
+    """`None`: they stay as they are written."""
     variables: Mapping[str, str] | None
     """The same for variables."""
 
     def server(self, server: Mapping[str, Any]) -> dict[str, Any]:
-        """A server with everything filled in. Raises `ConfigError` for what cannot be."""
+        """Fill in all of a server. Raises `ConfigError` for what cannot be."""
         plain = Filling(file=self.file, placeholders=self.placeholders, variables=None)
         return {
             key: (self if key in EXPANDED else plain).value(value) for key, value in server.items()
@@ -74,17 +74,17 @@ class Filling:
                 "write ${NAME} for a variable of your environment"
             )
         self._check_closed(_OPEN.sub(" ", text))
-        return _OPEN.sub(self._one, text)
+        return _OPEN.sub(self._replacement, text)
 
     def _check_closed(self, rest: str) -> None:
-        """`rest` is a text without all that can be filled in. Raises `ConfigError`."""
+        """Check `rest`, a text without all that can be filled in. Raises `ConfigError`."""
         if opening := _UNCLOSED.search(without_closed(rest)):
             raise ConfigError(
                 f"The mode file {self.file} has {opening[0]} without its end; close it, and give a "
                 f"default of at most {_LONGEST_DEFAULT} characters"
             )
 
-    def _one(self, match: re.Match[str]) -> str:
+    def _replacement(self, match: re.Match[str]) -> str:
         name = match["variable"]
         if name is None:
             written = self.placeholders is None
@@ -107,65 +107,65 @@ class Filling:
         if name not in values:
             raise ConfigError(
                 f"The mode file {self.file} has the placeholder {{{{ {name} }}}}, which cannot be "
-                f"filled; known are {', '.join(_KNOWN)}"
+                f"filled; known are {', '.join(_NAMES)}"
             )
         return values[name]
 
 
-def mistakes(content: object) -> Iterator[tuple[Place, str]]:
+def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
     """Yield where a mode file, as JSON, has placeholders that cannot be filled in, with a clause
     for each."""
-    for place, text in _placed(content):
-        known: tuple[str, ...]
-        match place:
+    for path, text in _texts(content):
+        allowed: tuple[str, ...]
+        match path:
             case ("mcpServers", _, _, *_):
-                known = _KNOWN
+                allowed = _NAMES
             case ("swarmBench", "search", "arguments", *_):
-                known = (*_KNOWN, QUERY)
+                allowed = (*_NAMES, QUERY)
             case ("swarmBench", key, *_) if key in _FILLED:
-                known = _KNOWN
+                allowed = _NAMES
             case _:
                 continue
         try:
-            check_placeholders(text, known)
+            check_placeholders(text, allowed)
         except ValueError as error:
-            yield place, f"{'.'.join(map(str, place))} {error}"
+            yield path, f"{'.'.join(map(str, path))} {error}"
 
 
-def _placed(content: object) -> Iterator[tuple[Place, str]]:
-    """Yield all texts of a piece of JSON with their places."""
-    nodes: list[tuple[Place, object]] = [((), content)]
+def _texts(content: object) -> Iterator[tuple[KeyPath, str]]:
+    """Yield all texts of a piece of JSON with their paths."""
+    nodes: list[tuple[KeyPath, object]] = [((), content)]
     while nodes:
-        place, node = nodes.pop()
+        path, node = nodes.pop()
         if isinstance(node, str):
-            yield place, node
+            yield path, node
         elif isinstance(node, dict | list):
             items = node.items() if isinstance(node, dict) else enumerate(node)
-            nodes += [((*place, key), item) for key, item in items]
+            nodes += [((*path, key), item) for key, item in items]
 
 
 def named(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """The variables that servers name."""
+    """Return the variables that servers name."""
     return named_in([server.get(key) for server in servers.values() for key in EXPANDED])
 
 
 def named_in(node: Any) -> set[str]:
-    """The variables that are named anywhere in a piece of JSON."""
-    return {found["variable"] for text in texts_in(node) for found in _OPEN.finditer(text)} - {None}
+    """Return the variables that are named anywhere in a piece of JSON."""
+    return {match["variable"] for text in texts_in(node) for match in _OPEN.finditer(text)} - {None}
 
 
 def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """The placeholders that servers name."""
+    """Return the placeholders that servers name."""
     return placeholders_in(servers)
 
 
 def placeholders_in(node: Any) -> set[str]:
-    """The placeholders that are named anywhere in a piece of JSON."""
+    """Return the placeholders that are named anywhere in a piece of JSON."""
     return {name for text in texts_in(node) for name in names_in(text)}
 
 
 def texts_in(node: Any) -> Iterator[str]:
-    """All texts of a piece of JSON, keys aside."""
+    """Yield all texts of a piece of JSON, but not its keys."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, Mapping | list):

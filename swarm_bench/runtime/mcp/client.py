@@ -207,7 +207,7 @@ async def _http(config: Mapping[str, Any], stack: AsyncExitStack) -> Transport:
         raise ValueError("its configuration has neither a command nor a url")
     if kind is not None and kind not in HTTP_TYPES:
         raise ValueError(
-            f"its type is {kind!r}, which is not spoken here; give the url of its streamable "
+            f"its type is {kind!r}, which is not supported; give the url of its streamable "
             "HTTP, or a command"
         )
     http = httpx2.AsyncClient(

@@ -84,7 +84,7 @@ async def served(app: Starlette) -> AsyncIterator[str]:
     ("found", "content", "sentence"),
     [
         ([], "", "found nothing in 10 files"),
-        ([{"id": "0" * 24}], "other words", "something else than its text"),
+        ([{"id": "0" * 24}], "other words", "something other than its text"),
         ([{"id": "0" * 24}], "lighthouse", "queries and expands did not move"),
     ],
 )

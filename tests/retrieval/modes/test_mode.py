@@ -158,7 +158,10 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {"s": {"command": "no-such-program"}}}, "which is not on the PATH"),
         ({"mcpServers": {"s": {"command": "./absent.py"}}}, "which is no program at"),
         ({"mcpServers": {"s": {"command": "/absent/server"}}}, "which is no program at"),
-        ({"mcpServers": {"s": {"url": "http://x", "type": "sse"}}}, "'sse', which is not spoken"),
+        (
+            {"mcpServers": {"s": {"url": "http://x", "type": "sse"}}},
+            "'sse', which is not supported",
+        ),
         ({"mcpServers": {"s": {"command": "sh", "type": "http"}}}, "give a server with 'command'"),
         ({"mcpServers": {"s": {"command": "sh", "args": ["${env:A}"]}}}, "only an editor fills in"),
         (

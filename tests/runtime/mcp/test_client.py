@@ -132,7 +132,7 @@ async def test_a_server_that_ignores_the_end_of_its_input(
             "closed its input or output",
         ),
         ({"port": 1}, "neither a command nor a url"),
-        ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not spoken here"),
+        ({"url": "http://127.0.0.1:1/sse", "type": "sse"}, "'sse', which is not supported"),
         ({"url": "http://127.0.0.1:1/mcp"}, "connection"),
     ],
 )
