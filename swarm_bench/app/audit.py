@@ -102,7 +102,7 @@ def _streams(
     for (run, mode), of_swarm in groupby(trials, lambda trial: (trial.run, trial.mode)):
         if mode not in {one.name for one in experiment.modes}:
             continue
-        place = folder.mode_folder(experiment, run, mode)
+        place = folder.artefacts(experiment).mode_folder(run, mode)
         sizes = _sizes(place)
         for trial in of_swarm:
             stdout, stderr = map(sizes.get, _files(trial))

@@ -24,10 +24,14 @@ from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
+from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.session import run_swarms
+from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.session import Execute, run_swarms
+from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import Emit, Preparing
@@ -77,10 +81,12 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
             stopped = None
             try:
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                kit = _kit(ready, folder, emit, resolved, scorers)
-                async with _rehearsing(kit) as rehearsal:
+                kit = _kit(ready, folder, emit, resolved)
+                store = _store(ready, kit, folder, resolved, scorers)
+                async with _rehearsing(kit, folder) as rehearsal:
+                    kit = replace(kit, rehearsal=rehearsal)
                     try:
-                        interrupted = await _run_in(replace(kit, rehearsal=rehearsal))
+                        interrupted = await _run_in(ready, store, _executing(ready, kit))
                     except NotAuthorized as error:
                         interrupted, stopped = False, error
                 report, summary = write_summary(folder)
@@ -103,21 +109,29 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     )
 
 
-async def _run_in(kit: Kit) -> bool:
+def _executing(ready: Prepared, kit: Kit) -> Execute:
+    """Return what runs a swarm in this process, or plays it."""
+    if ready.recorded is not None:
+        return partial(replay_swarm, kit, ready.recorded)
+    return partial(run_swarm, kit)
+
+
+async def _run_in(ready: Prepared, store: SwarmStore, execute: Execute) -> bool:
     """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
-    folder = kit.folder
+    folder, experiment = store.folder, store.experiment
     remove_parts(folder.path)
-    folder.write_experiment(storable(kit.experiment))
-    if kit.recorder is not None:
-        kit.recorder.begin(kit.experiment, kit.snapshot.files)
+    folder.write_experiment(storable(experiment))
+    if store.recorder is not None:
+        store.recorder.begin(experiment, store.files)
     done, attempts = folder.records.set_aside_reruns(), folder.records.attempts()
     try:
+        _begin_overhead(ready, store.overhead)
         try:
-            interrupted = await run_swarms(kit, done, attempts)
+            interrupted = await run_swarms(store, execute, done, attempts)
         finally:
             folder.records.fold()
         folder.make_room()
-        folder.write_experiment(storable(kit.experiment))
+        folder.write_experiment(storable(experiment))
         return interrupted
     except NotAuthorized:
         raise
@@ -128,6 +142,13 @@ async def _run_in(kit: Kit) -> bool:
     except Exception:
         write_summary(folder)
         raise
+
+
+def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
+    if ready.recorded is None:
+        lines.greet(ready.experiment, ready.greetings)
+    else:
+        lines.copy(ready.experiment, ready.recorded)
 
 
 async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
@@ -171,14 +192,14 @@ async def _opened(
 
 
 @asynccontextmanager
-async def _rehearsing(kit: Kit) -> AsyncIterator[Rehearsal | None]:
+async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsal | None]:
     """The server that answers in the place of a model, when the experiment is a rehearsal."""
     experiment = kit.experiment
     if not experiment.rehearsal or experiment.replayed is not None:
         yield None
         return
     kit.emit(Preparing(step="the rehearsal server"))
-    log = kit.folder.path / "rehearsal.log"
+    log = folder.path / "rehearsal.log"
     instructions = sorted({mode.instructions for mode in experiment.modes})
     async with Homes(work=kit.work).opened("home-rehearsal") as home:
         started = started_rehearsal(
@@ -192,33 +213,48 @@ async def _rehearsing(kit: Kit) -> AsyncIterator[Rehearsal | None]:
             yield rehearsal
 
 
-def _kit(
-    ready: Prepared,
-    folder: SessionFolder,
-    emit: Emit,
-    resolved: Resolved,
-    scorers: tuple[Scorer, ...],
-) -> Kit:
+def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved) -> Kit:
     settings = resolved.settings
     return Kit(
         experiment=ready.experiment,
         agent=ready.agent,
         snapshot=ready.snapshot,
-        folder=folder,
+        artefacts=folder.artefacts(ready.experiment),
         work=ready.work,
         programs=ready.programs,
         user_environment=resolved.environment,
-        scorers=scorers,
-        prompt=swarm_benchmark.prompt,
-        page=partial(render_page, registered_metrics()),
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
         agent_env={} if ready.recorded else agents.environment(settings),
         dotenv=resolved.dotenv,
-        recorder=Recorder(folder.path / FOLDER, settings.agent) if settings.record else None,
-        recorded=ready.recorded,
-        greetings=ready.greetings,
+        record=settings.record,
         probes=ready.probes,
+    )
+
+
+def _store(
+    ready: Prepared,
+    kit: Kit,
+    folder: SessionFolder,
+    resolved: Resolved,
+    scorers: tuple[Scorer, ...],
+) -> SwarmStore:
+    settings = resolved.settings
+    recorder = Recorder(folder.path / FOLDER, settings.agent) if settings.record else None
+    asks = ready.agent.capabilities.reports_usage
+    overhead = OverheadLines(folder, recorder, asks=asks)
+    return SwarmStore(
+        experiment=ready.experiment,
+        folder=folder,
+        overhead=overhead,
+        files=ready.snapshot.files,
+        scorers=scorers,
+        page=partial(render_page, registered_metrics()),
+        probes=ready.probes,
+        secrets=kit.secrets,
+        emit=kit.emit,
+        recorder=recorder,
+        scoring=kit.reading,
     )
 
 

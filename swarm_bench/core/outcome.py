@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
@@ -12,6 +12,8 @@ from swarm_bench.core.totals import total
 StopReason = Literal["timeout", "output-limit", "turn-limit"]
 START_SECONDS = 30.0
 """The limit that Claude Code has for a server's start."""
+BYTES_AS_BASE64: Any = {"ser_json_bytes": "base64", "val_json_bytes": "base64"}
+"""How pydantic writes a dataclass as JSON that has bytes; nobody else looks at it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +160,8 @@ class ToolAnswer:
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What the agent left. Everything it did not say is `None`."""
+
+    __pydantic_config__ = BYTES_AS_BASE64
 
     cause: Cause
     detail: str | None = None

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial, planned_by_mode
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
+from swarm_bench.benchmarks.swarm.plan.swarms import planned_by_mode
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.experiment import MODE_NAME, SCHEMA_VERSION, Experiment, Storable
+from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
@@ -22,10 +23,8 @@ from swarm_bench.runtime.files import (
     PLANTED,
     append_line,
     is_part,
-    make_folder,
     make_room,
     move_files,
-    set_aside,
     store_errors,
     writable,
     write_whole,
@@ -123,17 +122,9 @@ class SessionFolder:
             raise ConfigError(f"{self._experiment} {error}; restore it, or begin anew") from error
         return experiment
 
-    def mode_folder(self, experiment: Experiment, run: int, mode: str) -> Path:
-        """Where a swarm's artefacts lie. With one run the modes stand directly in the session.
-        Raises `UsageError` for a name that could lead out of it."""
-        if not MODE_NAME.fullmatch(mode):
-            raise UsageError(f"The mode {mode!r} cannot name a folder; give it another name")
-        return (self.path if experiment.runs == 1 else self.path / f"run-{run}") / mode
-
-    def agent_file(self, experiment: Experiment, trial: Trial, suffix: str) -> Path:
-        """An artefact of one trial; suffixes: `json`, `md`, `stream.jsonl`, `stderr.log`."""
-        folder = self.mode_folder(experiment, trial.run, trial.mode)
-        return folder / f"agent-{trial.agent}.{suffix}"
+    def artefacts(self, experiment: Experiment) -> Artefacts:
+        """Return where the files of its agents lie."""
+        return Artefacts(self.path, runs=experiment.runs)
 
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, sealed(record.model_dump_json()))
@@ -147,25 +138,6 @@ class SessionFolder:
         texts = [line.model_dump_json() for line in lines]
         stored = [there.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
-
-    def set_aside_artefacts(self, experiment: Experiment, trial: Trial) -> None:
-        """Put the files of an earlier attempt out of the way of the next one."""
-        for suffix in ("json", "md", "stream.jsonl", "stderr.log"):
-            self.set_aside(self.agent_file(experiment, trial, suffix))
-
-    def set_aside(self, file: Path) -> None:
-        """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
-        with store_errors(self.path):
-            set_aside(file, "attempt")
-
-    def make_mode_folder(self, experiment: Experiment, run: int, mode: str) -> Path:
-        """The folder of a swarm's artefacts, also where an agent put something else."""
-        folder = self.mode_folder(experiment, run, mode)
-        for path in (folder.parent, folder):
-            if path != self.path:
-                make_room(path, folder=True)
-        make_folder(folder)
-        return folder
 
     def make_room(self) -> None:
         """Set aside what is in the place of the session's files: some are read before written."""

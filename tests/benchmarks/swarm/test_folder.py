@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
@@ -139,7 +140,7 @@ def test_names_of_a_session_from_elsewhere_lead_nowhere(
 @pytest.mark.parametrize("name", ["/evil", "../evil", "run-1", "a/b", ""])
 def test_only_a_name_names_the_folder_of_a_mode(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a folder"):
-        SessionFolder(tmp_path).mode_folder(experiment(), 1, name)
+        Artefacts(tmp_path, runs=1).mode_folder(1, name)
 
 
 @pytest.mark.parametrize("planted", ["canopy", "run-1", "run-1/canopy"])
@@ -316,12 +317,12 @@ def test_a_session_that_goes_on_makes_room_for_all_its_files(tmp_path: Path) -> 
 
 
 def test_what_is_planted_for_a_later_agent_is_set_aside(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, line("a"))
+    artefacts = Artefacts(tmp_path, runs=1)
     for name, target in (("stream", "/nowhere"), ("log", "/dev/zero")):
         (tmp_path / name).symlink_to(target)
-        folder.set_aside(tmp_path / name)
+        artefacts.set_aside(tmp_path / name)
     (tmp_path / "folder").mkdir()
-    folder.set_aside(tmp_path / "folder")
+    artefacts.set_aside(tmp_path / "folder")
     assert {"attempt-1-stream", "attempt-1-log", "attempt-1-folder"} <= {
         path.name for path in tmp_path.iterdir()
     }

@@ -4,16 +4,13 @@ Each trial is written when it ends: a session that dies leaves a recording of wh
 """
 
 import hashlib
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
-from swarm_bench.core.outcome import Launch
+from swarm_bench.benchmarks.swarm.running.delivery import Execution
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.session.recording import (
     OVERHEAD,
@@ -26,17 +23,10 @@ from swarm_bench.core.session.recording import (
     stream_path,
 )
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
-from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
-from swarm_bench.runtime.process import ProcessResult
-from swarm_bench.runtime.sink import without_secrets
-from swarm_bench.runtime.untrusted import check, read_inside
-
-MOST_LEFT = 64 * 1024 * 1024
-"""Bytes of all files that an agent left; what is beyond is cut off."""
-MOST_FILES = 100
+from swarm_bench.runtime.untrusted import check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,44 +101,9 @@ class Recorder:
         return stream_path(self._folder, trial.trial, name)
 
 
-def left_by(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
-    """The files that a program left for its adapter, without secrets."""
-    found, room = dict[str, bytes](), MOST_LEFT
-    for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
-        data = read_inside(home, inner, room)
-        if data is not None:
-            found[inner] = without_secrets(data, secrets)[:room]
-            room -= len(found[inner])
-    return found
-
-
-def _leaves(home: Path, leaves: Iterable[str]) -> Iterator[str]:
-    """Files below the home that are named by their path, or by a pattern."""
-    for name in dict.fromkeys(leaves):
-        if os.path.lexists(home / name):
-            yield name
-        else:
-            yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ran:
-    """How a trial ran."""
-
-    prompt: str
-    workspace: str
-    program_version: str | None
-    """As the program said it when it was asked, before the session."""
-    cause: Cause
-    launch: Launch | None
-    """`None` when no process ran."""
-    result: ProcessResult | None
-    """`None` when nobody saw one end."""
-
-
-def recorded_trial(trial: Trial, record: TrialRecord, ran: Ran) -> RecordedTrial:
+def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
     """Make the line of a trial."""
-    ended = ran.result if ran.launch else None
+    trial, process = execution.trial, execution.process
     return RecordedTrial(
         trial=trial.id,
         run=trial.run,
@@ -156,16 +111,16 @@ def recorded_trial(trial: Trial, record: TrialRecord, ran: Ran) -> RecordedTrial
         agent=trial.agent,
         task_id=trial.task.id,
         attempt=record.attempt,
-        prompt_sha256=hashlib.sha256(ran.prompt.encode("utf-8", "replace")).hexdigest(),
-        workspace=ran.workspace,
-        cause=ran.cause,
+        prompt_sha256=hashlib.sha256(execution.prompt.encode("utf-8", "replace")).hexdigest(),
+        workspace=execution.workspace,
+        cause=execution.outcome.cause,
         detail=record.detail,
-        program_version=ran.program_version,
-        ran=ran.launch is not None,
-        returncode=ended.returncode if ended else None,
+        program_version=execution.program_version,
+        ran=process is not None,
+        returncode=process.returncode if process else None,
         exit_code=record.exit_code,
-        stopped=ended.stopped if ended else None,
-        turn_limit=ran.launch.turn_limit if ran.launch else None,
+        stopped=process.stopped if process else None,
+        turn_limit=process.turn_limit if process else None,
         started_at=record.started_at,
         ended_at=record.ended_at,
         wall_seconds=record.wall_seconds,

@@ -1,21 +1,26 @@
 """One swarm of a recording, played: its agents' output comes from the recording, through the same
-runner, adapter and scorers, and so do the figures that only the original could have. There is no
-workspace, no service and no index."""
+process runner, adapter and scorers, and so do the figures that only the original could have. There
+is no workspace, no service and no index."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial
-from swarm_bench.benchmarks.swarm.proof import amended, prove
-from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured, Rehearsed
-from swarm_bench.benchmarks.swarm.running import counters
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
+from swarm_bench.benchmarks.swarm.running.agent_process import (
+    AgentProcess,
+    agent_process,
+    read_agent,
+    run_agent,
+)
+from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, SwarmEnded, SwarmJob
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.trial import TrialRun
-from swarm_bench.core.errors import ProcessLost, StoreError
+from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError
+from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.recording import Recorded, RecordedTrial
 from swarm_bench.core.session.records import SwarmRecord
@@ -23,6 +28,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import read
 
 PLAY_SECONDS = 600
@@ -31,171 +37,197 @@ AT_ONCE = 4
 """Agents that are played at the same time, however many there were: nothing here is timed."""
 
 
-async def replay_swarm(
-    kit: Kit, recorded: Recorded, swarm: Swarm, attempts: Mapping[str, int]
-) -> None:
-    """Play the trials of the swarm: each has a record afterwards, and the swarm those that were
-    recorded. Raises `StoreError`, alone or in a group."""
-    place = kit.work / "replay"
-    with store_errors(place):
-        place.mkdir(exist_ok=True)
+async def replay_swarm(kit: Kit, recorded: Recorded, job: SwarmJob, deliver: Deliver) -> None:
+    """Play the trials of the swarm. Delivers an execution of each, and the swarms that were
+    recorded of them. Raises `StoreError`, alone or in a group."""
+    swarm, folder = job.swarm, kit.work / "replay"
+    with store_errors(folder):
+        folder.mkdir(exist_ok=True)
     around = Surroundings(
-        workspace=place,
+        workspace=folder,
         placeholders={},
         monitor=TreeMonitor(),
-        attempts=attempts,
+        attempts=job.attempts,
         home={},
         reach=reach_of(kit.experiment, swarm.mode, kit.snapshot.files, {}, {}),
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
-    trials = [ReplayedTrial(kit, recorded, around, trial) for trial in swarm.trials]
     try:
         async with anyio.create_task_group() as agents:
-            for trial in trials:
-                agents.start_soon(_play, trial, limiter)
+            for trial in swarm.trials:
+                play = _Play(kit, recorded, around, agent_process(kit, trial))
+                agents.start_soon(_play, play, limiter, deliver)
     finally:
-        for record in _swarms(recorded, swarm):
-            counters.write(kit, swarm, record.before, record.after, record.difference)
-            _prove(kit, record, trials)
-        remove(place)
+        with anyio.CancelScope(shield=True):
+            for record in _swarms(recorded, swarm):
+                played = record.model_copy(update={"session": kit.experiment.session})
+                await deliver(SwarmEnded(record=played))
+        remove(folder)
 
 
-def replay_overhead(kit: Kit, recorded: Recorded) -> None:
-    """What was measured of the modes then."""
-    modes = {mode.name for mode in kit.experiment.modes}
-    lines = {line.mode: line for line in recorded.overhead if line.mode in modes}
-    here = {"session": kit.experiment.session}
-    if lines:
-        kit.folder.write_overhead([line.model_copy(update=here) for line in lines.values()])
+@dataclass
+class _Play:
+    kit: Kit
+    recorded: Recorded
+    around: Surroundings
+    agent: AgentProcess
+    outside: tuple[str, ...] = ()
+
+    @property
+    def then(self) -> RecordedTrial | None:
+        """The recorded trial; `None` when the recording has nothing of it."""
+        return self.recorded.trials.get(self.agent.trial.id)
 
 
-async def _play(trial: "ReplayedTrial", limiter: anyio.CapacityLimiter) -> None:
+async def _play(play: _Play, limiter: anyio.CapacityLimiter, deliver: Deliver) -> None:
     async with limiter:
-        await trial.run(_nothing_lost)
+        trial = play.agent.trial
+        play.agent.started_at = datetime.now(UTC)
+        play.kit.emit(
+            TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
+        )
+        try:
+            outcome, exit_code = await _outcome(play)
+            with anyio.CancelScope(shield=True):
+                await deliver(_execution(play, outcome, exit_code))
+        except anyio.get_cancelled_exc_class():
+            cut = Outcome(cause=Cause.INTERRUPTED, detail="the session was interrupted")
+            with anyio.CancelScope(shield=True):
+                await deliver(_execution(play, cut, None, cut=True))
+            raise
+        finally:
+            play.agent.home.remove()
 
 
-def _prove(kit: Kit, swarm: SwarmRecord, trials: Sequence["ReplayedTrial"]) -> None:
-    """Hold the recorded counters against the transcripts that were played. Those of trials that
-    ran again after that swarm are of a later one."""
-    written = [trial.written for trial in trials if trial.written is not None]
-    of_it = [
-        record
-        for record in written
-        if record.agent in swarm.agents and record.attempt <= swarm.attempt
-    ]
-    played = swarm.model_copy(update={"session": kit.experiment.session})
-    proved, labelled = prove(kit.experiment, played, of_it, kit.probes)
-    kit.folder.records.amend(amended(of_it, labelled))
-    kit.folder.append_swarm(proved)
+async def _outcome(play: _Play) -> tuple[Outcome, int | None]:
+    """Return what the process that prints left, and its exit code."""
+    try:
+        return await _played(play)
+    except ProcessLost as error:
+        play.agent.seconds = None
+        return Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None
+    except HarnessError:
+        raise
+    except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
+        detail = f"{type(error).__name__}: {error}"
+        return Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None
 
 
-async def _nothing_lost() -> None:
-    """There is no service here that could be."""
+async def _played(play: _Play) -> tuple[Outcome, int | None]:
+    then = play.then
+    if then is None:
+        return Outcome(cause=Cause.NOT_STARTED, detail=_missing(play)), None
+    if not then.ran:
+        return Outcome(cause=then.cause, detail=then.detail), then.exit_code
+    await run_agent(play.kit, play.around, play.agent, PLAY_SECONDS)
+    _check_whole(play, then)
+    _put_what_it_left(play, then)
+    outcome = await anyio.to_thread.run_sync(_read, play, then, limiter=play.kit.reading)
+    if then.imposed:
+        return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code
+    return outcome, then.returncode
+
+
+def _read(play: _Play, then: RecordedTrial) -> Outcome:
+    outcome = read_agent(play.kit, play.agent, then.returncode, then.stopped)
+    # Of the process tree there is nothing now: what was seen then counts.
+    findings = then.outside or play.around.reach.findings(outcome, ())
+    play.outside = tuple(clean_text(finding, play.kit.secrets) for finding in findings)
+    return outcome
+
+
+def _missing(play: _Play) -> str:
+    trial, session = play.agent.trial, play.recorded.recording.experiment.session
+    return (
+        f"the recording of session {session} has nothing of agent {trial.agent} in run "
+        f"{trial.run}, {trial.mode}"
+    )
+
+
+def _check_whole(play: _Play, then: RecordedTrial) -> None:
+    """Raise `ProcessLost` when the process did not print all that was recorded."""
+    printed = (play.agent.stdout.stat().st_size, play.agent.stderr.stat().st_size)
+    if printed != (then.stdout_bytes, then.stderr_bytes):
+        raise ProcessLost("what was recorded could not be printed again; try the replay again")
+
+
+def _put_what_it_left(play: _Play, then: RecordedTrial) -> None:
+    """Raise `ProcessLost` for names that no files can have: other trials can be played."""
+    for number, inner in enumerate(then.home_files, start=1):
+        source = play.recorded.stream(then.trial, f"left-{number}")
+        try:
+            write_whole(play.agent.home.path / inner, read(source))
+        except (StoreError, OSError) as error:
+            raise ProcessLost(
+                f"what the recorded agent left could not be put back: {error}"
+            ) from error
+
+
+def _execution(
+    play: _Play, outcome: Outcome, exit_code: int | None, *, cut: bool = False
+) -> Execution:
+    """Make the execution. What was measured then is measured now, if it was played to its end."""
+    kit, agent, then = play.kit, play.agent, play.then
+    detail = outcome.detail and clean_text(outcome.detail, kit.secrets)
+    measured = _measured(play, exit_code)
+    if then is not None and not cut and (not then.ran or agent.seconds is not None):
+        measured = _as_then(measured, then)
+    return Execution(
+        trial=agent.trial,
+        outcome=replace(outcome, detail=detail),
+        measured=measured,
+        prompt=agent.prompt,
+        workspace=then.workspace if then else str(play.around.workspace),
+        program_version=then.program_version if then else kit.experiment.agent.version,
+        rehearsed=_rehearsed(then) if then else Rehearsed(),
+        outside=play.outside,
+        replayed=play.recorded.recording.experiment.session,
+    )
+
+
+def _measured(play: _Play, exit_code: int | None) -> Measured:
+    agent = play.agent
+    return Measured(
+        started_at=agent.started_at,
+        ended_at=agent.ended_at or datetime.now(UTC),
+        wall_seconds=None,  # what printing took says nothing
+        exit_code=exit_code,
+        peak_memory_bytes=None,
+        cpu_seconds=None,
+        attempt=play.around.attempts.get(agent.trial.id, 0) + 1,
+        turns_counted=agent.launch.turn_limit is not None if agent.launch else None,
+    )
+
+
+def _as_then(now: Measured, then: RecordedTrial) -> Measured:
+    return replace(
+        now,
+        started_at=then.started_at,
+        ended_at=then.ended_at or now.ended_at,
+        wall_seconds=then.wall_seconds,
+        peak_memory_bytes=then.peak_memory_bytes,
+        cpu_seconds=then.cpu_seconds,
+        attempt=then.attempt + now.attempt - 1,
+    )
+
+
+def _rehearsed(then: RecordedTrial) -> Rehearsed:
+    return Rehearsed(
+        rehearsal_requests=then.rehearsal_requests,
+        rehearsal_faults=then.rehearsal_faults,
+        rehearsal_request_tokens=then.rehearsal_request_tokens,
+        rehearsal_tool_tokens=then.rehearsal_tool_tokens,
+        rehearsal_mcp_tokens=then.rehearsal_mcp_tokens,
+        rehearsal_tools=then.rehearsal_tools,
+    )
 
 
 def _swarms(recorded: Recorded, swarm: Swarm) -> Iterator[SwarmRecord]:
-    """What was recorded of the swarm. There are several when the session was continued, and the id
-    is another one when tasks were added to it."""
+    """Yield what was recorded of the swarm. There are several when the session was continued, and
+    the id is another one when tasks were added to it."""
     numbers = {trial.agent for trial in swarm.trials}
     for record in recorded.swarms:
         if (record.run, record.mode) == (swarm.run, swarm.mode) and (
             record.swarm == swarm.id or (record.agents and numbers.issuperset(record.agents))
         ):
             yield record
-
-
-class ReplayedTrial(TrialRun):
-    """Runs a process that prints what was recorded; what was measured then is measured now."""
-
-    def __init__(
-        self, kit: Kit, recorded: Recorded, surroundings: Surroundings, trial: Trial
-    ) -> None:
-        super().__init__(kit, surroundings, trial)
-        self._of = recorded
-        self._recorded: RecordedTrial | None = recorded.trials.get(trial.id)
-        self._cut = False
-
-    async def _launch(self) -> tuple[Outcome, int | None]:
-        then = self._recorded
-        if then is None:
-            return Outcome(cause=Cause.NOT_STARTED, detail=self._missing()), None
-        if not then.ran:
-            return Outcome(cause=then.cause, detail=then.detail), then.exit_code
-        try:
-            await self._run_process(PLAY_SECONDS)
-        except anyio.get_cancelled_exc_class():
-            self._cut = True
-            raise
-        self._check_whole(then)
-        self._put_what_it_left(then, self._home.path)
-        outcome = await self._outcome(then.returncode, then.stopped)
-        if then.imposed:
-            return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code
-        return outcome, then.returncode
-
-    def _missing(self) -> str:
-        trial, session = self.trial, self._of.recording.experiment.session
-        return (
-            f"the recording of session {session} has nothing of agent {trial.agent} in run "
-            f"{trial.run}, {trial.mode}"
-        )
-
-    def _check_whole(self, then: RecordedTrial) -> None:
-        """Raises `ProcessLost` when the process did not print all that was recorded."""
-        printed = (self._stdout.stat().st_size, self._stderr.stat().st_size)
-        if printed != (then.stdout_bytes, then.stderr_bytes):
-            raise ProcessLost("what was recorded could not be printed again; try the replay again")
-
-    def _put_what_it_left(self, then: RecordedTrial, home: Path) -> None:
-        """Raises `ProcessLost` for names that no files can have: other trials can be played."""
-        for number, inner in enumerate(then.home_files, start=1):
-            source = self._of.stream(then.trial, f"left-{number}")
-            try:
-                write_whole(home / inner, read(source))
-            except (StoreError, OSError) as error:
-                raise ProcessLost(
-                    f"what the recorded agent left could not be put back: {error}"
-                ) from error
-
-    def _measured(self, exit_code: int | None) -> Measured:
-        now, then = super()._measured(exit_code), self._recorded
-        if then is None or not self._was_played(then):
-            return replace(now, wall_seconds=None)  # what printing took says nothing
-        return replace(
-            now,
-            started_at=then.started_at,
-            ended_at=then.ended_at or now.ended_at,
-            wall_seconds=then.wall_seconds,
-            peak_memory_bytes=then.peak_memory_bytes,
-            cpu_seconds=then.cpu_seconds,
-            attempt=then.attempt + now.attempt - 1,
-        )
-
-    def _was_played(self, then: RecordedTrial) -> bool:
-        return not self._cut and (not then.ran or self._seconds is not None)
-
-    def _beside(self, outcome: Outcome) -> Beside:
-        now, then = super()._beside(outcome), self._recorded
-        now = replace(now, replayed=self._of.recording.experiment.session)
-        if then is None:
-            return now
-        return replace(
-            now,
-            rehearsed=Rehearsed(
-                rehearsal_requests=then.rehearsal_requests,
-                rehearsal_faults=then.rehearsal_faults,
-                rehearsal_request_tokens=then.rehearsal_request_tokens,
-                rehearsal_tool_tokens=then.rehearsal_tool_tokens,
-                rehearsal_mcp_tokens=then.rehearsal_mcp_tokens,
-                rehearsal_tools=then.rehearsal_tools,
-            ),
-            program_version=then.program_version,
-        )
-
-    def _outside(self, outcome: Outcome) -> tuple[str, ...]:
-        """What was seen then: of the process tree there is nothing now."""
-        then = self._recorded.outside if self._recorded else ()
-        return then or super()._outside(outcome)
-
-    def _workspace_seen(self) -> str:
-        return self._recorded.workspace if self._recorded else super()._workspace_seen()

@@ -1,24 +1,20 @@
-"""What the engine is given to run an experiment: data, and the parts that the caller chose."""
+"""What swarms are run with: data, and the parts that the caller chose."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import Launch
-from swarm_bench.core.ports import Agent, Probe, Scorer
-from swarm_bench.core.session.experiment import Experiment, Mode, Task
-from swarm_bench.core.session.recording import Recorded
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
-from swarm_bench.retrieval.greeting import Greetings
 from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.environment import small_environment
@@ -33,16 +29,13 @@ class Kit:
     experiment: Experiment
     agent: Agent
     snapshot: Snapshot
-    folder: SessionFolder
+    artefacts: Artefacts
+    """Where the files of the agents go."""
     work: Path
     """Our own folder for clones and homes; it goes away at the end of the session."""
     programs: Mapping[str, Path]
     """Paths of `canopy-mcp` and `canopy-service`."""
     user_environment: Mapping[str, str]
-    scorers: tuple[Scorer, ...]
-    prompt: Callable[[Experiment, Mode, Task], str]
-    page: Callable[[TrialRecord, str | None], str]
-    """Renders the readable page of a trial from its record and answer."""
     emit: Emit
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     """Those of all modes, by the name that mode files have for them."""
@@ -53,13 +46,8 @@ class Kit:
     """Those of `.env`, which every agent can read."""
     rehearsal: Rehearsal | None = None
     """The server that answers in the place of a model."""
-    recorder: Recorder | None = None
-    """Keeps what the agents print, to be played again."""
-    greetings: Greetings = field(default_factory=dict)
-    """What the servers of the modes said when they were asked."""
-    recorded: Recorded | None = None
-    """The recording that is played instead of running agents; `agent` plays it."""
-
+    record: bool = False
+    """Whether what the agents leave is kept, to be played again."""
     service_key: str = field(default_factory=new_key, repr=False)
     """What the services that we start for the session ask for."""
     reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))

@@ -1,7 +1,4 @@
-"""One swarm: a workspace, its services, N agents at once, the counters before and after.
-
-The same coroutine runs a swarm wherever it runs: plain data in, records out.
-"""
+"""One swarm: a workspace, its services, N agents at once, the counters before and after."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -11,22 +8,27 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from swarm_bench.benchmarks.swarm.authentication import turned_away
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
-from swarm_bench.benchmarks.swarm.proof import amended, prove
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.running import counters
+from swarm_bench.benchmarks.swarm.running.delivery import (
+    Deliver,
+    Delivery,
+    Execution,
+    SwarmEnded,
+    SwarmJob,
+)
+from swarm_bench.benchmarks.swarm.running.empty_prompt import ask_nothing
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.overhead import EmptyPrompts
 from swarm_bench.benchmarks.swarm.running.story import Story
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import StepStarted, Trouble
-from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ProbeContext
-from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
@@ -42,23 +44,29 @@ LAST_READING_SECONDS = 10
 """How long the counters of a broken-off swarm may take to be read."""
 
 
-class SwarmRun:
-    """Runs the trials of one swarm that are still to be run."""
+async def run_swarm(kit: Kit, job: SwarmJob, deliver: Deliver) -> None:
+    """Run the trials of a swarm. Delivers an execution of each that began, as soon as it ends: of
+    all, unless interrupted or turned away; and in the end what happened around them. Raises
+    `StoreError`, alone or in a group."""
+    await _Swarm(kit, job, deliver).run()
 
-    def __init__(
-        self, kit: Kit, swarm: Swarm, attempts: Mapping[str, int], prompts: EmptyPrompts
-    ) -> None:
+
+class _Swarm:
+    def __init__(self, kit: Kit, job: SwarmJob, deliver: Deliver) -> None:
+        swarm = job.swarm
         self._kit = kit
+        self._job = job
         self._swarm = swarm
-        self._attempts = attempts
-        self._prompts = prompts
+        self._deliver = deliver
         self._mode = kit.experiment.mode(swarm.mode)
         backend = kit.experiment.retrieval.get(swarm.mode)
-        tried = [attempts.get(trial.id, 0) for trial in swarm.trials]
-        self._runs: list[TrialRun] = []
+        tried = [job.attempts.get(trial.id, 0) for trial in swarm.trials]
         self._story = Story(
             attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
         )
+        self._began = set[int]()
+        """Numbers of the agents that were started."""
+        self._delivered = set[int]()
         self._monitor = TreeMonitor()
         self._service: Service | None = None
         self._home: Mapping[str, str] = {}
@@ -66,14 +74,13 @@ class SwarmRun:
         """Whether the provider refused one of its agents."""
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
+        self._overhead: Overhead | None = None
         tag = f"{kit.experiment.session}/index/{swarm.id}"
         files, values = kit.snapshot.files, self._placeholders()
         self._reach = reach_of(kit.experiment, swarm.mode, files, values, kit.variables)
         self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
 
-    async def run(self) -> list[TrialRecord]:
-        """Afterwards the swarm has a record, and every trial that began: all, unless interrupted
-        or turned away. Returns those of the trials. Raises `StoreError`, alone or in a group."""
+    async def run(self) -> None:
         try:
             await self._run()
         except StoreError:
@@ -85,13 +92,9 @@ class SwarmRun:
                 self._story.failure = "interrupted"
             raise
         finally:
-            written = self._written()
-            record, trials = prove(self._kit.experiment, self._record(), written, self._kit.probes)
-            self._kit.folder.records.amend(amended(written, trials))
-            if self._kit.recorder is not None:
-                self._kit.recorder.keep_swarm(record)
-            self._kit.folder.append_swarm(record)
-        return written
+            with anyio.CancelScope(shield=True):
+                ended = SwarmEnded(record=self._record(), overhead=self._overhead)
+                await self._deliver(ended)
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:
@@ -110,9 +113,10 @@ class SwarmRun:
                 await self._run_agents()
             self._ground.look_again()
             self._measured = self._story.failure is None and not self._turned_away
-            if self._measured and self._prompts.is_due(self._mode):
+            if self._measured and (line := self._job.overhead) is not None:
                 self._step("overhead")
-                await self._prompts.ask(self._mode, self._surroundings(), self._gone)
+                around = self._surroundings()
+                self._overhead = await ask_nothing(self._kit, line, around, self._gone)
 
     def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
@@ -127,8 +131,7 @@ class SwarmRun:
         if kit.experiment.service_url:
             service = running_service(kit.experiment.service_url)
         else:
-            run, mode = self._swarm.run, self._mode.name
-            folder = kit.folder.make_mode_folder(kit.experiment, run, mode)
+            folder = kit.artefacts.make_mode_folder(self._swarm.run, self._mode.name)
             command = service_command(
                 kit.programs[SERVICE],
                 work=kit.work,
@@ -151,11 +154,10 @@ class SwarmRun:
             self._step("index")
             await ground.lay()
         await ground.look()
-        known = [s for s in (self._story.index_seconds, ground.seconds) if s is not None]
-        self._story.index_seconds = sum(known) if known else None
+        self._story.index_seconds = _together(self._story.index_seconds, ground.seconds)
 
     async def _run_agents(self) -> None:
-        runs = self._runs = self._new_runs()
+        around = self._surroundings()
         watch = IndexWatch(self._kit.workspace)
         watches = bool(self._mode.servers) and self._service is None and not self._ground.prepares
         async with anyio.create_task_group() as watchers:
@@ -166,23 +168,29 @@ class SwarmRun:
                 if self._service is not None:
                     watchers.start_soon(self._watch_service, self._service, agents)
                 limiter = anyio.CapacityLimiter(self._kit.experiment.concurrency)
-                for run in runs:
-                    agents.start_soon(self._run_trial, run, limiter)
+                for trial in self._swarm.trials:
+                    agents.start_soon(self._run_trial, trial, around, limiter)
             watchers.cancel_scope.cancel()
         if watches:
             self._story.index_seconds = watch.seconds
         if self._story.lost is not None:
             await self._fail(Cause.SERVICE_FAILED, self._story.lost)
 
-    async def _run_trial(self, run: TrialRun, limiter: anyio.CapacityLimiter) -> None:
+    async def _run_trial(
+        self, trial: Trial, around: Surroundings, limiter: anyio.CapacityLimiter
+    ) -> None:
         async with limiter:
             if not self._turned_away:
-                await run.run(self._look)
-                first = turned_away(self._kit.experiment, [run.written] if run.written else [])
-                self._turned_away = self._turned_away or first is not None
+                self._began.add(trial.agent)
+                await run_trial(self._kit, around, trial, self._look, self._keep)
 
-    def _written(self) -> list[TrialRecord]:
-        return [run.written for run in self._runs if run.written is not None]
+    async def _keep(self, delivery: Delivery) -> None:
+        """Deliver it, and see what it means for the other agents."""
+        if isinstance(delivery, Execution):
+            self._delivered.add(delivery.trial.agent)
+            refused = delivery.outcome.cause is Cause.NOT_AUTHORIZED
+            self._turned_away |= refused and not self._kit.experiment.rehearsal
+        await self._deliver(delivery)
 
     async def _look(self) -> str | None:
         """What the agents have lost of their surroundings. The watch looks once in a while only;
@@ -207,14 +215,10 @@ class SwarmRun:
         detail = clean_text(detail, self._kit.secrets)
         self._story.failure = detail
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
-        self._runs = self._runs or self._new_runs()
-        for run in self._runs:
-            if not run.recorded:
-                await run.record(Outcome(cause=cause, detail=detail), None)
-
-    def _new_runs(self) -> list[TrialRun]:
         around = self._surroundings()
-        return [TrialRun(self._kit, around, trial) for trial in self._swarm.trials]
+        for trial in self._swarm.trials:
+            if trial.agent not in self._delivered:
+                await self._keep(not_run(self._kit, around, trial, cause, detail))
 
     @asynccontextmanager
     async def _reading_afterwards(self) -> AsyncIterator[None]:
@@ -225,7 +229,6 @@ class SwarmRun:
                 self._story.after = await self._counters()
                 before, after = self._story.before, self._story.after
                 self._story.change = counters.differences(self._kit, before, after)
-                counters.write(self._kit, self._swarm, before, after, self._story.change)
 
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
@@ -238,7 +241,7 @@ class SwarmRun:
             workspace=self._kit.workspace,
             placeholders=self._placeholders(),
             monitor=self._monitor,
-            attempts=self._attempts,
+            attempts=self._job.attempts,
             home=self._home,
             service=self._service.variables if self._service else {},
             made=self._ground.made,
@@ -260,10 +263,20 @@ class SwarmRun:
         return self._story.record(
             session=self._kit.experiment.session,
             swarm=self._swarm,
-            agents=tuple(run.trial.agent for run in self._runs if run.began or run.recorded),
+            agents=tuple(
+                trial.agent
+                for trial in self._swarm.trials
+                if trial.agent in self._began | self._delivered
+            ),
             served=self._service is not None,
             ground=self._ground.figures,
         )
+
+
+def _together(of_service: float | None, of_preparation: float | None) -> float | None:
+    """Add up what took its time before the agents started; `None` when nothing did."""
+    seconds = [one for one in (of_service, of_preparation) if one is not None]
+    return sum(seconds) if seconds else None
 
 
 def _cause_of(error: HarnessError) -> Cause:

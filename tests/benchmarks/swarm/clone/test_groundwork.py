@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
@@ -32,13 +32,10 @@ def kit(tmp_path: Path) -> Kit:
         experiment=experiment,
         agent=Scout(),
         snapshot=Snapshot(path=tmp_path, repository=repository, files=frozenset()),
-        folder=SessionFolder(tmp_path / "session"),
+        artefacts=Artefacts(tmp_path / "session", runs=1),
         work=tmp_path / "work",
         programs={},
         user_environment={},
-        scorers=(),
-        prompt=lambda *_: "",
-        page=lambda *_: "",
         emit=lambda _: None,
     )
     kit.workspace.mkdir(parents=True)

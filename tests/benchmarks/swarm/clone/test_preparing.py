@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.preparing import Site, check_warm, prepare
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
 from swarm_bench.core.session.experiment import (
@@ -60,13 +60,10 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
         experiment=experiment,
         agent=Scout(),
         snapshot=Snapshot(path=work, repository=repository, files=frozenset()),
-        folder=SessionFolder(work / "session"),
+        artefacts=Artefacts(work / "session", runs=1),
         work=work,
         programs={},
         user_environment={"PATH": "/usr/bin:/bin", "HOME": str(work)},
-        scorers=(),
-        prompt=lambda *_: "",
-        page=lambda *_: "",
         emit=lambda _: None,
     )
     (kit.workspace / "shop").mkdir(parents=True)

@@ -7,18 +7,18 @@ from pathlib import Path
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.recordings.recorder import (
     Printed,
-    Ran,
     Recorder,
-    left_by,
     recorded_trial,
     shareable,
 )
-from swarm_bench.core.outcome import Launch
+from swarm_bench.benchmarks.swarm.records.parts import Measured
+from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
+from swarm_bench.benchmarks.swarm.running.files_left import files_left
+from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.runtime.process import ProcessResult
 from tests.builders.experiments import experiment
 
 TRIAL = "0123456789ab"
@@ -30,20 +30,24 @@ def record(**changes: object) -> TrialRecord:
     return TrialRecord.model_validate({**values, "cause": "finished", **changes})
 
 
-def line(launch: Launch | None, result: ProcessResult | None, **changes: object) -> RecordedTrial:
+def line(process: ProcessEnd | None, **changes: object) -> RecordedTrial:
     made = record(**changes)
     assert made.cause is not None
     task = Task(id="t1", title="t1", prompt="t")
-    trial = Trial(id=TRIAL, run=1, mode="canopy", agent=1, task=task)
-    ran = Ran(
+    execution = Execution(
+        trial=Trial(id=TRIAL, run=1, mode="canopy", agent=1, task=task),
+        outcome=Outcome(cause=made.cause),
+        measured=Measured(
+            started_at=None, ended_at=datetime(2026, 1, 1, tzinfo=UTC), wall_seconds=None,
+            exit_code=None, peak_memory_bytes=None, cpu_seconds=None, attempt=1,
+            turns_counted=None,
+        ),
         prompt="do t1",
         workspace="/w",
         program_version="1.2",
-        cause=made.cause,
-        launch=launch,
-        result=result,
-    )
-    return recorded_trial(trial, made, ran)
+        process=process,
+    )  # fmt: skip
+    return recorded_trial(execution, made)
 
 
 def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> None:
@@ -75,8 +79,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
     recorder.begin(experiment(), frozenset({"b.py", "a.py"}))
     started = datetime(2026, 1, 1, tzinfo=UTC)
     trial = line(
-        Launch(argv=("x",), turn_limit=5),
-        ProcessResult(returncode=-15, stopped="turn-limit"),
+        ProcessEnd(returncode=-15, stopped="turn-limit", turn_limit=5),
         started_at=started,
         wall_seconds=1.5,
         exit_code=-15,
@@ -104,7 +107,7 @@ def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "recording", "scout")
     recorder.begin(experiment(), frozenset())
     nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
-    recorder.keep(line(None, None, cause="workspace-failed"), nowhere)
+    recorder.keep(line(None, cause="workspace-failed"), nowhere)
     kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
     assert (kept.ran, kept.cause, kept.sizes) == (False, Cause.WORKSPACE_FAILED, {})
     assert list((tmp_path / "recording/streams").iterdir()) == []
@@ -115,7 +118,7 @@ def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
     for attempt in (1, 2):
         recorder = Recorder(tmp_path / "recording", "scout")
         recorder.begin(experiment(runs=attempt), frozenset())
-        recorder.keep(line(None, None, cause="not-started", attempt=attempt), nowhere)
+        recorder.keep(line(None, cause="not-started", attempt=attempt), nowhere)
     head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
     assert head.experiment.runs == 2
     assert len((tmp_path / "recording/trials.jsonl").read_bytes().splitlines()) == 2
@@ -132,15 +135,15 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     os.mkfifo(home / "pipe")
     names = ("logs/*.json", "link", "folder/key", "*/key", "pipe", "logs", "none", "../outside/key")
     launch = Launch(argv=("x",), leaves=names)
-    assert left_by(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
-    assert left_by(home, None, [KEY]) == {}
+    assert files_left(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
+    assert files_left(home, None, [KEY]) == {}
 
 
 def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(f"my key is {KEY}-and-more")
     launch = Launch(argv=("x",), leaves=("a.json",))
     for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
-        assert left_by(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
+        assert files_left(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
 
 
 def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path: Path) -> None:
@@ -150,7 +153,7 @@ def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path:
     printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", left={})
     recorder = Recorder(tmp_path / "recording", "claude")
     recorder.begin(experiment(), frozenset())
-    recorder.keep(line(Launch(argv=("a",)), ProcessResult(returncode=0, stopped=None)), printed)
+    recorder.keep(line(ProcessEnd(returncode=0)), printed)
     assert list((tmp_path / "recording" / "streams").iterdir()) == []
     kept = (tmp_path / "recording" / "trials.jsonl").read_text("utf-8")
     assert RecordedTrial.from_json(kept).sizes == {"stdout": 0, "stderr": 0}

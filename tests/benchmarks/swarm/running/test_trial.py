@@ -11,11 +11,14 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.trial import TrialRun
+from swarm_bench.benchmarks.swarm.running.trial import run_trial
+from swarm_bench.benchmarks.swarm.store import GroupStore, SwarmStore
 from swarm_bench.core.events import Emit, TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
@@ -68,40 +71,52 @@ async def nothing_lost() -> None:
     pass
 
 
-def kit_for(
-    agent: Agent, folder: Path, *, emit: Emit = lambda _: None, scorers: tuple[Scorer, ...] = ()
-) -> Kit:
+def kit_for(agent: Agent, folder: Path, *, emit: Emit = lambda _: None) -> Kit:
     made = experiment(modes=["baseline"], runs=1)
     kit = Kit(
         experiment=made,
         agent=agent,
         snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
-        folder=SessionFolder(folder / "session"),
+        artefacts=Artefacts(folder / "session", runs=1),
         work=folder / "work",
         programs={},
         user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
-        scorers=scorers,
-        prompt=lambda *_: "",
-        page=lambda _, text: text or "",
         emit=emit,
     )
-    kit.folder.make()
     kit.workspace.mkdir(parents=True)
     return kit
+
+
+def store_for(kit: Kit, *scorers: Scorer) -> GroupStore:
+    folder = SessionFolder(kit.artefacts.root)
+    folder.make()
+    store = SwarmStore(
+        experiment=kit.experiment,
+        folder=folder,
+        overhead=OverheadLines(folder),
+        files=frozenset(),
+        scorers=scorers,
+        page=lambda _, text: text or "",
+        probes={},
+        secrets=kit.secrets,
+        emit=kit.emit,
+        scoring=kit.reading,
+    )
+    return store.of_swarm(plan(kit.experiment)[0].groups[0])
 
 
 @pytest.mark.anyio
 async def test_two_answers_at_a_time_are_read_and_scored_beside_the_loop(tmp_path: Path) -> None:
     slow = Slow()
-    kit = kit_for(slow, tmp_path, scorers=(slow,))
+    kit = kit_for(slow, tmp_path)
+    store = store_for(kit, slow)
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
-    runs = [TrialRun(kit, around, trial) for trial in plan(kit.experiment)[0].groups[0].trials]
     async with anyio.create_task_group() as group:
-        for run in runs:
-            group.start_soon(run.run, nothing_lost)
-    assert [run.written and run.written.cause for run in runs] == [Cause.FINISHED] * 4
+        for trial in plan(kit.experiment)[0].groups[0].trials:
+            group.start_soon(run_trial, kit, around, trial, nothing_lost, store.keep)
+    assert [record.cause for record in store.records] == [Cause.FINISHED] * 4
     assert len(slow.threads) == 8
     assert threading.main_thread() not in slow.threads
     assert slow.most == 2
@@ -130,13 +145,14 @@ async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
-    run = TrialRun(kit, around, plan(kit.experiment)[0].groups[0].trials[0])
-    await run.run(nothing_lost)
-    assert run.written is not None
-    assert run.written.tool_calls == {NOT_STORED: 1}
-    assert run.written.model == NOT_STORED
+    store = store_for(kit)
+    trial = plan(kit.experiment)[0].groups[0].trials[0]
+    await run_trial(kit, around, trial, nothing_lost, store.keep)
+    (record,) = store.records
+    assert record.tool_calls == {NOT_STORED: 1}
+    assert record.model == NOT_STORED
     assert any(isinstance(event, TrialActive) for event in events)
     assert KEY not in repr(events)
-    written = [path.read_text() for path in kit.folder.path.rglob("*") if path.is_file()]
+    written = [path.read_text() for path in kit.artefacts.root.rglob("*") if path.is_file()]
     assert NOT_STORED in written
     assert KEY not in "".join(written)

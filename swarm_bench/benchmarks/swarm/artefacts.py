@@ -1,0 +1,57 @@
+"""Where the files of agents lie below a folder: that of a session, or any other.
+
+run-1/              only with several runs
+  canopy/
+    agent-1.json  agent-1.md  agent-1.stream.jsonl  agent-1.stderr.log
+    feedback-metrics.json  service.log
+"""
+
+from pathlib import Path
+
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import MODE_NAME
+from swarm_bench.runtime.files import make_folder, make_room, set_aside, store_errors
+
+STDOUT, STDERR = "stream.jsonl", "stderr.log"
+SUFFIXES = ("json", "md", STDOUT, STDERR)
+
+
+class Artefacts:
+    """Paths of the files of agents, and room for them. An agent can put anything in their way."""
+
+    def __init__(self, root: Path, *, runs: int) -> None:
+        """`runs` are those of the experiment: with one, the modes stand directly in the root."""
+        self.root = root
+        self._runs = runs
+
+    def mode_folder(self, run: int, mode: str) -> Path:
+        """Return the folder of a swarm's files. Raises `UsageError` for a name that could lead out
+        of the root."""
+        if not MODE_NAME.fullmatch(mode):
+            raise UsageError(f"The mode {mode!r} cannot name a folder; give it another name")
+        return (self.root if self._runs == 1 else self.root / f"run-{run}") / mode
+
+    def agent_file(self, trial: Trial, suffix: str) -> Path:
+        """Return the path of a file of one trial; the suffix is one of `SUFFIXES`."""
+        return self.mode_folder(trial.run, trial.mode) / f"agent-{trial.agent}.{suffix}"
+
+    def make_mode_folder(self, run: int, mode: str) -> Path:
+        """Make the folder of a swarm's files, also where an agent put something else."""
+        folder = self.mode_folder(run, mode)
+        for path in (folder.parent, folder):
+            if path != self.root:
+                make_room(path, folder=True)
+        make_folder(folder)
+        return folder
+
+    def make_room(self, trial: Trial) -> None:
+        """Put the files of an earlier attempt out of the way of the next one."""
+        self.make_mode_folder(trial.run, trial.mode)
+        for suffix in SUFFIXES:
+            self.set_aside(self.agent_file(trial, suffix))
+
+    def set_aside(self, file: Path) -> None:
+        """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
+        with store_errors(self.root):
+            set_aside(file, "attempt")

@@ -1,0 +1,74 @@
+"""The overhead of the modes of a session, a line each in its `overhead.jsonl`: what their servers
+say of themselves, and what an empty prompt takes."""
+
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
+from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.core.session.recording import Recorded
+from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.models import tokens
+from swarm_bench.retrieval.greeting import Greeting, Greetings
+
+
+class OverheadLines:
+    """Lines that are complete stay as they are."""
+
+    def __init__(
+        self, folder: SessionFolder, recorder: Recorder | None = None, *, asks: bool = True
+    ) -> None:
+        """`asks` is false when an empty prompt would say nothing of the agent's usage."""
+        self._folder = folder
+        self._asks = asks
+        self._recorder = recorder
+        self._lines = {line.mode: line for line in folder.read_overhead()}
+        self._asked = set[str]()
+        """Modes whose empty prompt was asked in this call, with figures or without."""
+
+    def greet(self, experiment: Experiment, greetings: Greetings) -> None:
+        """Write what the servers of the modes said of themselves."""
+        for mode in experiment.modes:
+            of_mode = greetings.get(mode.name, {})
+            if not self._is_complete(mode.name) and set(of_mode) == set(mode.servers):
+                self._write(_greeted(experiment, mode, list(of_mode.values())))
+
+    def due(self, mode: str) -> Overhead | None:
+        """Return the line of a mode whose empty prompt is still to be asked: once in a call, if
+        there are no figures yet."""
+        is_due = self._asks and mode not in self._asked and not self._is_complete(mode)
+        return self._lines.get(mode) if is_due else None
+
+    def keep(self, line: Overhead) -> None:
+        """Store what an empty prompt took. Raises `StoreError`."""
+        self._asked.add(line.mode)
+        self._write(line)
+
+    def copy(self, experiment: Experiment, recorded: Recorded) -> None:
+        """Store what was measured of the modes when they were recorded."""
+        modes = {mode.name for mode in experiment.modes}
+        lines = {line.mode: line for line in recorded.overhead if line.mode in modes}
+        here = {"session": experiment.session}
+        if lines:
+            self._folder.write_overhead([line.model_copy(update=here) for line in lines.values()])
+
+    def _is_complete(self, mode: str) -> bool:
+        line = self._lines.get(mode)
+        return line is not None and line.prompt_tokens is not None
+
+    def _write(self, line: Overhead) -> None:
+        self._lines[line.mode] = line
+        self._folder.write_overhead(list(self._lines.values()))
+        if self._recorder is not None:
+            self._recorder.keep_overhead(line)
+
+
+def _greeted(experiment: Experiment, mode: Mode, greetings: list[Greeting]) -> Overhead:
+    return Overhead(
+        session=experiment.session,
+        mode=mode.name,
+        server_seconds={one.server: one.seconds for one in greetings if one.seconds is not None},
+        tools=sum(len(one.tools) for one in greetings),
+        tool_tokens=sum(one.tool_tokens for one in greetings),
+        server_instruction_tokens=sum(one.instruction_tokens for one in greetings),
+        mode_instruction_tokens=tokens.count(mode.instructions),
+        unexpected=next((one.unexpected for one in greetings), ()),
+    )

@@ -1,0 +1,143 @@
+"""An agent's program: started for one trial, watched, stopped with its tree, and read."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.prompt import prompt
+from swarm_bench.benchmarks.swarm.records.making import outcome_of
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.watch import Watch
+from swarm_bench.core.events import TrialActive
+from swarm_bench.core.outcome import (
+    Activity,
+    AgentExit,
+    AgentRequest,
+    Launch,
+    Outcome,
+    StopReason,
+)
+from swarm_bench.retrieval.modes.mode import render_servers
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.homes import Home
+from swarm_bench.runtime.process import Command, ProcessResult, run
+from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.sink import Output
+
+
+@dataclass(kw_only=True)
+class AgentProcess:
+    """What becomes known of it while it runs."""
+
+    trial: Trial
+    prompt: str
+    tag: str
+    home: Home
+    stdout: Path
+    stderr: Path
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    seconds: float | None = None
+    """`None` when no process ran."""
+    launch: Launch | None = None
+    result: ProcessResult | None = None
+    """`None` when nobody saw it end."""
+
+
+def agent_process(kit: Kit, trial: Trial) -> AgentProcess:
+    """Make the state of an agent that has not started."""
+    return AgentProcess(
+        trial=trial,
+        prompt=prompt(kit.experiment, kit.experiment.mode(trial.mode), trial.task),
+        tag=f"{kit.experiment.session}/{trial.id}",
+        home=Home(path=kit.work / "homes" / trial.id),
+        stdout=kit.artefacts.agent_file(trial, STDOUT),
+        stderr=kit.artefacts.agent_file(trial, STDERR),
+    )
+
+
+async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout: float) -> None:
+    """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be started,
+    and whatever the adapter raises."""
+    agent.home.make()
+    kit.artefacts.make_room(agent.trial)
+    launch = kit.agent.launch(_request(kit, around, agent))
+    command = Command(
+        argv=launch.argv,
+        cwd=around.workspace,
+        env=kit.agent_environment(launch, agent.home),
+        tag=agent.tag,
+        stop_signal=launch.stop_signal,
+    )
+    agent.launch = launch
+    output = Output(
+        stdout=agent.stdout,
+        stderr=agent.stderr,
+        limit=kit.experiment.limits.output_bytes,
+        on_line=Watch(kit.agent, launch.turn_limit, _shown(kit, agent.trial)).line,
+        secrets=kit.secrets,
+    )
+    began = anyio.current_time()
+    try:
+        agent.result = await run(command, output=output, timeout=timeout)
+    finally:
+        agent.ended_at = datetime.now(UTC)
+        agent.seconds = anyio.current_time() - began
+        if agent.result is not None:
+            agent.seconds = agent.result.seconds
+
+
+def read_agent(
+    kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
+) -> Outcome:
+    """Read what it left. To be called in a thread: what a hostile agent printed takes its time."""
+    exit = AgentExit(
+        returncode=returncode,
+        stopped=stopped,
+        stdout=agent.stdout,
+        stderr=agent.stderr,
+        home=agent.home.path,
+        secrets=kit.secrets,
+        servers=tuple(kit.experiment.mode(agent.trial.mode).servers),
+    )
+    return outcome_of(kit.agent, exit)
+
+
+def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentRequest:
+    experiment, trial = kit.experiment, agent.trial
+    mode = experiment.mode(trial.mode)
+    config = agent.home.path / "mcp.json"
+    servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
+    write_whole(config, json.dumps({"mcpServers": servers}, indent=2))
+    return AgentRequest(
+        prompt=agent.prompt,
+        instructions=mode.instructions,
+        workspace=around.workspace,
+        home=agent.home.path,
+        mcp_config=config,
+        max_turns=experiment.limits.max_turns,
+        model=experiment.model,
+        seed=experiment.seed,
+        arguments=experiment.agent_args,
+        inherit_settings=experiment.inherit_settings,
+        rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
+        start_seconds=mode.start_seconds,
+        trial=trial.id,
+        program=experiment.agent.path,
+        environment=kit.variables,
+    )
+
+
+def _shown(kit: Kit, trial: Trial) -> Callable[[Activity], None]:
+    def show(activity: Activity) -> None:
+        shown = cleaned(activity, kit.secrets)
+        kit.emit(TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=shown))
+
+    return show

@@ -1,0 +1,73 @@
+"""What crosses between whoever runs a swarm and whoever stores it: plain data."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial
+from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
+from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
+from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.core.treatment.overhead import Overhead
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmJob:
+    """A swarm as it is given to be run."""
+
+    swarm: Swarm
+    attempts: Mapping[str, int]
+    """How often each trial was tried before, by its id."""
+    overhead: Overhead | None = None
+    """What is known of its mode, when the empty prompt is due."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessEnd:
+    """How the process of an agent ended."""
+
+    returncode: int | None = None
+    """`None` when nobody saw it end."""
+    stopped: StopReason | None = None
+    turn_limit: int | None = None
+    """Set when we counted the turns and kept the budget."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """A trial that has ended: what the agent left, and what was measured of it. Its output stands
+    in the files of its trial (`Artefacts`)."""
+
+    __pydantic_config__ = BYTES_AS_BASE64
+
+    trial: Trial
+    outcome: Outcome
+    measured: Measured
+    prompt: str
+    workspace: str
+    """Path of the workspace as the agent saw it: its answer may name files by it."""
+    program_version: str | None
+    """As the program said it when it was asked, before the session."""
+    rehearsed: Rehearsed = Rehearsed()
+    outside: tuple[str, ...] = ()
+    """What else than its servers the agent reached, as sentences."""
+    replayed: str | None = None
+    """Id of the session whose recording was played."""
+    process: ProcessEnd | None = None
+    """`None` when none ran."""
+    leaves: Mapping[str, bytes] = field(default_factory=dict)
+    """Files that its adapter read in its home, by their path there, when they are to be kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmEnded:
+    """What happened around the agents of a swarm; the last of its deliveries."""
+
+    record: SwarmRecord
+    """Before the counters were held against the transcripts."""
+    overhead: Overhead | None = None
+    """What the empty prompt of its mode took, when it was asked."""
+
+
+Delivery = Execution | SwarmEnded
+Deliver = Callable[[Delivery], Awaitable[None]]
+"""Whoever delivers waits until it is stored. Raises `StoreError`."""

@@ -1,0 +1,138 @@
+"""What it costs to have a mode's tool at all: the one request of an agent that is given nothing to
+do.
+
+The empty prompt goes to every mode alike, once, right after the agents of its first swarm: whatever
+it does to a service that they share, they have been measured. It has a clone at a path of its own,
+which a service may go on using when the clone is gone.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.records.making import spent
+from swarm_bench.benchmarks.swarm.records.parts import Spent
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.events import Event
+from swarm_bench.core.session.experiment import Limits, Task, stable_id
+from swarm_bench.core.status import Cause
+from swarm_bench.core.totals import total
+from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.workspaces.inventory import copy_below
+from swarm_bench.runtime.workspaces.workspace import clone
+
+NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
+REQUEST_SECONDS = 30.0
+"""For one short request, beside the start of the slowest server; an agent that hangs must not hold
+up the session for the time of a task."""
+
+
+async def ask_nothing(kit: Kit, line: Overhead, around: Surroundings, lost: Lost) -> Overhead:
+    """Give an agent of the mode of the line nothing to do, and return the line with what its
+    request took. What goes wrong is a sentence in it, and nothing else."""
+    longest = longest_seconds(line, kit.experiment.limits)
+    try:
+        execution = await _executed(kit, line.mode, around, lost, longest)
+    except HarnessError as error:
+        return _without_figures(line, str(error))
+    return _asked(line, execution, longest)
+
+
+def longest_seconds(line: Overhead, limits: Limits) -> float:
+    """Return how long the empty prompt of a mode may take."""
+    slowest = max(line.server_seconds.values(), default=0.0)
+    return min(limits.timeout, REQUEST_SECONDS + slowest)
+
+
+async def _executed(
+    kit: Kit, mode: str, around: Surroundings, lost: Lost, longest: float
+) -> Execution | None:
+    # Numbers, so that the paths in the prompts of all modes are equally long.
+    number = [one.name for one in kit.experiment.modes].index(mode) + 1
+    target = kit.work / "overhead" / str(number) / kit.workspace.name
+    delivered: list[Execution] = []
+
+    async def keep(delivery: Delivery) -> None:
+        if isinstance(delivery, Execution):
+            delivered.append(delivery)
+
+    with temporary(kit.work) as folder:
+        async with (
+            clone(kit.snapshot, target, keep=None) as workspace,
+            kit.homes.opened("home-overhead") as home,
+        ):
+            # A server may not start without its index, and building it again takes its time.
+            await anyio.to_thread.run_sync(copy_below, around.workspace, workspace, around.made)
+            own = Surroundings(
+                workspace=workspace,
+                placeholders={**around.placeholders, "workspace": str(workspace)},
+                monitor=TreeMonitor(),
+                attempts={},
+                home=home,
+                service=around.service,
+            )
+            await run_trial(_quiet(kit, folder, longest), own, _trial(mode), lost, keep)
+    return delivered[0] if delivered else None
+
+
+def _quiet(kit: Kit, folder: Path, longest: float) -> Kit:
+    """Return the kit for an agent of which nothing is kept, and of which nobody hears."""
+    limits = kit.experiment.limits.model_copy(update={"max_turns": 1, "timeout": longest})
+    experiment = kit.experiment.model_copy(
+        # The form of an answer is part of the task, and the same in every mode.
+        update={"limits": limits, "answer_format": ""}
+    )
+    artefacts = Artefacts(folder, runs=1)
+    return replace(kit, experiment=experiment, artefacts=artefacts, emit=_unheard, record=False)
+
+
+def _unheard(_event: Event) -> None:
+    pass
+
+
+def _trial(mode: str) -> Trial:
+    id = stable_id(NOTHING_TO_DO.id, mode)
+    return Trial(id=id, run=1, mode=mode, agent=1, task=NOTHING_TO_DO)
+
+
+def _asked(line: Overhead, execution: Execution | None, longest: float) -> Overhead:
+    if execution is None:
+        return _without_figures(line, "it was not asked")
+    figures = spent(execution.outcome, max_turns=1)
+    tokens = _first_request(figures)
+    if tokens is None:
+        return _without_figures(line, _why_not(execution, longest))
+    found = {"prompt_tokens": tokens, "prompt_cost": figures.cost, "problem": None}
+    return line.model_copy(update=found)
+
+
+def _without_figures(line: Overhead, why: str) -> Overhead:
+    return line.model_copy(update={"problem": f"the empty prompt gave no figures: {why}"})
+
+
+def _why_not(execution: Execution, longest: float) -> str:
+    cause = execution.outcome.cause
+    if cause is Cause.TIMEOUT:
+        return f"the agent had not ended after {longest:.0f} s"
+    if cause is Cause.FINISHED:
+        return "it does not say the tokens of one request"
+    return execution.outcome.detail or cause
+
+
+def _first_request(figures: Spent) -> int | None:
+    """Return all its input tokens; `None` when one of the figures is missing."""
+    if figures.turn_usage:
+        first = figures.turn_usage[0]
+        return total([first["input"], first["cache_read"], first["cache_create"]])
+    if figures.requests == 1:
+        return total([figures.input_tokens, figures.cache_read, figures.cache_create])
+    return None

@@ -1,0 +1,153 @@
+"""Stores what swarms deliver: records, files, and what the counters prove. It runs nothing."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.overhead import OverheadLines
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.proof import amended, prove
+from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
+from swarm_bench.benchmarks.swarm.records.making import make_record
+from swarm_bench.benchmarks.swarm.records.parts import Beside
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution, SwarmEnded
+from swarm_bench.core.events import Emit, TrialEnded, Trouble
+from swarm_bench.core.ports import Probe, ScoreContext, Scorer
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.retrieval.probes.readings import content
+from swarm_bench.runtime.files import write_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmStore:
+    """The folder of a session, and what makes its lines and files of an execution."""
+
+    experiment: Experiment
+    folder: SessionFolder
+    overhead: OverheadLines
+    files: frozenset[str]
+    """Paths of the files that the agents could see."""
+    scorers: tuple[Scorer, ...]
+    page: Callable[[TrialRecord, str | None], str]
+    """Renders the readable page of a trial from its record and answer."""
+    probes: Mapping[str, Probe]
+    secrets: tuple[str, ...] = field(repr=False)
+    emit: Emit
+    recorder: Recorder | None = None
+    """Keeps what the agents print, to be played again."""
+    scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
+    """How many threads score at a time: the loop must go on."""
+
+    def of_swarm(self, swarm: Swarm) -> "GroupStore":
+        """Make what stores the deliveries of one swarm."""
+        return GroupStore(self, swarm)
+
+
+class GroupStore:
+    """Of one swarm. Raises `StoreError`."""
+
+    def __init__(self, session: SwarmStore, swarm: Swarm) -> None:
+        self._session = session
+        self._swarm = swarm
+        self._artefacts = session.folder.artefacts(session.experiment)
+        self.records: list[TrialRecord] = []
+        """Those of its trials, as they were appended."""
+
+    async def keep(self, delivery: Delivery) -> None:
+        """Store it, before anything else of its swarm can be delivered."""
+        if isinstance(delivery, SwarmEnded):
+            self._keep_swarm(delivery)
+        else:
+            await self._keep_trial(delivery)
+
+    async def _keep_trial(self, execution: Execution) -> None:
+        session = self._session
+        record, troubles = await anyio.to_thread.run_sync(
+            self._artefacts_of, execution, limiter=session.scoring
+        )
+        for trouble in troubles:
+            session.emit(Trouble(message=trouble))
+        session.folder.records.append(record)
+        self.records.append(record)
+        session.emit(TrialEnded(record=record))
+
+    def _artefacts_of(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
+        """Write what the record is of. Returns it, and what went wrong."""
+        session, trial, outcome = self._session, execution.trial, execution.outcome
+        beside = Beside(
+            scored=self._scored(execution),
+            rehearsed=execution.rehearsed,
+            outside=execution.outside,
+            program_version=execution.program_version,
+            replayed=execution.replayed,
+        )
+        record = make_record(session.experiment, trial, outcome, execution.measured, beside)
+        self._artefacts.make_mode_folder(trial.run, trial.mode)
+        if session.recorder is not None:
+            session.recorder.keep(recorded_trial(execution, record), self._printed(execution))
+        if outcome.payload is not None:
+            write_whole(self._artefacts.agent_file(trial, "json"), outcome.payload)
+        write_whole(self._artefacts.agent_file(trial, "md"), session.page(record, outcome.text))
+        return record, beside.scored.troubles
+
+    def _printed(self, execution: Execution) -> Printed:
+        return Printed(
+            stdout=self._artefacts.agent_file(execution.trial, STDOUT),
+            stderr=self._artefacts.agent_file(execution.trial, STDERR),
+            left=execution.leaves,
+        )
+
+    def _scored(self, execution: Execution) -> Scored:
+        outcome = execution.outcome
+        if outcome.text is None or outcome.cause is not Cause.FINISHED:
+            return Scored()  # the words of an error are no answer
+        session = self._session
+        context = ScoreContext(
+            text=outcome.text, workspace=execution.workspace, files=session.files
+        )
+        return score(session.scorers, context, session.secrets)
+
+    def _keep_swarm(self, ended: SwarmEnded) -> None:
+        """Hold its counters against the transcripts. Those of trials that ran again after that
+        swarm are of a later one."""
+        session, swarm = self._session, ended.record
+        self._write_counters(swarm)
+        of_it = [
+            record
+            for record in self.records
+            if record.agent in swarm.agents and record.attempt <= swarm.attempt
+        ]
+        proved, labelled = prove(session.experiment, swarm, of_it, session.probes)
+        session.folder.records.amend(amended(of_it, labelled))
+        if session.recorder is not None:
+            session.recorder.keep_swarm(proved)
+        session.folder.append_swarm(proved)
+        if ended.overhead is not None:
+            session.overhead.keep(ended.overhead)
+
+    def _write_counters(self, swarm: SwarmRecord) -> None:
+        """Put the counters of a swarm beside its agents' files, in the shape existing scripts
+        read."""
+        if not swarm.difference:
+            return
+        experiment = self._session.experiment
+        folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
+        several = experiment.agents_per_swarm < experiment.trials_per_mode
+        number = f"-{self._swarm.trials[0].agent}" if several else ""
+        for name, counted in swarm.difference.items():
+            probe = self._session.probes.get(name)
+            if probe is None:
+                continue
+            before, after = swarm.before.get(name), swarm.after.get(name)
+            written = content(probe, before, after, counted)
+            if written is not None:
+                file = folder / f"{probe.file}{number}.json"
+                self._artefacts.set_aside(file)
+                write_whole(file, json.dumps({"mode": swarm.mode, **written}, indent=2) + "\n")
