@@ -204,7 +204,7 @@ _EVIDENCE = (
     (
         "unclear",
         "names",
-        "Tools of the mode that answered and of which it cannot be told what they are for.",
+        "Tools of the mode that answered and whose purpose is unclear.",
     ),
     (
         "others",

@@ -32,7 +32,7 @@ def with_plugins(metrics: Metrics, plugins: Iterable[Plugin]) -> Metrics:
 
 
 def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
-    """Raises `ConfigError` with a clause for a metric that cannot be shown beside the others."""
+    """Load one; raise `ConfigError` with a clause when it cannot be shown beside the others."""
     metric = registry.load("metrics", plugin.name)
     if not isinstance(metric, Metric):
         raise ConfigError(f"it is a {type(metric).__name__} and no Metric")

@@ -178,7 +178,7 @@ SPENT = (
         row=Row(
             table=SPENDING,
             how=How.TOTAL,
-            definition="Times that the agents summarised their context to go on, as they report "
+            definition="Times that the agents summarised their context to continue, as they report "
             "it (compactions in the record).",
         ),
     ),
