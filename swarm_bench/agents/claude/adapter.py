@@ -8,8 +8,8 @@ from typing import Any
 
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.agents.reading.literal import literal, mapped
-from swarm_bench.agents.reading.patience import patience
 from swarm_bench.agents.reading.plain_prompt import not_a_command
+from swarm_bench.agents.reading.start_timeout import patience
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 
-from swarm_bench.agents.reading.patience import patience
+from swarm_bench.agents.reading.start_timeout import patience
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
