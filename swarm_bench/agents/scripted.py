@@ -15,7 +15,7 @@ PROGRAM = "swarm_bench.testing.scripted_process"
 
 
 class Scripted:
-    """A process that does what a script says, good or bad. Its model is the script's path."""
+    """A process that follows a script, good or bad. Its model is the script's path."""
 
     name = "scripted"
     capabilities = Capabilities(reports_usage=False)

@@ -22,7 +22,7 @@ _EXTENSION = re.compile(r"\.(?:ts|tsx|js|jsx|rs|py|go|md|json|toml|ya?ml|sql|sh)
 _CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
 _WORD = re.compile(r"""[^\s`"'<>()\[\]{},;|*=…“”‘’«»→←]+""")
 _HERE = re.compile(r"\A(?:\./)+")
-_LONGEST_PATH = 4096
+_MAX_PATH = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class _Snapshot:
         return _HERE.sub("", mention)
 
     def has(self, path: str) -> bool:
-        if not path or len(path) > _LONGEST_PATH:
+        if not path or len(path) > _MAX_PATH:
             return False
         backwards = path[::-1]
         return self._at(backwards) == backwards or self._at(backwards + "/").startswith(
@@ -108,18 +108,18 @@ def _mentions(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
         path = snapshot.relative(span[1].strip())
         if not snapshot.has(path):
             continue
-        yield from _in_words(text[position : span.start()], snapshot)
+        yield from _mentions_in(text[position : span.start()], snapshot)
         yield path, True
         position = span.end()
-    yield from _in_words(text[position:], snapshot)
+    yield from _mentions_in(text[position:], snapshot)
 
 
-def _in_words(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+def _mentions_in(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
     for word in _WORD.finditer(text):
-        yield from _in_word(word[0].rstrip(".,:!?"), snapshot)
+        yield from _mention_in(word[0].rstrip(".,:!?"), snapshot)
 
 
-def _in_word(word: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+def _mention_in(word: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
     if "." not in word and "/" not in word:
         return
     for candidate in (word, re.split("[:#]", word, maxsplit=1)[0]):

@@ -20,7 +20,7 @@ from typing import Any
 
 INDEX = Path(".indexed") / "index.json"
 VERSION = "7.3.1"
-MOST = 20
+MAX_HITS = 20
 _TOOLS = [
     {
         "name": "search_code",
@@ -56,7 +56,7 @@ def search(query: str) -> str:
         for number, line in enumerate(lines, start=1):
             if all(term in line.lower() for term in terms):
                 hits.append(f"{path}:{number}: {line.strip()}")
-    return "\n".join(hits[:MOST])
+    return "\n".join(hits[:MAX_HITS])
 
 
 def serve(*, litter: bool = False) -> None:

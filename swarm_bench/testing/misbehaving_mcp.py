@@ -35,9 +35,9 @@ FAULTS = (
     "fine", "never-answers", "never-answers-calls", "slow-start", "dies-after", "every-call-fails",
     "empty-answers", "same-answer", "errors-as-text",
 )  # fmt: skip
-LINES = 40
+MAX_LINES = 40
 """Most lines of a file that are shown."""
-MOST = 3
+MAX_FILES = 3
 """Most files that are found."""
 _TOOLS = [
     {
@@ -59,7 +59,7 @@ _TOOLS = [
 
 
 class Server:
-    """Answers one request after the other."""
+    """A server that answers its requests in order."""
 
     def __init__(self, fault: str, number: float) -> None:
         self._fault = fault
@@ -103,7 +103,7 @@ class Server:
             return {}
         if self._fault != "same-answer":
             files = {handle: path for handle, path in files.items() if _has(path, patterns)}
-        return dict(list(files.items())[: 1 if self._fault == "same-answer" else MOST])
+        return dict(list(files.items())[: 1 if self._fault == "same-answer" else MAX_FILES])
 
 
 def main() -> None:
@@ -146,7 +146,7 @@ def _pack(files: dict[str, Path]) -> dict[str, Any]:
 
 
 def _about(files: dict[str, Path], patterns: list[str], milliseconds: int) -> dict[str, Any]:
-    """Make what a pack says of itself, in a sentence too."""
+    """Describe a pack, in a sentence too."""
     asked, took = " ".join(patterns), f"in {milliseconds} ms"
     summary = f"Results for {asked}: {len(files)} found {took}."
     if not files:
@@ -169,7 +169,7 @@ def _has(path: Path, patterns: list[str]) -> bool:
 
 def _lines(path: Path) -> list[str]:
     """Read the first lines of a file."""
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()[:LINES] or [""]
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_LINES] or [""]
 
 
 def _text(text: str, *, is_error: bool = False) -> dict[str, Any]:

@@ -33,7 +33,7 @@ WORKSPACE = "/workspace"
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What one agent printed, and how it ended."""
+    """The output of an agent, and how it ended."""
 
     stdout: bytes
     stderr: bytes = b""
@@ -44,7 +44,7 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One mode, with an agent for every sample; all modes must have equally many."""
+    """A mode, with an agent for every sample; all modes must have equally many."""
 
     samples: Sequence[Sample]
     servers: tuple[str, ...] = ()

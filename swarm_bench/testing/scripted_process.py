@@ -34,15 +34,15 @@ from typing import Any
 import yaml
 
 Argument = Any
-"""Whatever stands in the script; each action says what it wants."""
+"""Whatever stands in the script; each action documents its own."""
 
 
 class WrongScript(Exception):
-    """The script asks for something that is not there."""
+    """An error in the script: it asks for something unknown."""
 
 
 class Player:
-    """Plays one list of steps in the current folder."""
+    """A process's part: the steps of a script, played in the current folder."""
 
     def __init__(self, servers: list[str], max_turns: int, draw: str = "") -> None:
         self._draw = random.Random(draw)

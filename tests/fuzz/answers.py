@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from swarm_bench.agents.reading.call_arguments import some
+from swarm_bench.agents.reading.call_arguments import limited
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import tool_results
@@ -165,6 +165,6 @@ def _one_line(text: str) -> None:
 
 def command_line(data: bytes, _folder: Path) -> None:
     """A line for a shell, as the fourth witness takes it apart."""
-    for line in some(data.decode("utf-8", "replace").split(BETWEEN.decode())):
+    for line in limited(data.decode("utf-8", "replace").split(BETWEEN.decode())):
         words = sum(len(word) for command in commands_in(line) for word in command.words)
         assert words <= 20 * MOST_LAYERS * (len(line) + 20)

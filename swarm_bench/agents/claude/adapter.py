@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.agents.reading.literal import literal, mapped
 from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.start_timeout import patience
+from swarm_bench.agents.reading.start_timeout import start_timeout
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
@@ -119,7 +119,7 @@ class Claude:
     def launch(self, request: AgentRequest) -> Launch:
         temporary = request.home / "tmp"
         temporary.mkdir(exist_ok=True)
-        env = {**_SETTINGS, **patience(request.start_seconds), "TMPDIR": str(temporary)}
+        env = {**_SETTINGS, **start_timeout(request.start_seconds), "TMPDIR": str(temporary)}
         if not request.inherit_settings:
             env |= {"HOME": str(request.home), "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
         inherit: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ class Log:
 
     requests: list[Usage] = field(default_factory=list)
     """Of every answered request, those of sub-agents and compactions among them."""
-    asked_again: int = 0
+    retries: int = 0
     status: int | None = None
     """HTTP status of the last request."""
     servers: tuple[str, ...] | None = None
@@ -100,7 +100,7 @@ class Log:
     def _request(self, figures: dict[str, str]) -> None:
         status = figures.get("http.response.status_code")
         self.status = int(status) if status else None
-        self.asked_again += figures.get("attempt", "0") != "0"
+        self.retries += figures.get("attempt", "0") != "0"
 
     def _answer(self, figures: dict[str, str]) -> None:
         names = ("input_token_count", "cached_token_count", "cache_write_token_count")

@@ -107,7 +107,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         cause, detail = Cause.EMPTY_ANSWER, None
     usage = _usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
-    alone = bool(log.requests) and Usage.total(log.requests) == usage
+    without_subagents = bool(log.requests) and Usage.total(log.requests) == usage
     started = transcript.started
     uses = _uses(transcript.calls, log) if started and log.events else None
     return Outcome(
@@ -116,8 +116,8 @@ def outcome_of(exit: AgentExit) -> Outcome:
         text=text,
         usage=usage,
         all_in=Usage.total(log.requests),
-        turn_usage=tuple(log.requests) if alone else None,
-        turns=len(log.requests) if alone else None,
+        turn_usage=tuple(log.requests) if without_subagents else None,
+        turns=len(log.requests) if without_subagents else None,
         model=clause_of(log.model),
         program_version=clause_of(log.version),
         tool_calls=_counted(transcript.calls) if started else None,
@@ -127,7 +127,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
         tool_answers=transcript.answers.all() if started else None,
         permission_denials=_counted(transcript.denials) if started else None,
-        retries=transcript.reconnects + log.asked_again if started and log.events else None,
+        retries=transcript.reconnects + log.retries if started and log.events else None,
         servers=_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
         **transcript.commands.outcome_fields(started),

@@ -25,9 +25,9 @@ from swarm_bench.core.ports import Capabilities
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.runtime.untrusted import read
 
-LONGEST_LINE = 64 * 1024
+MAX_LINE = 64 * 1024
 """Characters of a line that are read while the agent works."""
-PATIENCE = 0.05
+LINE_SECONDS = 0.05
 """Seconds for a pattern on a line: everything else waits meanwhile."""
 
 
@@ -45,7 +45,7 @@ class Command:
 
     @property
     def capabilities(self) -> Capabilities:
-        """As the file says: with `mcp: none`, and without a place for the program's tokens."""
+        """The file's capabilities: `mcp: none` takes one away, and so does a lack of tokens."""
         return Capabilities(
             takes_mcp=self._file.mcp is None,
             reports_usage=bool(self._file.output.tokens.input),
@@ -78,7 +78,7 @@ class Command:
         whether a turn is over: an agent whose turns are not counted would have no budget."""
         if self._shows is None and self._file.turns.ends is None:
             return None
-        text = line[:LONGEST_LINE].decode("utf-8", "replace")
+        text = line[:MAX_LINE].decode("utf-8", "replace")
         doing, over = self._doing(text), self._ends_turn(text)
         if doing is None and not over:
             return None
@@ -106,7 +106,7 @@ class Command:
 
     def _doing(self, text: str) -> str | None:
         try:
-            return None if self._shows is None else first_match(self._shows, text, PATIENCE)
+            return None if self._shows is None else first_match(self._shows, text, LINE_SECONDS)
         except TimeoutError:
             self._shows = None  # the next line would take as long, and all agents wait meanwhile
             return None
@@ -114,11 +114,11 @@ class Command:
     def _ends_turn(self, text: str) -> bool:
         ends = self._file.turns.ends
         try:
-            return ends is not None and first_match(ends, text, PATIENCE) is not None
+            return ends is not None and first_match(ends, text, LINE_SECONDS) is not None
         except TimeoutError:
             raise ConfigError(
-                f"{self._path}: the pattern 'ends' of 'turns' takes more than {PATIENCE:g} s on a "
-                "line, so turns cannot be counted; write a simpler one"
+                f"{self._path}: the pattern 'ends' of 'turns' takes more than {LINE_SECONDS:g} s "
+                "on a line, so turns cannot be counted; write a simpler one"
             ) from None
 
     @property

@@ -56,7 +56,7 @@ Variable = Annotated[str, BeforeValidator(_variable)]
 
 
 class VersionOf(Strict):
-    """How the program is asked for its version."""
+    """The command that prints the program's version."""
 
     command: list[FixedArgument] = Field(min_length=1)
     pattern: Pattern = r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?"
@@ -79,7 +79,7 @@ class FileText(Strict):
 
 
 class RehearsalOf(Strict):
-    """What is different when the rehearsal server answers."""
+    """The differences when the rehearsal server answers."""
 
     model: str | None = None
     arguments: Arguments = ()
@@ -87,7 +87,7 @@ class RehearsalOf(Strict):
 
 
 class Turns(Strict):
-    """Who keeps the turn budget."""
+    """The turn budget, and who keeps it."""
 
     limit: Literal["program", "counted", "none"] = "program"
     ends: Pattern | None = None
@@ -104,7 +104,7 @@ class Turns(Strict):
 
 
 class CommandFile(Strict):
-    """The whole file."""
+    """A command file."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     about: str = ""

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
 from swarm_bench.core.totals import total
 
-PATIENCE = 1.0
+PATTERN_SECONDS = 1.0
 """Seconds of computing for a pattern in all that an agent printed: a text can be made to keep a
 pattern busy for ever, and the number of texts is the agent's choice too."""
 
@@ -48,18 +48,18 @@ Pattern = Annotated[str, AfterValidator(_check_pattern)]
 Stream = Literal["output", "stdout", "stderr"]
 
 
-class Patience:
-    """Looks for patterns in what an agent printed, each for `PATIENCE` seconds in all."""
+class TimeBudget:
+    """The time for patterns in what an agent printed: `PATTERN_SECONDS` for each in all."""
 
     def __init__(self) -> None:
         self.timed_out = set[str]()
         """Patterns whose time is over: what else they would match is unknown."""
         self._spent = dict[str, float]()
 
-    def look(self, pattern: str, find: Callable[[float], Result]) -> Result | None:
+    def search(self, pattern: str, find: Callable[[float], Result]) -> Result | None:
         """Return what `find` returns in the seconds that it gets; `None` for a pattern out of
         time."""
-        remaining = PATIENCE - self._spent.get(pattern, 0.0)
+        remaining = PATTERN_SECONDS - self._spent.get(pattern, 0.0)
         if pattern in self.timed_out or remaining <= 0:
             self.timed_out.add(pattern)
             return None
@@ -70,12 +70,12 @@ class Patience:
             self.timed_out.add(pattern)
             return None
         finally:
-            self._spent[pattern] = PATIENCE - remaining + time.thread_time() - began
+            self._spent[pattern] = PATTERN_SECONDS - remaining + time.thread_time() - began
 
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a program printed, as far as it can be read."""
+    """The output of a program, as far as it can be read."""
 
     texts: dict[Stream, str]
     json: object = None
@@ -83,11 +83,11 @@ class Material:
     is_json: bool = False
     readable: bool = True
     """Whether the output is what it should be: what it does not show does not exist."""
-    patience: Patience = field(default_factory=Patience)
+    budget: TimeBudget = field(default_factory=TimeBudget)
 
     def inside(self, node: object) -> "Material":
         """Narrow the material to a node; its patterns have no time of their own."""
-        return Material(texts={}, json=node, is_json=True, patience=self.patience)
+        return Material(texts={}, json=node, is_json=True, budget=self.budget)
 
 
 class Locator(BaseModel):
@@ -152,7 +152,7 @@ class Locator(BaseModel):
 
     def timed_out(self, material: Material) -> bool:
         """Tell whether its pattern took too long, so that what stands there is unknown."""
-        return self.pattern in material.patience.timed_out
+        return self.pattern in material.budget.timed_out
 
     def values(self, material: Material) -> list[Any]:
         """Return everything that stands there, in order; nothing when its pattern ran out of time:
@@ -171,7 +171,7 @@ class Locator(BaseModel):
             matches = self._compiled.finditer(text, timeout=seconds, concurrent=True)
             return [_group(match) for match in matches]
 
-        return material.patience.look(self.pattern, find) or [] if self.pattern else []
+        return material.budget.search(self.pattern, find) or [] if self.pattern else []
 
     @cached_property
     def _compiled(self) -> "regex.Pattern[str]":

@@ -6,7 +6,7 @@ import regex
 
 from swarm_bench.agents.command.file import CommandFile
 from swarm_bench.agents.command.locators import (
-    PATIENCE,
+    PATTERN_SECONDS,
     Locators,
     Material,
     find_all,
@@ -18,14 +18,14 @@ from swarm_bench.agents.command.locators import (
 from swarm_bench.agents.command.output import Failure, Tokens, Tools
 from swarm_bench.agents.command.program_output import ProgramOutput, read_output
 from swarm_bench.agents.command.tool_answers import answers_in, is_set
-from swarm_bench.agents.reading.call_arguments import some
+from swarm_bench.agents.reading.call_arguments import limited
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
-MOST_REQUESTS = 10_000
+MAX_REQUESTS = 10_000
 """Nodes of `each` that are read: no agent makes so many requests, whatever it prints."""
 
 
@@ -51,8 +51,8 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),
         tool_answers=_answers(output.tools, material),
-        commands=_some(output.tools.commands, material),
-        paths=_some(output.tools.paths, material),
+        commands=_limited_texts(output.tools.commands, material),
+        paths=_limited_texts(output.tools.paths, material),
         retries=first_count(output.retries, material),
         compactions=first_count(output.compactions, material),
         subagents=first_count(output.subagents, material),
@@ -68,8 +68,8 @@ def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | No
     requests."""
     if tokens.each is None:
         return None, _usage(tokens, material)
-    nodes = find_all(tokens.each, material, MOST_REQUESTS + 1)
-    if len(nodes) > MOST_REQUESTS:
+    nodes = find_all(tokens.each, material, MAX_REQUESTS + 1)
+    if len(nodes) > MAX_REQUESTS:
         return None, Usage()
     requests = tuple(_usage(tokens, material.inside(node)) for node in nodes)
     return requests or None, Usage.total(requests)
@@ -122,8 +122,9 @@ def _ending(exit: AgentExit, material: Material) -> str:
 
 
 def _missing(material: Material) -> str:
-    slow = f"; a pattern was given up after {PATIENCE:g} s" if material.patience.timed_out else ""
-    return f"There is no answer in the output where the agent file looks for it{slow}"
+    slow = f"; a pattern was given up after {PATTERN_SECONDS:g} s"
+    suffix = slow if material.budget.timed_out else ""
+    return f"There is no answer in the output where the agent file looks for it{suffix}"
 
 
 def _tools(tools: Tools, locators: Locators, material: Material) -> dict[str, int] | None:
@@ -131,9 +132,9 @@ def _tools(tools: Tools, locators: Locators, material: Material) -> dict[str, in
     return None if names is None else dict(Counter(names))
 
 
-def _some(locators: Locators, material: Material) -> tuple[str, ...] | None:
+def _limited_texts(locators: Locators, material: Material) -> tuple[str, ...] | None:
     texts = first_texts(locators, material) if material.readable else None
-    return None if texts is None else some(texts)
+    return None if texts is None else limited(texts)
 
 
 def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
@@ -141,7 +142,7 @@ def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
         return name if tools.mcp is None else _common_name(tools.mcp, name, material)
 
     answers = answers_in(tools.answers, material, common_name)
-    return None if tools.mcp in material.patience.timed_out else answers
+    return None if tools.mcp in material.budget.timed_out else answers
 
 
 def _offered(tools: Tools, material: Material) -> tuple[str, ...] | None:
@@ -161,12 +162,12 @@ def _names(tools: Tools, locators: Locators, material: Material) -> list[str] | 
     if names is None or tools.mcp is None:
         return names
     common = [_common_name(tools.mcp, name, material) for name in names]
-    return None if tools.mcp in material.patience.timed_out else common
+    return None if tools.mcp in material.budget.timed_out else common
 
 
 def _common_name(mcp: str, name: str, material: Material) -> str:
     """Return `mcp__<server>__<tool>` for a tool that the file's pattern recognises."""
-    match = material.patience.look(
+    match = material.budget.search(
         mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
     )
     return f"mcp__{match['server']}__{match['tool']}" if match else name

@@ -52,7 +52,7 @@ class Strict(BaseModel):
 
 
 class Tokens(Strict):
-    """Where token figures stand."""
+    """The locators of token figures."""
 
     each: JsonPath | None = None
     """A node per request; the locators are applied to each, and the figures added."""
@@ -70,7 +70,7 @@ class Tokens(Strict):
 
 
 class Answers(Strict):
-    """Where the answers of tools stand."""
+    """The locators of tools' answers."""
 
     each: JsonPath
     """A node per answer; the locators are applied to each."""
@@ -82,7 +82,7 @@ class Answers(Strict):
 
 
 class Tools(Strict):
-    """Where the names of tools stand."""
+    """The locators of tools' names."""
 
     calls: Locators = ()
     failures: Locators = ()
@@ -105,7 +105,7 @@ class Tools(Strict):
 
 
 class OutputOf(Strict):
-    """Where the answer and the figures stand."""
+    """The locators of the answer and the figures."""
 
     source: Annotated[str, BeforeValidator(_source)] = "stdout"
     format: Literal["json", "json-lines", "text"]
@@ -137,7 +137,7 @@ class OutputOf(Strict):
 
 
 class Failure(Strict):
-    """What an end means: the exit code, and what was printed."""
+    """The meaning of an end: of the exit code, and of what was printed."""
 
     cause: Annotated[Cause, BeforeValidator(_cause)]
     exit_code: int | Literal["failing"] | None = None

@@ -7,7 +7,7 @@ from swarm_bench.agents.command.output import Answers
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.core.outcome import ToolAnswer
 
-MOST_ANSWERS = 10_000
+MAX_ANSWERS = 10_000
 
 
 def answers_in(
@@ -17,8 +17,8 @@ def answers_in(
     more than an agent can have asked for."""
     if answers is None or not material.readable:
         return None
-    nodes = find_all(answers.each, material, MOST_ANSWERS + 1)
-    if len(nodes) > MOST_ANSWERS:
+    nodes = find_all(answers.each, material, MAX_ANSWERS + 1)
+    if len(nodes) > MAX_ANSWERS:
         return None
     collected = ToolAnswers()
     for number, node in enumerate(nodes):

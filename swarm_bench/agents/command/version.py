@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from swarm_bench.agents.command.file import VersionOf
-from swarm_bench.agents.command.locators import PATIENCE, first_match
+from swarm_bench.agents.command.locators import PATTERN_SECONDS, first_match
 from swarm_bench.agents.command.templates import Values, fill
 from swarm_bench.agents.reading.installed import ask
 from swarm_bench.core.errors import UsageError
@@ -28,6 +28,6 @@ def ask_version(version: VersionOf, path: Path, values: Values) -> str:
 
 def _version_in(pattern: str, printed: str) -> str | None:
     try:
-        return first_match(pattern, printed, PATIENCE)
+        return first_match(pattern, printed, PATTERN_SECONDS)
     except TimeoutError:
         return None

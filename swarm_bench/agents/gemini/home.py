@@ -23,7 +23,7 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class HomeFigures:
-    """What the home shows; `None` where it does not."""
+    """The figures in the home; `None` where it has none."""
 
     turn_usage: tuple[Usage, ...] | None = None
     answers: dict[str, int | None] | None = None

@@ -124,14 +124,14 @@ def outcome_of(exit: AgentExit) -> Outcome:
         transcript.add(printed)
     stderr = tail(exit.stderr, _STDERR_BYTES).strip()
     if transcript.result is None and transcript.whole is not None:
-        return _outcome_of_whole(exit, transcript.whole, stderr)
+        return _outcome_of_document(exit, transcript.whole, stderr)
     result = transcript.result.value if transcript.result else {}
     stats = object_of(result.get("stats"))
     text = "".join(transcript.answer)
     succeeded = result.get("status") == "success"
     cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
-    begun = transcript.init is not None
-    home = figures_in(exit.home, exit.servers) if begun else HomeFigures()
+    started = transcript.init is not None
+    home = figures_in(exit.home, exit.servers) if started else HomeFigures()
     return Outcome(
         cause=cause,
         detail=detail,
@@ -139,19 +139,19 @@ def outcome_of(exit: AgentExit) -> Outcome:
         usage=_usage_of_stream(stats) if stats else Usage.total(home.turn_usage or ()),
         all_in=_usage_of_stream(stats),
         turn_usage=home.turn_usage,
-        turns=transcript.turns or None if begun else None,
+        turns=transcript.turns or None if started else None,
         duration_ms=_duration(stats),
         model=_model(transcript.init),
-        tool_calls=dict(Counter(transcript.calls.values())) if begun else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if begun else None,
-        tool_unanswered=_unanswered(transcript) if begun else None,
-        tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if begun else None,
+        tool_calls=dict(Counter(transcript.calls.values())) if started else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if started else None,
+        tool_unanswered=_unanswered(transcript) if started else None,
+        tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if started else None,
         tool_result_tokens=_result_tokens(transcript, home),
-        tool_answers=transcript.answers.all() if begun else None,
-        retries=len(_RETRY.findall(stderr)) if begun else None,
+        tool_answers=transcript.answers.all() if started else None,
+        retries=len(_RETRY.findall(stderr)) if started else None,
         servers=home.servers,
         payload=transcript.result.raw if transcript.result else None,
-        **transcript.commands.outcome_fields(begun),
+        **transcript.commands.outcome_fields(started),
     )
 
 
@@ -186,7 +186,7 @@ def _doing(event: Json) -> str:
     return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
 
 
-def _outcome_of_whole(exit: AgentExit, whole: JsonObject, stderr: str) -> Outcome:
+def _outcome_of_document(exit: AgentExit, whole: JsonObject, stderr: str) -> Outcome:
     """Read the outcome of `--output-format json`, which a user can choose with `--agent-arg`."""
     document = whole.value
     text = text_of(document.get("response")) or ""

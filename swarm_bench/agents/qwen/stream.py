@@ -38,7 +38,7 @@ times, and of a tool's result what a person would be shown."""
 
 @dataclass(frozen=True, kw_only=True)
 class _ChatFigures:
-    """What the conversations show of tools, by call id."""
+    """The figures of tools in the conversations, by call id."""
 
     spans: dict[str, Span] = field(default_factory=dict)
     tokens: dict[str, int | None] = field(default_factory=dict)

@@ -6,9 +6,9 @@ from typing import Any
 
 from swarm_bench.agents.reading.json_lines import object_of, text_of
 
-MOST = 1_000
+MAX_ENTRIES = 1_000
 """Different commands, and different paths, of an agent that are examined."""
-LONGEST = 4_000
+MAX_LENGTH = 4_000
 """Characters of each."""
 _COMMAND = ("command", "cmd", "script", "commands")
 _PATH = (
@@ -22,7 +22,7 @@ _WRITING = frozenset(
 
 
 class Commands:
-    """Collects them from calls, whatever the tools are called: by the names of arguments."""
+    """The commands and paths of calls, whatever the tools are called: by the names of arguments."""
 
     def __init__(self) -> None:
         self._lines: dict[str, None] = {}
@@ -45,17 +45,17 @@ class Commands:
         return {"commands": tuple(self._lines), "paths": tuple(self._paths)}
 
 
-def some(texts: Iterable[str]) -> tuple[str, ...]:
+def limited(texts: Iterable[str]) -> tuple[str, ...]:
     """Cut the texts, and their number, to what is examined."""
-    kept: dict[str, None] = {}
-    _note(kept, texts)
-    return tuple(kept)
+    entries: dict[str, None] = {}
+    _note(entries, texts)
+    return tuple(entries)
 
 
-def _note(kept: dict[str, None], texts: Iterable[str]) -> None:
+def _note(entries: dict[str, None], texts: Iterable[str]) -> None:
     for text in texts:
-        if len(kept) < MOST:
-            kept.setdefault(text[:LONGEST])
+        if len(entries) < MAX_ENTRIES:
+            entries.setdefault(text[:MAX_LENGTH])
 
 
 def _lines(value: object) -> list[str]:

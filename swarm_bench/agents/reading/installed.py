@@ -26,7 +26,7 @@ PROXIES = (
 """Variables that lead to the provider from behind a proxy. Not for a rehearsal, whose server is on
 the loopback interface: a proxy would be asked for it, and can be far away."""
 
-PATIENCE = 10.0
+VERSION_SECONDS = 10.0
 """Seconds for a program to print its version."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?")
@@ -45,7 +45,7 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
             f"install it with `{install}`"
         )
     path = str(Path(location).absolute())  # an agent starts in another folder; no link is followed
-    answer = ask([path, "--version"], PATIENCE)
+    answer = ask([path, "--version"], VERSION_SECONDS)
     match = _VERSION.search(answer.stdout)
     if answer.code != 0 or match is None:
         raise UsageError(
@@ -57,7 +57,7 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramAnswer:
-    """What a program printed that was asked for something short, in an empty home."""
+    """The answer of a program that was asked for something short, in an empty home."""
 
     code: int | None
     """`None` when it could not be started or was stopped."""
@@ -67,19 +67,19 @@ class ProgramAnswer:
     """What happened, as a clause after the command."""
 
 
-def ask(argv: Sequence[str], patience: float) -> ProgramAnswer:
-    """Run a program for its answer, at most `patience` seconds. It writes nothing into the user's
+def ask(argv: Sequence[str], timeout: float) -> ProgramAnswer:
+    """Run a program for its answer, at most `timeout` seconds. It writes nothing into the user's
     home, and reads nothing there; what it started is stopped with it."""
     with temporary() as folder:
         (home := folder / "home").mkdir()
         try:
-            code = _run(argv, home, patience)
+            code = _run(argv, home, timeout)
         except OSError as error:
             story = f"could not be started ({error.strerror})"
             return ProgramAnswer(code=None, stdout="", stderr="", story=story)
         stdout, stderr = _text(home / "stdout"), _text(home / "stderr")
     if code is None:
-        story = f"did not end within {patience:.0f} seconds"
+        story = f"did not end within {timeout:.0f} seconds"
     else:
         lines = [line.strip() for line in (stderr + stdout).splitlines() if line.strip()]
         first = (lines or ["nothing"])[0]
@@ -87,7 +87,7 @@ def ask(argv: Sequence[str], patience: float) -> ProgramAnswer:
     return ProgramAnswer(code=code, stdout=stdout, stderr=stderr, story=story)
 
 
-def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
+def _run(argv: Sequence[str], home: Path, timeout: float) -> int | None:
     """Return the exit code; `None` when the program was stopped."""
     own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
     env = {**small_environment(os.environ), **dict.fromkeys(own, str(home))}
@@ -104,7 +104,7 @@ def _run(argv: Sequence[str], home: Path, patience: float) -> int | None:
                 start_new_session=True,
             )
         try:
-            return process.wait(patience)
+            return process.wait(timeout)
         except subprocess.TimeoutExpired:
             return None
         finally:

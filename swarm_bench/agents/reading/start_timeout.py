@@ -3,6 +3,6 @@
 from swarm_bench.core.outcome import START_SECONDS
 
 
-def patience(seconds: float) -> dict[str, str]:
+def start_timeout(seconds: float) -> dict[str, str]:
     """Return the variable for a waiting time other than the program's own, in milliseconds."""
     return {} if seconds == START_SECONDS else {"MCP_TIMEOUT": f"{seconds * 1000:.0f}"}

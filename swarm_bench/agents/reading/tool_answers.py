@@ -16,10 +16,10 @@ _DIGITS = 12
 _DECODER = json.JSONDecoder()
 _HERE = re.compile(r"[ \t\r\n,]{0,20}[\[{]")
 _BEGINS = re.compile(r"^[\[{]", re.MULTILINE)
-_MOST_VALUES = 1000
+_MAX_VALUES = 1000
 
-_LONGEST_LINE = 500
-_MOST_PHRASES = 50
+_MAX_LINE = 500
+_MAX_PHRASES = 50
 _HEADING = 2
 """Lines at the beginning that can repeat a question."""
 _QUOTES = "\"'`«»“”‘’"
@@ -47,7 +47,7 @@ _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
 )
 _FOOT = re.compile(r"\b(?:results?|match(?:es)?|hits?|found|search|query|took)\b", re.IGNORECASE)
-"""What a last line says that is about the answer."""
+"""Words of a last line that is about the answer."""
 _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CLOCK = frozenset(
     {"ms", "msec", "millis", "milliseconds", "seconds", "secs", "sec", "time", "duration"}
@@ -64,26 +64,26 @@ _LOCATION = frozenset({"path", "paths", "file", "files", "filename", "uri", "url
 
 
 class ToolAnswers:
-    """Collects calls and their results; other tools than those of servers are passed over."""
+    """The calls and results of servers' tools; other tools are passed over."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, tuple[str, object]] = {}
-        self._answered: dict[str, ToolAnswer] = {}
+        self._calls: dict[str, tuple[str, object]] = {}
+        self._answers: dict[str, ToolAnswer] = {}
 
     def ask(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id."""
         if tool.startswith(_PREFIX):
-            self._asked[call] = (tool, arguments)
+            self._calls[call] = (tool, arguments)
 
     def answer(self, call: str, content: object, *, failed: bool = False) -> None:
         """Note the result of a call, a text or a list of blocks; the last one of a call counts."""
-        self._answered.pop(call, None)
-        if call in self._asked and not failed:
-            self._answered[call] = answer_to(*self._asked[call], content)
+        self._answers.pop(call, None)
+        if call in self._calls and not failed:
+            self._answers[call] = answer_to(*self._calls[call], content)
 
     def all(self) -> tuple[ToolAnswer, ...]:
         """Return the answers that were no errors."""
-        return tuple(self._answered.values())
+        return tuple(self._answers.values())
 
 
 def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
@@ -138,14 +138,14 @@ def _without_echo(text: str, asked: list[str]) -> str:
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     """Yield the first JSON values and the texts between them, in order."""
     at = 0
-    for _ in range(_MOST_VALUES):
+    for _ in range(_MAX_VALUES):
         begin = _first_value(text, at)
         try:
             value, end = _DECODER.raw_decode(text, begin)
         except ValueError:
             break
         yield from _text_without_echo(text[at:begin].strip(" \t\r\n,"), echo)
-        yield json.dumps(echo.out_of_value(value), sort_keys=True)
+        yield json.dumps(echo.strip_value(value), sort_keys=True)
         at = end
     yield from _text_without_echo(text[at:], echo)
 
@@ -160,19 +160,19 @@ def _first_value(text: str, at: int) -> int:
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
-        yield echo.out_of_words(text)
+        yield echo.strip_text(text)
 
 
 class _Echo:
-    """Removes a question, and the time that its answer took, from the answer.
+    """A question, and the time that its answer took, as they stand in the answer.
 
     The words of the question are removed only where a heading, a last line, or a value beside the
     results repeats them as a question: in a location, or in code, they are the result."""
 
     def __init__(self, asked: list[str]) -> None:
         self._terms = frozenset(term for text in asked for term in text.split())
-        whole = [text for text in asked if len(text) <= _LONGEST_LINE][:_MOST_PHRASES]
-        terms = [term for text in whole for term in text.split()][:_MOST_PHRASES]
+        whole = [text for text in asked if len(text) <= _MAX_LINE][:_MAX_PHRASES]
+        terms = [term for text in whole for term in text.split()][:_MAX_PHRASES]
         many = f"(?:{_some_of(whole)}|{_some_of(terms)})"
         self._echo = re.compile(
             rf"(?P<label>\b{_LABEL}[\s:=]{{0,3}}[\[(]?)[{_QUOTES}]?{many}[{_QUOTES}]?[\])]?{_END}"
@@ -181,24 +181,24 @@ class _Echo:
         )
         self._alone = re.compile(rf"[#*\s>=-]*[{_QUOTES}]?{many}[{_QUOTES}]?[*:\s]*", re.IGNORECASE)
 
-    def out_of_words(self, text: str) -> str:
+    def strip_text(self, text: str) -> str:
         """Remove what the first two lines and the last one repeat."""
         lines = text.splitlines()
         filled = [at for at, line in enumerate(lines) if line.strip()]
-        if len(filled) > 1 and self._alone.fullmatch(lines[filled[0]][:_LONGEST_LINE]):
+        if len(filled) > 1 and self._alone.fullmatch(lines[filled[0]][:_MAX_LINE]):
             lines[filled[0]] = ""
         for at in filled[:_HEADING]:
-            if (rest := self._out_of_line(lines[at], last=at == filled[-1])) is None:
+            if (rest := self._strip_line(lines[at], last=at == filled[-1])) is None:
                 break
             lines[at] = rest
-        if len(filled) > 1 and _FOOT.search(foot := lines[filled[-1]][-_LONGEST_LINE:]):
-            lines[filled[-1]] = self._out_of_line(foot, last=True) or lines[filled[-1]]
+        if len(filled) > 1 and _FOOT.search(foot := lines[filled[-1]][-_MAX_LINE:]):
+            lines[filled[-1]] = self._strip_line(foot, last=True) or lines[filled[-1]]
         return "\n".join(lines)
 
-    def _out_of_line(self, line: str, *, last: bool) -> str | None:
+    def _strip_line(self, line: str, *, last: bool) -> str | None:
         """Remove what a line repeats; `None` for a line of results. The last one may be all of
         them, so a path in it is no echo."""
-        if len(line) > _LONGEST_LINE:
+        if len(line) > _MAX_LINE:
             return None
         if line.startswith("<"):
             tag, closed, rest = line.partition(">")
@@ -208,7 +208,7 @@ class _Echo:
         remainder = timeless if keeps else self._echo.sub(_label, timeless)
         return None if _RESULT.search(remainder) else remainder
 
-    def out_of_value(self, value: Any) -> Any:
+    def strip_value(self, value: Any) -> Any:
         """Remove from JSON the keys that repeat, and the echo in the texts beside its results."""
         if not isinstance(value, dict):
             return self._inside(value, listed=False)
@@ -229,7 +229,7 @@ class _Echo:
                 if not _is_time(key, item)
                 and not (_ASKING & _key_words(key) and self._is_asked(item))
             }
-        return self.out_of_words(value) if isinstance(value, str) and not listed else value
+        return self.strip_text(value) if isinstance(value, str) and not listed else value
 
     def _is_asked(self, value: Any) -> bool:
         """Tell whether it has texts, and all their words are the question's."""
@@ -242,7 +242,7 @@ def _some_of(phrases: list[str]) -> str:
     by_length = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
     some = "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in by_length) or "(?!)"
     # Without a way back: phrases that are parts of others fit a text in very many ways.
-    return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MOST_PHRASES}}}+)"
+    return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MAX_PHRASES}}}+)"
 
 
 def _label(match: re.Match[str]) -> str:
@@ -253,13 +253,13 @@ def _is_time(key: str, value: Any) -> bool:
     if not _CLOCK & _key_words(key) or isinstance(value, bool):
         return False
     return isinstance(value, int | float) or (
-        isinstance(value, str) and not _TIME.sub("", value[:_LONGEST_LINE]).strip()
+        isinstance(value, str) and not _TIME.sub("", value[:_MAX_LINE]).strip()
     )
 
 
 def _key_words(key: str) -> set[str]:
     """Split a key: `took_ms` and `tookMs` are two words each."""
-    return {word.lower() for word in _KEY_WORD.findall(key[:_LONGEST_LINE])}
+    return {word.lower() for word in _KEY_WORD.findall(key[:_MAX_LINE])}
 
 
 def _digest(text: str) -> str:

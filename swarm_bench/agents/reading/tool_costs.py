@@ -13,7 +13,7 @@ from swarm_bench.models import tokens
 
 @dataclass(frozen=True)
 class Span:
-    """When a call was open, in seconds of one clock."""
+    """The time in which a call was open, in seconds of the same clock."""
 
     begin: float
     end: float

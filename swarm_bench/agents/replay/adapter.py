@@ -21,7 +21,7 @@ YAML = (".yaml", ".yml")
 
 
 class Replay:
-    """Plays what the agents of a recorded session printed."""
+    """The recording of a session: what its agents printed is printed again."""
 
     name = "replay"
     capabilities = Capabilities()
@@ -81,13 +81,13 @@ def _adapter(recorded: Recorded, agent: str | None) -> Agent:
             "which is not loaded because a recording names it; if you have it and trust it, give "
             f"it: --agent {Replay.name}:{folder}@{name}"
         )
-    made = _made(agent or name)
-    if not isinstance(made, Agent) or isinstance(made, Replay):
+    loaded = _load(agent or name)
+    if not isinstance(loaded, Agent) or isinstance(loaded, Replay):
         raise ConfigError(f"{agent or name!r} is no agent that can be recorded; give another")
-    return made
+    return loaded
 
 
-def _made(name: str) -> Any:
+def _load(name: str) -> Any:
     if name.endswith(YAML):
         return registry.load("agents", COMMAND)(name)
     return registry.load("agents", name)()

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 
-from swarm_bench.agents.reading.start_timeout import patience
+from swarm_bench.agents.reading.start_timeout import start_timeout
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -35,7 +35,7 @@ class Scout:
         # -I: the working folder is not ours, and may hold a json.py or a swarm_bench of its own.
         return Launch(
             argv=(sys.executable, "-I", "-m", PROGRAM, "-p", *options, "--", request.prompt),
-            env=patience(request.start_seconds),
+            env=start_timeout(request.start_seconds),
         )
 
     def activity(self, line: bytes) -> Activity | None:

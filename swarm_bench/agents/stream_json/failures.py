@@ -1,4 +1,4 @@
-"""Why Claude Code ended. Neither its exit code nor `subtype` tells: an answer that the provider
+"""Why Claude Code ended. Neither its exit code nor `subtype` shows it: an answer that the provider
 refused is a `success` with `is_error`, and an interrupted run ends with exit code 0.
 """
 

@@ -21,7 +21,7 @@ _NOTHING = Usage(input=0, cache_read=0, cache_create=0, output=0)
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """What the results say together. Tokens, turns and time are each result's own and are added
+    """The figures of all results. Tokens, turns and time are each result's own and are added
     up; cost, sub-agents and the use of the models run on, and are those of the last one."""
 
     usage: Usage
@@ -65,13 +65,14 @@ def same_requests(figures: Figures, transcript: Transcript) -> Usage:
     The result omits a request after which a limit or an interrupt ended the run, and counts the
     output of one that broke off as less than it charges.
     """
-    if figures.all_in in (Usage(), figures.usage) or _is_whole(figures, transcript):
+    if figures.all_in in (Usage(), figures.usage) or _is_complete(figures, transcript):
         return figures.usage
-    alone = transcript.has_events and transcript.compactions == 0 and not figures.subagents
-    return figures.all_in if alone and not transcript.subagents() else Usage()
+    uncompacted = transcript.has_events and transcript.compactions == 0
+    has_subagents = figures.subagents or transcript.subagents()
+    return figures.all_in if uncompacted and not has_subagents else Usage()
 
 
-def _is_whole(figures: Figures, transcript: Transcript) -> bool:
+def _is_complete(figures: Figures, transcript: Transcript) -> bool:
     """Tell whether the result counts every request of the main conversation that there was."""
     stated, charged = vars(figures.usage).values(), vars(figures.all_in).values()
     if any((of or 0) > (among or 0) for of, among in zip(stated, charged, strict=True)):

@@ -20,7 +20,7 @@ from swarm_bench.agents.reading.tool_costs import Span, between, moment_of, toke
 from swarm_bench.core.outcome import Usage
 
 OURS = "swarm_bench"
-"""Key of the object in which an agent of ours says what Claude Code has no place for."""
+"""Key of the object in which an agent of ours prints what Claude Code has no key for."""
 
 _CUT_OFF = "cut off mid-stream"
 """What the program writes to its model of an answer that arrived in part."""
@@ -54,7 +54,7 @@ class Transcript:
     commands: Commands = field(default_factory=Commands)
     retries: int = 0
     retrying: Json | None = None
-    """The last event, when it says that a request will be made again."""
+    """The last event, when it announces that a request will be made again."""
     compactions: int = 0
     broken: bool = False
     """Whether an answer of the provider's broke off."""
@@ -62,7 +62,7 @@ class Transcript:
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows."""
     _streaming: str | None = None
-    _begun: dict[str, datetime | None] = field(default_factory=dict)
+    _call_times: dict[str, datetime | None] = field(default_factory=dict)
     """When the calls were made."""
     _in_calls: float = 0.0
     """Seconds of the calls so far whose times an agent of ours gave."""
@@ -136,7 +136,7 @@ class Transcript:
             self.calls[key] = text_of(block.get("name")) or "unknown"
             self.answers.ask(key, self.calls[key], block.get("input"))
             self.commands.ask(self.calls[key], block.get("input"))
-            self._begun.setdefault(key, moment_of(event.get("timestamp")))
+            self._call_times.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
             self.error = text_of(event.get("error"))
@@ -167,7 +167,7 @@ class Transcript:
         calls in sequence, and reports how long each took."""
         measured = amount_of(object_of(event.get(OURS)).get("seconds"))
         if measured is None:
-            return between(self._begun[call], moment_of(event.get("timestamp")))
+            return between(self._call_times[call], moment_of(event.get("timestamp")))
         begin, self._in_calls = self._in_calls, self._in_calls + measured
         return Span(begin, self._in_calls)
 

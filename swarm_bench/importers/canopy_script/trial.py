@@ -109,7 +109,7 @@ def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Figures:
-    """What the agent gave; `None` where it did not."""
+    """The figures that the agent gave; `None` where it did not."""
 
     duration_ms: float | None
     duration_s: float | None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.agents.command.outcome import MOST_REQUESTS
+from swarm_bench.agents.command.outcome import MAX_REQUESTS
 from swarm_bench.agents.command.program_output import LARGEST
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.status import Cause
@@ -328,6 +328,6 @@ def test_what_a_pattern_found_before_it_was_given_up_is_no_figure(tmp_path: Path
 
 
 def test_more_requests_than_an_agent_makes_are_not_added(tmp_path: Path) -> None:
-    requests = [{"prompt": 1, "cached": 0, "completion": 1}] * (MOST_REQUESTS + 1)
+    requests = [{"prompt": 1, "cached": 0, "completion": 1}] * (MAX_REQUESTS + 1)
     seen = outcome(tmp_path, {"tokens": TOKENS}, {"answer": "a", "requests": requests})
     assert (seen.cause, seen.usage, seen.turn_usage) == (Cause.FINISHED, Usage(), None)

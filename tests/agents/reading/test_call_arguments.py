@@ -11,7 +11,7 @@ from swarm_bench.agents.codex import stream as _codex_stream
 from swarm_bench.agents.gemini import stream as _gemini_stream
 from swarm_bench.agents.opencode import stream as _opencode_stream
 from swarm_bench.agents.qwen import stream as _qwen_stream
-from swarm_bench.agents.reading.call_arguments import LONGEST, MOST, Commands
+from swarm_bench.agents.reading.call_arguments import MAX_ENTRIES, MAX_LENGTH, Commands
 from swarm_bench.agents.stream_json import stream as _claude_stream
 from swarm_bench.core.outcome import AgentExit, Outcome
 
@@ -68,11 +68,11 @@ def test_commands_and_paths_are_handed_over(name: str, tmp_path: Path) -> None:
 
 def test_what_is_looked_at_is_bounded() -> None:
     commands = Commands()
-    for number in range(MOST + 10):
-        commands.ask("Bash", {"command": f"{number} " + "x" * 2 * LONGEST})
+    for number in range(MAX_ENTRIES + 10):
+        commands.ask("Bash", {"command": f"{number} " + "x" * 2 * MAX_LENGTH})
     commands.ask("shell", {"command": ["sh", "-c", "a b"]})
     lines = commands.outcome_fields(True)["commands"]
-    assert (len(lines), max(map(len, lines))) == (MOST, LONGEST)
+    assert (len(lines), max(map(len, lines))) == (MAX_ENTRIES, MAX_LENGTH)
     assert commands.outcome_fields(False) == {}
     words = Commands()
     words.ask("shell", {"command": ["sh", "-c", "a b"]})
