@@ -22,7 +22,6 @@ PENDING: tuple[str, ...] = (
     "cli",
     "core",
     "engine",
-    "programs",
     "reports",
     "retrieval",
 )

@@ -1,4 +1,4 @@
-"""What canopy keeps in its `config.toml`, with canopy 0.4.0's defaults, in one place.
+"""The settings of canopy's `config.toml`, with canopy 0.4.0's defaults.
 
 Sizes are bytes, times are seconds.
 """
@@ -13,7 +13,7 @@ EXTENSIONS = (
     # canopy's own
     *("rs", "py", "js", "ts", "tsx", "jsx", "go"),
     *("md", "txt", "json", "yaml", "yml", "toml"),
-    # other languages, which it would leave out altogether; they become chunks
+    # other languages, which it would skip; they become chunks
     *("c", "h", "cc", "cpp", "cxx", "hpp", "cs", "java", "kt", "kts", "scala", "swift", "m", "mm"),
     *("rb", "php", "pl", "pm", "lua", "r", "jl", "dart", "ex", "exs", "erl", "hs", "ml", "clj"),
     *("mjs", "cjs", "mts", "cts", "vue", "svelte", "sql", "sh", "bash", "ps1", "proto", "graphql"),

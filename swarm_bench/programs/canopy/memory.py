@@ -37,7 +37,8 @@ class Recent(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Which query showed a handle last, and which handles were expanded. Keys are h-form ids."""
+    """The query that showed a handle last, and the handles that were expanded. Keys are h-form
+    ids."""
 
     shown_by: Recent[int] = field(default_factory=Recent)
     expanded: Recent[bool] = field(default_factory=Recent)

@@ -8,7 +8,7 @@ from swarm_bench.programs.canopy.defaults import BYTES_PER_TOKEN, PREVIEW_BYTES
 
 
 class NodeType(IntEnum):
-    """The numbers are part of the handle ids and stand in feedback.db."""
+    """A kind of node. The numbers are part of the handle ids and of feedback.db."""
 
     SECTION = 0
     CODE_BLOCK = 1

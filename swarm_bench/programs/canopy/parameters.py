@@ -50,7 +50,7 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackLimits:
-    """How much of what was found an evidence pack shows."""
+    """The limits of what an evidence pack shows."""
 
     max_handles: int = MAX_HANDLES
     max_per_file: int = MAX_PER_FILE

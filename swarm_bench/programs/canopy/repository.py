@@ -33,7 +33,7 @@ class Content:
 
 
 class Canopy:
-    """Not safe for threads: the service gives each repository a lock."""
+    """A repository with its index. Not safe for threads: the service gives each a lock."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -58,7 +58,7 @@ class Canopy:
         """Run one search; nothing is recorded.
 
         Raises:
-            ToolError: it cannot be run as given.
+            ToolError: it cannot be run like that.
         """
         finder = self._finder()
         if not search.dsl:
@@ -119,7 +119,7 @@ class Canopy:
             Expansion(handle=each, query_event=shown_by.get(each.id), automatic=automatic)
             for each in handles
         )
-        if not automatic:  # what came unasked does not move to the end of later suggestions
+        if not automatic:  # automatic ones do not move to the end of later suggestions
             for each in handles:
                 self.memory.expanded[each.id] = True
 

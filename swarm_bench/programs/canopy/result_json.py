@@ -1,4 +1,4 @@
-"""The answers, as canopy writes them in JSON."""
+"""Search results, as canopy writes them in JSON."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchResult:
-    """What one search found."""
+    """The handles and references of one search."""
 
     handles: list[Handle]
     references: list[Reference] = field(default_factory=list)

@@ -25,7 +25,7 @@ MOST_PASSAGES = 10
 """When the question does not say how many it wants."""
 MOST_PER_FILE = 2
 MOST_LINES = 3
-"""Of a place in a list of lines."""
+"""Of a passage in a list of lines."""
 _OFFSETS = ("offset", "start_line", "startLine", "start")
 _LASTS = ("end_line", "endLine", "end")
 

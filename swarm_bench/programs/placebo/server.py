@@ -1,5 +1,5 @@
-"""An MCP server on stdin and stdout that has the tools of another one, and answers with places that
-have nothing to do with the question."""
+"""An MCP server on stdin and stdout that has the tools of another one, and answers with passages
+that have nothing to do with the question."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class _Refused(Exception):
 
 
 class Server:
-    """Answers one request after the other."""
+    """An MCP server that answers one request after the other."""
 
     def __init__(self, material: Material, workspace: Path) -> None:
         self._material = material

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from swarm_bench.core.ports import Message
 from swarm_bench.models import tokens
 from swarm_bench.models.rehearsal.faults import FAULTS, Change, ErrorKind, Failure, Fault
-from swarm_bench.programs.rehearsal.apis.api import Api, Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Api, Reply
 from swarm_bench.programs.rehearsal.apis.chat import Chat
 from swarm_bench.programs.rehearsal.apis.gemini import Gemini
 from swarm_bench.programs.rehearsal.apis.messages import Messages
@@ -36,7 +36,7 @@ THREADS = 2
 """Requests that are thought about at once: the machine is there for the agents."""
 DEFECT = "(This is a defect of the rehearsal server's own: {}. Its log has the place.)"
 CUT = "To answer this, I will first look for"
-"""What is left of a message with calls that is cut off."""
+"""The rest of a message with calls that is cut off."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 _T = TypeVar("_T")
@@ -56,7 +56,7 @@ class _Counting(Api, Protocol):
 
 
 class Server:
-    """What is behind the routes."""
+    """The handlers behind the routes."""
 
     def __init__(self, faults: Sequence[Fault], instructions: Sequence[str] = ()) -> None:
         self._faults = faults
@@ -68,7 +68,7 @@ class Server:
     async def answer(
         self, request: Request, api: Api, in_path: Mapping[str, Any] | None = None
     ) -> Delivery:
-        """One request for an answer. `in_path` is what the address says beside the body."""
+        """Answer a request. `in_path` is what the address says beside the body."""
 
         async def work(raw: bytes) -> Delivery:
             asked, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
@@ -79,7 +79,7 @@ class Server:
     async def count(
         self, request: Request, api: _Counting, in_path: Mapping[str, Any] | None = None
     ) -> Delivery:
-        """One request for the size of a prompt."""
+        """Answer a request for the size of a prompt."""
 
         async def work(raw: bytes) -> Delivery:
             _, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
@@ -88,7 +88,7 @@ class Server:
         return await self._guarded(request, api, work)
 
     async def gemini(self, request: Request) -> Delivery:
-        """Everything about a model of Gemini's: its path ends in `:<what to do>`."""
+        """Answer requests about a model of Gemini's: the path ends in `:<what to do>`."""
         model, _, verb = request.path_params["model"].rpartition(":")
         in_path = {
             "model": model,
@@ -110,7 +110,7 @@ class Server:
         return as_json(trial.traffic())
 
     async def unknown(self, request: Request) -> Delivery:
-        """Programs look for this and that; what they looked for is in the log."""
+        """Refuse what no API here has, and log what the program looked for."""
         path = request.url.path
         _log.warning("not played here: %s %s", request.method, path)
         api: Api = Messages()
@@ -124,7 +124,7 @@ class Server:
     async def _guarded(
         self, request: Request, api: Api, work: Callable[[bytes], Awaitable[Delivery]]
     ) -> Delivery:
-        """What is wrong is said as the API says it: programs do not say what a plain text was."""
+        """Answer errors in the words of the API: programs do not show what a plain text says."""
         try:
             raw = await _body(request)
             if raw is None:
@@ -138,7 +138,9 @@ class Server:
             self._trials[request.path_params["trial"]].errors += 1
             return failure(api, 500, "server_error", DEFECT.format(type(error).__name__))
 
-    async def _answer(self, request: Request, api: Api, asked: Asked, sizes: Sizes) -> Delivery:
+    async def _answer(
+        self, request: Request, api: Api, asked: AgentRequest, sizes: Sizes
+    ) -> Delivery:
         trial = self._trials[request.path_params["trial"]]
         fault = trial.begin(sizes, self._faults)
         if fault is not None:
@@ -150,9 +152,9 @@ class Server:
             return await self._in_thread(partial(self._thought, trial, api, asked, sizes, what))
 
     def _thought(
-        self, trial: Trial, api: Api, asked: Asked, sizes: Sizes, change: Change
+        self, trial: Trial, api: Api, asked: AgentRequest, sizes: Sizes, change: Change
     ) -> Delivery:
-        """In a thread: all of this takes time with a long prompt."""
+        """Write the answer. This runs in a thread, because it takes time with a long prompt."""
         message = Message(role="assistant")
         if not change.is_empty:
             message = think(asked, trial.memory, self._instructions)
@@ -181,7 +183,8 @@ class Server:
 
 
 def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> Starlette:
-    """The server as an ASGI application. `instructions` are what the modes put before a task."""
+    """Build the server as an ASGI application. `instructions` are what the modes put before a
+    task."""
     server = Server(faults, instructions)
 
     def answering(api: Api) -> Endpoint:
@@ -217,12 +220,12 @@ def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> St
 
 
 async def _hello(_request: Request) -> Delivery:
-    """Programs look whether somebody is there."""
+    """Answer programs that check whether somebody listens."""
     return as_json({"service": NAME})
 
 
 async def _models(_request: Request) -> Delivery:
-    """A list in the shape of all providers, and empty: any name will do."""
+    """Return an empty list in the shape of all providers: any name will do."""
     return as_json({"object": "list", "data": [], "has_more": False})
 
 
@@ -247,15 +250,15 @@ def _failed(api: Api, what: Failure, sentence: str) -> Delivery:
 
 
 def _cut(message: Message) -> Message:
-    """What had been written of a message when the limit was reached; of calls it is nothing that
-    can be called."""
+    """Keep what had been written of a message when the limit was reached; of calls it is nothing
+    that can be called."""
     text = message.text[: len(message.text) // 2] if message.text else CUT
     return Message(role="assistant", text=text)
 
 
 async def _body(request: Request) -> bytes | None:
-    """`None` when it is too large: then it was read and not kept, so that the client has sent it
-    and listens. Raises `_NotARequest` when it ends in the middle."""
+    """Read the body; `None` when it is too large: then it was read and not kept, so that the client
+    has sent it and listens. Raises `_NotARequest` when it ends in the middle."""
     raw, length = bytearray(), 0
     try:
         async for piece in request.stream():
@@ -267,8 +270,8 @@ async def _body(request: Request) -> bytes | None:
     return bytes(raw) if length <= BODY_BYTES else None
 
 
-def _understood(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> tuple[Asked, Sizes]:
-    """Raises `_NotARequest` with a sentence."""
+def _understood(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> tuple[AgentRequest, Sizes]:
+    """Parse and measure a request. Raises `_NotARequest` with a sentence."""
     try:
         body = json.loads(raw)
         if not isinstance(body, dict):

@@ -9,22 +9,23 @@ import anyio
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models.rehearsal.faults import Fault, fault_of
 from swarm_bench.models.tokens import of_tool
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.apis.caching import Part, PromptCache, measured
 from swarm_bench.programs.rehearsal.thinking.history import Memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """How large a request is."""
+    """The size of a request."""
 
     parts: tuple[Part, ...]
     tools: Mapping[str, int]
     """Tokens of the description of each tool that it offers."""
 
     @classmethod
-    def of(cls, asked: Asked) -> "Sizes":
-        """Reads every letter, so it is not for the event loop. Raises `RecursionError`."""
+    def of(cls, asked: AgentRequest) -> "Sizes":
+        """Measure a request; this reads every letter, so it is not for the event loop. Raises
+        `RecursionError`."""
         return cls(
             parts=measured(asked.parts), tools={tool.name: of_tool(tool) for tool in asked.tools}
         )
@@ -35,7 +36,7 @@ class Sizes:
 
 
 class Trial:
-    """One agent's requests so far."""
+    """The requests of one agent so far."""
 
     def __init__(self) -> None:
         self.memory = Memory()
@@ -50,7 +51,7 @@ class Trial:
         self._tools: dict[str, int] = {}
 
     def begin(self, sizes: Sizes, faults: Sequence[Fault]) -> str | None:
-        """Count a request for an answer, and keep what it offered. Returns the name of the fault
+        """Count a request for an answer, and keep what it offered. Return the name of the fault
         that befalls it, if one does."""
         self._requests += 1
         if sizes.tools and self._request_tokens is None:
@@ -61,9 +62,9 @@ class Trial:
         return fault
 
     def sent(self, model: str, sizes: Sizes) -> Usage:
-        """The usage of a request that is answered, without its output. An error in the place of an
-        answer costs nothing and leaves nothing in the cache; an answer that breaks off was paid
-        for, and what it answered is in the cache."""
+        """Count the usage of a request that is answered, without its output. An error instead of an
+        answer costs nothing and leaves the cache as it is; an answer that breaks off was paid for,
+        and what it answered is in the cache."""
         return self._cache.request(model, sizes.parts)
 
     def traffic(self) -> dict[str, Any]:

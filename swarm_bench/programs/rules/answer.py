@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import patterns
-from swarm_bench.programs.rules.observations import Seen
+from swarm_bench.programs.rules.observations import Observations
 
 MAX_FILES = 6
 POINTS_PER_FILE = 5
@@ -25,46 +25,47 @@ _CALLED = re.compile(r"(?<![\w.])(?:\w+\.)*([A-Za-z_]\w{3,})\s*\(")
 
 
 def dictated(prompt: str) -> str | None:
-    """The answer that a prompt spells out; there is nothing to look for then."""
-    found = _DICTATED.search(prompt)
-    return found[1] if found else None
+    """Return the answer that a prompt spells out; there is nothing to look for then."""
+    match = _DICTATED.search(prompt)
+    return match[1] if match else None
 
 
-def write(terms: Sequence[Term], seen: Seen, order: Sequence[str]) -> str:
-    """The answer in Markdown. `order` has the files by rank; those not seen are named apart."""
-    files = _files(seen, order)
+def write(terms: Sequence[Term], observed: Observations, order: Sequence[str]) -> str:
+    """Write the answer in Markdown. `order` has the files by rank; unread ones are listed apart."""
+    files = _files(observed, order)
     if not files:
         return _nothing(terms)
-    unread = [path for path in order if path not in seen.lines][:MAX_UNREAD]
+    unread = [path for path in order if path not in observed.lines][:MAX_UNREAD]
     parts = [
-        _summary(terms, seen, files),
-        "## Where it is\n\n" + "\n\n".join(_file(path, terms, seen) for path in files),
-        *_section("How the parts connect", _connections(seen, files)),
-        "## Excerpts\n\n" + "\n\n".join(_excerpts(terms, seen, files)),
+        _summary(terms, observed, files),
+        "## Where it is\n\n" + "\n\n".join(_file(path, terms, observed) for path in files),
+        *_section("How the parts connect", _connections(observed, files)),
+        "## Excerpts\n\n" + "\n\n".join(_excerpts(terms, observed, files)),
         *_section("Ranked lower and not opened", [f"- `{path}`" for path in unread]),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _files(seen: Seen, order: Sequence[str]) -> list[str]:
-    """Files to report: those read, by rank, then those of which a search showed lines."""
-    known = [path for path in order if path in seen.lines]
-    known += sorted(path for path in seen.lines if path not in known)
-    return sorted(known, key=lambda path: path not in seen.read)[:MAX_FILES]
+def _files(observed: Observations, order: Sequence[str]) -> list[str]:
+    """Choose the files to report: those read, by rank, then those of which a search showed
+    lines."""
+    paths = [path for path in order if path in observed.lines]
+    paths += sorted(path for path in observed.lines if path not in paths)
+    return sorted(paths, key=lambda path: path not in observed.read)[:MAX_FILES]
 
 
-def _summary(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> str:
-    read = [path for path in files if path in seen.read]
-    lines = sum(len(window) for path in read for window in seen.windows(path))
-    words = ", ".join(f"`{term.word}`" for term in terms)
+def _summary(terms: Sequence[Term], observed: Observations, files: Sequence[str]) -> str:
+    read = [path for path in files if path in observed.read]
+    lines = sum(len(window) for path in read for window in observed.windows(path))
+    searched = ", ".join(f"`{term.word}`" for term in terms)
     names = [
-        f"`{found[1]}` (`{path}:{found[0]}`)"
+        f"`{definition[1]}` (`{path}:{definition[0]}`)"
         for path in files
-        for found in _definitions(path, terms, seen)[:1]
-        if _mentioned(found[1], terms)
+        for definition in _definitions(path, terms, observed)[:1]
+        if _mentioned(definition[1], terms)
     ]
     sentences = [
-        f"The search for {words} leads to {_number(len(files), 'file')}, of which "
+        f"The search for {searched} leads to {_number(len(files), 'file')}, of which "
         f"{_number(len(read), 'was', 'were')} opened ({_number(lines, 'line')} read).",
     ]
     if names:
@@ -76,41 +77,46 @@ def _summary(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> str:
     return "## Summary\n\n" + " ".join(sentences)
 
 
-def _file(path: str, terms: Sequence[Term], seen: Seen) -> str:
-    points = [f"- `{path}:{number}` {text}" for number, text in _points(path, terms, seen)]
+def _file(path: str, terms: Sequence[Term], observed: Observations) -> str:
+    points = [f"- `{path}:{number}` {text}" for number, text in _points(path, terms, observed)]
     if not points:
-        windows = ", ".join(f"{window.start}-{window.stop - 1}" for window in seen.windows(path))
+        windows = ", ".join(
+            f"{window.start}-{window.stop - 1}" for window in observed.windows(path)
+        )
         points = [f"- lines {windows} mention none of the words searched for"]
     return f"### `{path}`\n\n" + "\n".join(points)
 
 
-def _points(path: str, terms: Sequence[Term], seen: Seen) -> list[tuple[int, str]]:
-    """The lines of a file that say most: definitions first, then mentions of several terms."""
+def _points(path: str, terms: Sequence[Term], observed: Observations) -> list[tuple[int, str]]:
+    """Choose the lines of a file that say most: definitions first, then mentions of several
+    terms."""
     points: list[tuple[float, int, str]] = []
-    for number, text in seen.lines[path].items():
-        words = _mentioned(text, terms)
+    for number, text in observed.lines[path].items():
+        mentioned = _mentioned(text, terms)
         definition = patterns.DEFINITION.match(text)
         heading = patterns.HEADING.match(text) if path.endswith((".md", ".rst")) else None
-        if definition and words:
-            said = f"defines {definition['kind']} `{definition['name']}`"
-            points.append((3 + 2 * len(words), number, said + _about(words)))
-        elif heading and words:
-            points.append((2 + len(words), number, f"section “{heading['name']}”{_about(words)}"))
-        elif words and text.strip():
-            points.append((float(len(words)), number, _quote(text) + _about(words)))
+        if definition and mentioned:
+            point = f"defines {definition['kind']} `{definition['name']}`"
+            points.append((3 + 2 * len(mentioned), number, point + _about(mentioned)))
+        elif heading and mentioned:
+            points.append(
+                (2 + len(mentioned), number, f"section “{heading['name']}”{_about(mentioned)}")
+            )
+        elif mentioned and text.strip():
+            points.append((float(len(mentioned)), number, _quote(text) + _about(mentioned)))
     best = sorted(points, key=lambda point: (-point[0], point[1]))[:POINTS_PER_FILE]
     return sorted((number, text) for _, number, text in best)
 
 
-def _connections(seen: Seen, files: Sequence[str]) -> list[str]:
-    """Names that one seen line defines and another, outside that line, calls."""
+def _connections(observed: Observations, files: Sequence[str]) -> list[str]:
+    """List names that one observed line defines and another, outside that line, calls."""
     defined: dict[str, tuple[str, int]] = {}
-    for path, number, text in _all_lines(seen, files):
-        if found := patterns.DEFINITION.match(text):
-            defined.setdefault(found["name"], (path, number))
+    for path, number, text in _all_lines(observed, files):
+        if definition := patterns.DEFINITION.match(text):
+            defined.setdefault(definition["name"], (path, number))
     points: list[str] = []
     done: set[tuple[str, str]] = set()
-    for path, number, text in _all_lines(seen, files):
+    for path, number, text in _all_lines(observed, files):
         if patterns.DEFINITION.match(text):
             continue
         for name in _CALLED.findall(text):
@@ -121,13 +127,13 @@ def _connections(seen: Seen, files: Sequence[str]) -> list[str]:
     return points[:MAX_CONNECTIONS]
 
 
-def _excerpts(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> Iterator[str]:
-    """Lines as they were read, from the most telling place of the first files."""
-    for path in [path for path in files if path in seen.read][:MAX_EXCERPTS] or files[:1]:
-        lines = seen.lines[path]
-        found = _definitions(path, terms, seen)
-        points = _points(path, terms, seen)
-        first = found[0][0] if found else points[0][0] if points else min(lines)
+def _excerpts(terms: Sequence[Term], observed: Observations, files: Sequence[str]) -> Iterator[str]:
+    """Quote lines as they were read, from the most telling part of the first files."""
+    for path in [path for path in files if path in observed.read][:MAX_EXCERPTS] or files[:1]:
+        lines = observed.lines[path]
+        definitions = _definitions(path, terms, observed)
+        points = _points(path, terms, observed)
+        first = definitions[0][0] if definitions else points[0][0] if points else min(lines)
         last = first
         while last + 1 in lines and last - first < EXCERPT_LINES - 1:
             last += 1
@@ -139,24 +145,24 @@ def _excerpts(terms: Sequence[Term], seen: Seen, files: Sequence[str]) -> Iterat
         yield f"`{path}:{first}-{last}`\n\n{fence}{language}\n{text}\n{fence}"
 
 
-def _definitions(path: str, terms: Sequence[Term], seen: Seen) -> list[tuple[int, str]]:
-    """Number and name of the definitions seen, those that bear most terms first."""
-    found = [
+def _definitions(path: str, terms: Sequence[Term], observed: Observations) -> list[tuple[int, str]]:
+    """List number and name of the definitions observed, those that bear most terms first."""
+    definitions = [
         (-len(_mentioned(match["name"], terms)), number, match["name"])
-        for number, text in seen.lines[path].items()
+        for number, text in observed.lines[path].items()
         if (match := patterns.DEFINITION.match(text))
     ]
-    return [(number, name) for _, number, name in sorted(found)]
+    return [(number, name) for _, number, name in sorted(definitions)]
 
 
 def _mentioned(text: str, terms: Sequence[Term]) -> list[str]:
     return [term.word for term in terms if patterns.in_text(term).search(text)]
 
 
-def _all_lines(seen: Seen, files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def _all_lines(observed: Observations, files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     for path in files:
-        for number in sorted(seen.lines[path]):
-            yield path, number, seen.lines[path][number]
+        for number in sorted(observed.lines[path]):
+            yield path, number, observed.lines[path][number]
 
 
 def _quote(text: str) -> str:
@@ -169,8 +175,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE] + "…"
 
 
-def _about(words: Sequence[str]) -> str:
-    return f" ({', '.join(words)})" if words else ""
+def _about(mentioned: Sequence[str]) -> str:
+    return f" ({', '.join(mentioned)})" if mentioned else ""
 
 
 def _section(title: str, points: Sequence[str]) -> list[str]:
@@ -193,5 +199,5 @@ def _nothing(terms: Sequence[Term]) -> str:
     )
 
 
-def _number(count: int, one: str, many: str | None = None) -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
+def _number(count: int, singular: str, plural: str | None = None) -> str:
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

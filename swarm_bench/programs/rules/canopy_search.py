@@ -14,7 +14,7 @@ from typing import Any
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import baseline, reading_plan
-from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET, Candidate
 
 MAX_WORDS = 8
@@ -34,7 +34,7 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """A place in a file that canopy offers to expand."""
+    """A part of a file that canopy offers to expand."""
 
     id: str
     path: str
@@ -58,7 +58,8 @@ class Pack:
 
 
 def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
-    """Canopy's tools among those offered; `None` when evidence packs cannot be had or expanded."""
+    """Pick canopy's tools among those offered; `None` when evidence packs cannot be had or
+    expanded."""
     names = [tool.name for tool in offered if tool.name.startswith("mcp__")]
     pack = next((name for name in names if name.endswith("evidence_pack")), None)
     expand = next((name for name in names if name.endswith("canopy_expand")), None)
@@ -66,13 +67,13 @@ def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
 
 
 def next_calls(
-    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen
+    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, observed: Observations
 ) -> list[Call]:
-    """The next question to canopy, or what is read next of its answers; nothing when it is done or
-    has failed."""
+    """Ask canopy the next question, or read on in its answers; nothing when it is done or has
+    failed."""
     asked = [step for step in taken if step.call.name == tools.pack]
     if not asked:
-        return [(tools.pack, _query(_words(terms)))]
+        return [(tools.pack, _query(_query_words(terms)))]
     expanded = [step for step in taken if step.call.name == tools.expand]
     if any(step.result.is_error for step in (asked[-1], *expanded)):
         return []
@@ -81,25 +82,28 @@ def next_calls(
     other_words = _other_words(terms)
     if wants_more and len(asked) < MAX_PACKS and other_words:
         return [(tools.pack, _query(other_words))]
-    return _reads(terms, taken, tools, seen)
+    return _reads(terms, taken, tools, observed)
 
 
-def _reads(terms: Sequence[Term], taken: Sequence[Step], tools: Tools, seen: Seen) -> list[Call]:
-    """One expansion of the handles that are read next. What is too long to be read whole is begun
-    with the built-in tool, because an expansion has no limit."""
+def _reads(
+    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, observed: Observations
+) -> list[Call]:
+    """Expand the handles that are read next, in one call. What is too long to be read whole is
+    begun with the built-in tool, because an expansion has no limit."""
     ranked = ranked_handles(taken, tools)
     attempted = {(handle.path, handle.first) for handle in _expanded(taken, tools)}
     attempted |= baseline.attempted(taken)
     planned = reading_plan.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
-    chosen = reading_plan.next_of(planned, attempted, seen, BUDGET)
-    ids_by_place = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
-    ids = [ids_by_place[each.place] for each in chosen if each.place in ids_by_place]
+    chosen = reading_plan.next_of(planned, attempted, observed, BUDGET)
+    ids_by_span = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
+    ids = [ids_by_span[each.span] for each in chosen if each.span in ids_by_span]
     calls: list[Call] = [(tools.expand, {"handle_ids": ids})] if ids else []
-    return calls + [baseline.read(each) for each in chosen if each.place not in ids_by_place]
+    return calls + [baseline.read(each) for each in chosen if each.span not in ids_by_span]
 
 
 def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
-    """The handles of all packs, the last pack first and in each what it suggests to expand."""
+    """Rank the handles of all packs: the last pack first, and in each what it suggests to
+    expand."""
     packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
     by_id = handles_of(taken, tools)
     ids = [_bare(id) for pack in reversed(packs) for id in pack.suggested]
@@ -108,7 +112,7 @@ def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
 
 
 def _expanded(taken: Sequence[Step], tools: Tools) -> list[Handle]:
-    """The handles that canopy was asked to expand."""
+    """List the handles that canopy was asked to expand."""
     by_id = handles_of(taken, tools)
     ids = [id for step in taken if step.call.name == tools.expand for id in _ids_in(step)]
     return [by_id[_bare(id)] for id in ids]
@@ -123,24 +127,24 @@ def _candidate(handle: Handle) -> Candidate:
 
 
 def handles_of(taken: Sequence[Step], tools: Tools) -> dict[str, Handle]:
-    """Every handle of every pack, by id without the leading `h`."""
+    """Map every handle of every pack, by id without the leading `h`."""
     packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
     return {_bare(handle.id): handle for pack in packs for handle in pack.handles}
 
 
-def add_expanded(seen: Seen, taken: Sequence[Step], tools: Tools) -> None:
-    """Adds the expanded texts to what was seen. Canopy gives a text without its place; the pack
-    that offered it has the place."""
+def add_expanded(observed: Observations, taken: Sequence[Step], tools: Tools) -> None:
+    """Add the expanded texts to the observations. Canopy gives a text without its position; the
+    pack that offered it has the position."""
     handles = handles_of(taken, tools)
     for step in taken:
         if step.call.name == tools.expand and not step.result.is_error:
             for id, lines in _sections(step.result.text, set(handles)):
                 handle = handles[id]
-                seen.add_window(handle.path, handle.first, lines[: len(handle.lines)])
+                observed.add_window(handle.path, handle.first, lines[: len(handle.lines)])
 
 
 def pack_of(step: Step) -> Pack:
-    """An evidence pack; empty when the text is not one."""
+    """Parse an evidence pack; empty when the text is not one."""
     try:
         data = json.loads(step.result.text)
     except (ValueError, RecursionError):
@@ -150,8 +154,8 @@ def pack_of(step: Step) -> Pack:
     guidance = _object(data.get("guidance"))
     suggested = [id for id in _list(data.get("expand_suggestion")) if isinstance(id, str)]
     handles = tuple(_handles(data))
-    known = {_bare(handle.id) for handle in handles}
-    suggested = [id for id in suggested if _bare(id) in known]
+    ids = {_bare(handle.id) for handle in handles}
+    suggested = [id for id in suggested if _bare(id) in ids]
     more = guidance.get("max_additional_queries")
     return Pack(
         handles=handles,
@@ -162,8 +166,8 @@ def pack_of(step: Step) -> Pack:
 
 
 def _handles(data: Mapping[str, Any]) -> Iterator[Handle]:
-    for given in map(_object, _list(data.get("handles"))):
-        id, path, lines = given.get("id"), given.get("file_path"), given.get("line_range")
+    for entry in map(_object, _list(data.get("handles"))):
+        id, path, lines = entry.get("id"), entry.get("file_path"), entry.get("line_range")
         if not isinstance(id, str) or not isinstance(path, str):
             continue
         match lines:
@@ -171,13 +175,13 @@ def _handles(data: Mapping[str, Any]) -> Iterator[Handle]:
                 yield Handle(id=id, path=path, first=first, last=last)
 
 
-def _sections(text: str, known: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """Id and lines of each expanded handle."""
+def _sections(text: str, ids: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield id and lines of each expanded handle."""
     current: str | None = None
     lines: list[str] = []
     for line in [*text.split("\n"), None]:
         header = _HEADER.match(line) if line is not None else None
-        ends = line is None or line.startswith(_FAILED) or (header and header[1] in known)
+        ends = line is None or line.startswith(_FAILED) or (header and header[1] in ids)
         if not ends:
             lines.append(line or "")
             continue
@@ -193,19 +197,19 @@ def _without_blank_end(lines: list[str]) -> list[str]:
     return lines[:end]
 
 
-def _query(words: Sequence[str]) -> dict[str, object]:
-    return {"patterns": list(words), "match": "any", "max_handles": BUDGET.results}
+def _query(patterns: Sequence[str]) -> dict[str, object]:
+    return {"patterns": list(patterns), "match": "any", "max_handles": BUDGET.results}
 
 
-def _words(terms: Sequence[Term]) -> list[str]:
-    """The words of the task, then the first root of each: canopy has no stemming."""
-    words = [term.word for term in terms] + [term.roots[0] for term in terms]
-    return list(dict.fromkeys(words))[:MAX_WORDS]
+def _query_words(terms: Sequence[Term]) -> list[str]:
+    """List the words of the task, then the first root of each: canopy has no stemming."""
+    query_words = [term.word for term in terms] + [term.roots[0] for term in terms]
+    return list(dict.fromkeys(query_words))[:MAX_WORDS]
 
 
 def _other_words(terms: Sequence[Term]) -> list[str]:
-    """Other words for the same ideas, for a second question."""
-    asked = _words(terms)
+    """List other words for the same ideas, for a second question."""
+    asked = _query_words(terms)
     others = [root for term in terms for root in (*term.roots[1:], *term.related)]
     others = [root for root in others if root not in asked]
     return list(dict.fromkeys(others))[:MAX_WORDS]

@@ -1,8 +1,8 @@
-"""The search with tools that nobody here has heard of, and the reading with theirs.
+"""The search with the tools of arbitrary servers, and the reading with theirs.
 
 A server's tool that searches is asked for the words of the task; of a server without a search its
-overview is looked at. What is read of the files that were named, and when that is enough, is said
-in `reading_plan`.
+overview is looked at. What is read of the files that were named, and when that is enough,
+`reading_plan` decides.
 """
 
 import re
@@ -18,7 +18,7 @@ from swarm_bench.models.lexical.ranking import rank
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.models.lexical.tool_results import Location
 from swarm_bench.programs.rules import baseline, canopy_search, patterns, reading_plan
-from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.readers import Reader
 from swarm_bench.programs.rules.reading_plan import BUDGET, Budget, Candidate, Reading
 
@@ -36,7 +36,7 @@ class Others:
 
 
 def with_workspace(prompt: str, workspace: str) -> str:
-    """A prompt with what a server must be told: where the files are."""
+    """Append what a server must know: where the files are."""
     return f"{prompt}\n\nWorking directory: {workspace}"
 
 
@@ -45,7 +45,7 @@ def without_workspace(prompt: str) -> str:
 
 
 def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
-    """The tools of servers that are not canopy."""
+    """List the tools of servers other than canopy."""
     canopys = canopy_search.tools_of(offered)
     ours = canopys.pack.rpartition("__")[0] + "__" if canopys else ""
     return [
@@ -56,14 +56,14 @@ def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
 
 
 def unusable(offered: Sequence[ToolSpec]) -> list[str] | None:
-    """Names of foreign tools of which it cannot be told how to use them; `None` without any foreign
-    tool. Those that change something are not for searching, and no loss."""
+    """Name the foreign tools whose use stays unclear; `None` without any foreign tool. Those that
+    change something are not for searching, and no loss."""
     foreign = tools_of(offered)
     return [tool.name for tool in foreign if _role(tool) is None] if foreign else None
 
 
 def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
-    """What the foreign tools are good for; `None` when there is none to be used."""
+    """Sort the foreign tools by what they are good for; `None` when none can be used."""
     by_server: dict[str, dict[str, ToolSpec]] = {}
     for tool in tools_of(offered):
         role = _role(tool)
@@ -84,8 +84,8 @@ def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
 
 
 def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader | None:
-    """The first reader that can be asked for some lines of a file. One that gives whole files is
-    of use only where its server has nothing else: they are more than the budget allows."""
+    """Choose the first reader that can be asked for some lines of a file. One that gives whole
+    files is of use only where its server has nothing else: they are more than the budget allows."""
     readers = [
         (Reader(tool=best["read"], workspace=workspace), "search" in best)
         for best in servers
@@ -96,23 +96,23 @@ def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader
 
 
 def next_calls(
-    terms: Sequence[Term], taken: Sequence[Step], others: Others, seen: Seen
+    terms: Sequence[Term], taken: Sequence[Step], others: Others, observed: Observations
 ) -> list[Call]:
-    """The first calls to the servers, then what is read next of the places that they have named;
-    nothing when there is no more to be had from them."""
+    """Make the first calls to the servers, then read on in the files that they have named; nothing
+    when there is no more to be had from them."""
     if not taken and others.first:
         return _first_calls(terms, others)
     if again := _word_by_word(terms, taken, others):
         return again
     planned = reading_plan.plan(
-        _candidates(terms, taken, others), terms, _budget_left(taken, others)
+        _candidates(terms, taken, others), terms, _remaining_budget(taken, others)
     )
-    chosen = reading_plan.next_of(planned, attempted(taken, others), seen, BUDGET)
+    chosen = reading_plan.next_of(planned, attempted(taken, others), observed, BUDGET)
     return [read(wanted, taken, others) for wanted in chosen]
 
 
 def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
-    """A search with each server, or its overview."""
+    """Search with each server, or look at its overview."""
     calls: list[Call] = []
     for tool in others.first:
         if _role(tool) != "search":
@@ -125,8 +125,8 @@ def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
 
 
 def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Call]:
-    """The same question in single words, to servers that gave nothing for all of them together:
-    many want every word of a question in one place."""
+    """Ask the same question in single words of servers that gave nothing for all of them together:
+    many want every word of a question in one passage."""
     calls: list[Call] = []
     for tool in others.first if len(terms) > 1 else ():
         steps = [step for step in taken if step.call.name == tool.name]
@@ -141,8 +141,8 @@ def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) 
 
 
 def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
-    """What the servers have named, best first: the parts of files that they name themselves, and
-    else files with the lines that they have shown."""
+    """List what the servers have named, best first: the parts of files that they name themselves,
+    and else files with the lines that they have shown."""
     locations = _ranked(terms, taken, others)
     lines: dict[str, dict[int, str]] = {}
     for location in locations:
@@ -159,16 +159,16 @@ def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) ->
     return candidates
 
 
-def _budget_left(taken: Sequence[Step], others: Others) -> Budget:
-    """The budget without the lines that the servers' answers have shown: those are read."""
+def _remaining_budget(taken: Sequence[Step], others: Others) -> Budget:
+    """Subtract the lines that the servers' answers have shown: those are read."""
     shown = [tool_results.windows(_locations(step, others)) for step in taken]
     lines = sum(len(lines) for windows in shown for _, _, lines in windows)
     return replace(BUDGET, lines=BUDGET.lines - lines)
 
 
 def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
-    """Where the readings begin that were asked for. What a reader could not give may be asked for
-    once more, of the built-in tool."""
+    """Return where the readings begin that were asked for. What a reader could not give may be
+    asked for once more, of the built-in tool."""
     starts = baseline.attempted(taken)
     reader = others.reader
     if reader and not reader.has_failed(taken):
@@ -177,7 +177,8 @@ def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
 
 
 def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
-    """The call that reads some lines, with the reader of a server if there is one that works."""
+    """Make the call that reads some lines, with the reader of a server if there is one that
+    works."""
     reader = others.reader
     if reader is None or reader.has_failed(taken):
         return baseline.read(wanted)
@@ -185,13 +186,13 @@ def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
 
 
 def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
-    """The files that searches have named, best first."""
+    """Rank the files that searches have named, best first."""
     return list(dict.fromkeys(location.path for location in _ranked(terms, taken, others)))
 
 
 def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Location]:
-    """The places that searches have named, best first. What was found by words comes in an order of
-    the server's own, what fits a pattern in none."""
+    """Rank the locations that searches have named, best first. Hits of words come in an order of
+    the server's own, those of a pattern in none."""
     by_words: list[Location] = []
     by_pattern: list[Location] = []
     tools = {tool.name: tool for tool in others.first if _role(tool) == "search"}
@@ -215,16 +216,16 @@ def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> lis
     )
 
 
-def add_shown(seen: Seen, taken: Sequence[Step], others: Others) -> None:
-    """Adds what the servers have shown to what was seen."""
+def add_shown(observed: Observations, taken: Sequence[Step], others: Others) -> None:
+    """Add what the servers have shown to the observations."""
     for step in taken:
         if window := others.reader and others.reader.window(step):
-            seen.add_window(*window)
+            observed.add_window(*window)
         for shown in tool_results.windows(_locations(step, others)):
-            seen.add_window(*shown)
+            observed.add_window(*shown)
         for location in _locations(step, others):
             if location.line and location.text.strip():
-                seen.add_line(location.path, location.line, location.text)
+                observed.add_line(location.path, location.line, location.text)
 
 
 def _locations(step: Step, others: Others) -> Sequence[Location]:

@@ -1,4 +1,4 @@
-"""`rules`: a fixed policy in the place of a model."""
+"""`rules`: a fixed policy instead of a model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,15 @@ from swarm_bench.programs.rules import (
 )
 from swarm_bench.programs.rules.canopy_search import Tools
 from swarm_bench.programs.rules.foreign import Others
-from swarm_bench.programs.rules.observations import Call, Seen, Step
+from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET
 
 OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
 
 
 class Rules:
-    """Decides from the conversation alone: no state, no chance, no knowledge of the budget."""
+    """A policy that decides from the conversation alone: no state, no chance, no knowledge of the
+    budget."""
 
     name = "rules"
     fixed_rules = True
@@ -39,33 +40,33 @@ class Rules:
         terms = terms_of(task_of(prompt, tools, [self._instructions]))
         taken = list(observations.steps(messages))
         offered = canopy_search.tools_of(tools)
-        seen = observations.seen(taken)
+        observed = observations.observe(taken)
         if offered:
-            canopy_search.add_expanded(seen, taken, offered)
+            canopy_search.add_expanded(observed, taken, offered)
         if others:
-            foreign.add_shown(seen, taken, others)
-        work = _Work(terms=terms, taken=taken, seen=seen, canopy=offered, others=others)
-        if terms and not reading_plan.is_enough(terms, seen):
+            foreign.add_shown(observed, taken, others)
+        work = _Work(terms=terms, taken=taken, observed=observed, canopy=offered, others=others)
+        if terms and not reading_plan.is_enough(terms, observed):
             names = {tool.name for tool in tools}
             for calls in work.next_calls(messages):
                 if usable := [call for call in calls if call[0] in names]:
                     return Message(role="assistant", calls=_numbered(usable, len(messages)))
-        return Message(role="assistant", text=answer.write(terms, seen, work.ranked()))
+        return Message(role="assistant", text=answer.write(terms, observed, work.ranked()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What was asked and what came back."""
+    """The task and the steps taken so far."""
 
     terms: Sequence[Term]
     taken: Sequence[Step]
-    seen: Seen
+    observed: Observations
     canopy: Tools | None
     others: Others | None
 
     def next_calls(self, messages: Sequence[Message]) -> Iterator[list[Call]]:
-        """What may be done next, in the order of preference: servers before the built-in tools,
-        each within the same budget."""
+        """Yield what may be done next, in the order of preference: servers before the built-in
+        tools, each within the same budget."""
         requests = [message for message in messages if message.calls]
         of_servers = len(list(takewhile(lambda each: not _surveys(each), requests)))
         if of_servers < BUDGET.requests:
@@ -74,7 +75,7 @@ class _Work:
             yield from self._own()
 
     def ranked(self) -> list[str]:
-        """Every file that was named, best first."""
+        """Rank every file that was named, best first."""
         order = [candidate.path for candidate in self._candidates()]
         if self.others:
             order = foreign.ranked(self.terms, self.taken, self.others) + order
@@ -84,16 +85,17 @@ class _Work:
         return list(dict.fromkeys(order))
 
     def _of_servers(self) -> list[Call]:
-        """Canopy leads where it is offered; other servers are asked in its first turn."""
+        """Ask the servers: canopy leads where it is offered; others are asked in its first turn."""
         calls: list[Call] = []
         if self.canopy:
-            calls = canopy_search.next_calls(self.terms, self.taken, self.canopy, self.seen)
+            calls = canopy_search.next_calls(self.terms, self.taken, self.canopy, self.observed)
         if self.others and not (self.canopy and self.taken):
-            calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.seen)
+            calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.observed)
         return calls
 
     def _own(self) -> Iterator[list[Call]]:
-        """What the built-in tools do, step by step. Each is done once, whatever came of it."""
+        """Yield what the built-in tools do, step by step. Each is done once, whatever came of
+        it."""
         searches = [step for step in self.taken if step.call.name in ("Glob", "Grep")]
         if not searches:
             yield baseline.survey(self.terms)
@@ -105,18 +107,18 @@ class _Work:
             attempted |= foreign.attempted(self.taken, self.others)
         yield [
             foreign.read(wanted, self.taken, self.others) if self.others else baseline.read(wanted)
-            for wanted in reading_plan.next_of(planned, attempted, self.seen, BUDGET)
+            for wanted in reading_plan.next_of(planned, attempted, self.observed, BUDGET)
         ]
         followed = any(baseline.is_following(step, self.terms) for step in searches)
         if not followed and reading_plan.has_room(planned, BUDGET):
-            yield baseline.follow(self.terms, self.seen)
+            yield baseline.follow(self.terms, self.observed)
 
     def _candidates(self) -> list[reading_plan.Candidate]:
         return baseline.candidates(self.terms, self.taken)
 
 
 def _surveys(message: Message) -> bool:
-    """Whether the built-in tools have begun to search."""
+    """Tell whether the built-in tools have begun to search."""
     return any(call.name in ("Glob", "Grep") for call in message.calls)
 
 

@@ -1,4 +1,4 @@
-"""What the conversation so far has shown: hits by file, lines seen, definitions.
+"""What the conversation so far has shown: hits by file, lines, definitions.
 
 The rules keep nothing between requests. They read the results of their own calls again each
 time, as any chat model does.
@@ -26,13 +26,13 @@ class Step:
     result: ToolResult
 
     def argument(self, name: str) -> str:
-        """A text argument; empty when the call has none of that name."""
+        """Return a text argument; empty when the call has none of that name."""
         value = self.call.arguments.get(name)
         return value if isinstance(value, str) else ""
 
 
 @dataclass
-class Seen:
+class Observations:
     """Lines of files that tool results have shown, by path and number."""
 
     lines: dict[str, dict[int, str]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Seen:
         self.read.setdefault(path, []).append(range(first, first + len(lines)))
 
     def windows(self, path: str) -> list[range]:
-        """The windows of a file in order, with overlapping ones joined."""
+        """List the windows of a file in order, with overlapping ones joined."""
         joined: list[range] = []
         for window in sorted(self.read.get(path, []), key=lambda window: window.start):
             if joined and window.start <= joined[-1].stop:
@@ -59,7 +59,7 @@ class Seen:
 
 
 def steps(messages: Sequence[Message]) -> Iterator[Step]:
-    """Every call with its result, in order."""
+    """Yield every call with its result, in order."""
     calls = {call.id: call for message in messages for call in message.calls}
     for message in messages:
         for result in message.results:
@@ -68,35 +68,35 @@ def steps(messages: Sequence[Message]) -> Iterator[Step]:
 
 
 def counts(step: Step) -> dict[str, int]:
-    """Hits by file of a Grep in count mode."""
-    found = (_COUNT.match(line) for line in _lines(step))
-    return {match[1]: int(match[2]) for match in found if match}
+    """Read the hits by file of a Grep in count mode."""
+    matches = (_COUNT.match(line) for line in _lines(step))
+    return {match[1]: int(match[2]) for match in matches if match}
 
 
 def listed(step: Step) -> list[str]:
-    """Paths that a Glob gave."""
+    """List the paths that a Glob gave."""
     if step.call.name != "Glob" or step.result.text == "No files found":
         return []
     return [line for line in _lines(step) if not line.startswith("[")]
 
 
 def hits(step: Step) -> list[tuple[str, int, str]]:
-    """Path, line number and text of a Grep in content mode."""
-    found = (_HIT.match(line) for line in _lines(step))
-    return [(match[1], int(match[2]), match[3]) for match in found if match]
+    """Read path, line number and text from a Grep in content mode."""
+    matches = (_HIT.match(line) for line in _lines(step))
+    return [(match[1], int(match[2]), match[3]) for match in matches if match]
 
 
 def window(step: Step) -> tuple[str, int, list[str]] | None:
-    """Path, first line and lines of a Read; `None` when it gave none."""
-    found = [match for line in _lines(step) if (match := _NUMBERED.match(line))]
-    if not found:
+    """Read path, first line and lines from a Read; `None` when it gave none."""
+    matches = [match for line in _lines(step) if (match := _NUMBERED.match(line))]
+    if not matches:
         return None
-    return step.argument("file_path"), int(found[0][1]), [match[2] for match in found]
+    return step.argument("file_path"), int(matches[0][1]), [match[2] for match in matches]
 
 
 def matched_lines(taken: Sequence[Step]) -> dict[str, dict[int, str]]:
-    """Single lines that searches have shown, by path and number."""
-    result = Seen()
+    """Collect single lines that searches have shown, by path and number."""
+    result = Observations()
     for step in taken:
         if step.call.name == "Grep" and step.argument("output_mode") == "content":
             for path, number, text in hits(step):
@@ -104,9 +104,9 @@ def matched_lines(taken: Sequence[Step]) -> dict[str, dict[int, str]]:
     return result.lines
 
 
-def seen(taken: Sequence[Step]) -> Seen:
-    """Everything that the built-in tools have shown."""
-    result = Seen(lines=matched_lines(taken))
+def observe(taken: Sequence[Step]) -> Observations:
+    """Collect everything that the built-in tools have shown."""
+    result = Observations(lines=matched_lines(taken))
     for step in taken:
         if step.call.name == "Read" and (read := window(step)):
             result.add_window(*read)

@@ -18,36 +18,37 @@ HEADING = re.compile(r"^#{1,6}\s+(?P<name>\S.*)$")
 
 
 def mention(term: Term) -> str:
-    """Lines that mention a term. Beginnings of words, in three spellings; case matters, because
-    a search that ignores case is slow and finds `auth` in everything."""
+    """Build the pattern of lines that mention a term: beginnings of words, in three spellings. Case
+    matters, because a search that ignores case is slow and finds `auth` in everything."""
     return "|".join(_spellings(root, exact=term.exact) for root in term.roots)
 
 
 def related(terms: Iterable[Term]) -> str:
-    """Lines that have a word often near the terms; empty when there is none."""
+    """Build the pattern of lines that have a word often near the terms; empty when there is
+    none."""
     roots = dict.fromkeys(root for term in terms for root in term.related)
     return "|".join(_spellings(root, exact=False) for root in roots)
 
 
 def mentions(terms: Iterable[Term]) -> str:
-    """Lines that mention any of the terms."""
+    """Build the pattern of lines that mention any of the terms."""
     return "|".join(mention(term) for term in terms)
 
 
 def definitions(terms: Iterable[Term]) -> str:
-    """Lines that define something whose name has a term in it."""
+    """Build the pattern of lines that define something whose name has a term in it."""
     roots = [root for term in terms for root in term.roots]
     names = "|".join(_in_name(root) for root in roots)
     return rf"^\s*{_BEFORE}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?\w*(?:{names})\w*{_AFTER}"
 
 
 def definition_of(names: Iterable[str]) -> str:
-    """Lines that define one of the names."""
+    """Build the pattern of lines that define one of the names."""
     return rf"^\s*{_BEFORE}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?(?:{'|'.join(names)}){_AFTER}"
 
 
 def in_text(term: Term) -> re.Pattern[str]:
-    """The same as `mention`, to look at lines that have been read."""
+    """Compile `mention`, to look at lines that have been read."""
     return re.compile(mention(term))
 
 
@@ -64,7 +65,8 @@ def _spellings(root: str, *, exact: bool) -> str:
 
 
 def _in_name(root: str) -> str:
-    """Part of a name; a short root only where the name's part ends with it."""
+    """Build the pattern of a part of a name; of a short root only where the name's part ends with
+    it."""
     return _anywhere(root) if len(root) >= 5 else rf"{_anywhere(root)}(?:s?\b|_|[A-Z])"
 
 

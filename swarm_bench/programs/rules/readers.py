@@ -1,4 +1,4 @@
-"""Reading with the tool of a server that nobody here has heard of."""
+"""Reads with the tool of an arbitrary server."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ class Reader:
         return self._bounds is not None
 
     def call(self, reading: Reading) -> Call:
-        """The call that reads some lines; the whole file where the tool knows nothing else."""
-        said = self._file + tool_roles.description_of(self.tool, self._file)
-        path = reading.path if "relative" in said else f"{self.workspace}/{reading.path}"
+        """Make the call that reads some lines; the whole file where the tool knows nothing else."""
+        hint = self._file + tool_roles.description_of(self.tool, self._file)
+        path = reading.path if "relative" in hint else f"{self.workspace}/{reading.path}"
         arguments: dict[str, object] = {self._file: path}
         if self._bounds:
             begin, end = self._bounds
@@ -39,7 +39,8 @@ class Reader:
         return self.tool.name, tool_roles.with_required(self.tool, arguments, self.workspace)
 
     def start(self, step: Step) -> tuple[str, int] | None:
-        """Path and first line of what a call asked for; `None` for a call of another tool."""
+        """Return path and first line of what a call asked for; `None` for a call of another
+        tool."""
         path = tool_results.below(step.argument(self._file), self.workspace)
         if step.call.name != self.tool.name or path is None:
             return None
@@ -47,7 +48,7 @@ class Reader:
         return path, first + self._zero if isinstance(first, int) else 1
 
     def window(self, step: Step) -> tuple[str, int, list[str]] | None:
-        """Path, first line and lines of what it gave; `None` when it gave none."""
+        """Return path, first line and lines of what a call gave; `None` when it gave none."""
         start = self.start(step)
         if start is None or step.result.is_error:
             return None
@@ -55,7 +56,7 @@ class Reader:
         return (start[0], *text) if text else None
 
     def has_failed(self, taken: Sequence[Step]) -> bool:
-        """Whether a call of it was of no use, so that it is not asked again."""
+        """Tell whether a call of it was of no use, so that it is not asked again."""
         return any(self.start(step) and not self.window(step) for step in taken)
 
     @property
@@ -64,12 +65,12 @@ class Reader:
 
     @property
     def _bounds(self) -> tuple[str, str] | None:
-        known = set(tool_roles.properties(self.tool))
+        names = set(tool_roles.properties(self.tool))
         pairs = [*_WITH_LENGTH, *_WITH_LAST]
-        return next((pair for pair in pairs if known >= set(pair)), None)
+        return next((pair for pair in pairs if names >= set(pair)), None)
 
     @property
     def _zero(self) -> int:
         """1 when the tool counts lines from 0."""
-        said = tool_roles.description_of(self.tool, self._bounds[0]) if self._bounds else ""
-        return int("0-based" in said or "zero-based" in said)
+        hint = tool_roles.description_of(self.tool, self._bounds[0]) if self._bounds else ""
+        return int("0-based" in hint or "zero-based" in hint)

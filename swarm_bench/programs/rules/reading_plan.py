@@ -1,7 +1,7 @@
-"""What is read of the places that a search gave, and when that is enough.
+"""Plans what is read of the locations that a search gave, and decides when that is enough.
 
-One budget and one rule for every way of searching: the same ranked places lead to the same reads,
-whether grep, canopy or a foreign server ranked them.
+One budget and one rule for every way of searching: the same ranked locations lead to the same
+reads, whether grep, canopy or a foreign server ranked them.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.models.tool_roles import RESULTS
 from swarm_bench.programs.rules import patterns
-from swarm_bench.programs.rules.observations import Seen
+from swarm_bench.programs.rules.observations import Observations
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What one way of searching may use; the built-in tools have it anew where a server failed."""
+    """The limits of one way of searching; the built-in tools start with a new one where a server
+    failed."""
 
     requests: int = 6
     """Requests that call tools."""
@@ -25,9 +26,9 @@ class Budget:
     lines: int = 360
     """Lines of all readings."""
     file_readings: int = 2
-    """Readings of a file of which only single lines are known."""
+    """Readings of a file of which a search showed only single lines."""
     reading_lines: int = 60
-    """Lines of one reading, where a place has no end of its own."""
+    """Lines of one reading, where a location has no end of its own."""
     at_once: int = 3
     """Readings of one request; then it is asked whether that is enough."""
 
@@ -45,7 +46,7 @@ _BEFORE = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A file worth opening, and where."""
+    """A file worth opening, and the lines to look at."""
 
     path: str
     lines: Mapping[int, str] = field(default_factory=dict)
@@ -66,18 +67,18 @@ class Reading:
         return self.lines.start
 
     @property
-    def place(self) -> tuple[str, range]:
+    def span(self) -> tuple[str, range]:
         """Path and lines."""
         return self.path, self.lines
 
     @property
     def start(self) -> tuple[str, int]:
-        """By what it is known again in a call."""
+        """Its identity in a call."""
         return self.path, self.lines.start
 
 
 def plan(candidates: Sequence[Candidate], terms: Sequence[Term], budget: Budget) -> list[Reading]:
-    """Everything that the budget allows to read of the candidates, the best first."""
+    """Choose everything that the budget allows to read of the candidates, the best first."""
     planned: list[Reading] = []
     for reading in _readings(candidates, terms, budget):
         files = {other.path for other in planned} | {reading.path}
@@ -89,39 +90,42 @@ def plan(candidates: Sequence[Candidate], terms: Sequence[Term], budget: Budget)
 
 
 def next_of(
-    planned: Sequence[Reading], attempted: Container[tuple[str, int]], seen: Seen, budget: Budget
+    planned: Sequence[Reading],
+    attempted: Container[tuple[str, int]],
+    observed: Observations,
+    budget: Budget,
 ) -> list[Reading]:
-    """The readings of the next request. `attempted` has where those begin that were asked for,
-    with success or without."""
+    """Choose the readings of the next request. `attempted` has where those begin that were asked
+    for, with success or without."""
     waiting = [
         reading
         for reading in planned
         if reading.start not in attempted
         and not any(
             window.start <= reading.first and reading.lines.stop <= window.stop
-            for window in seen.windows(reading.path)
+            for window in observed.windows(reading.path)
         )
     ]
     return waiting[: budget.at_once]
 
 
 def has_room(planned: Sequence[Reading], budget: Budget) -> bool:
-    """Whether the budget allows one more reading, of another file."""
+    """Tell whether the budget allows one more reading, of another file."""
     lines = sum(len(reading.lines) for reading in planned)
     files = len({reading.path for reading in planned})
     return files < budget.files and lines + budget.reading_lines <= budget.lines
 
 
-def is_enough(terms: Sequence[Term], seen: Seen) -> bool:
-    """Whether the text that was read covers the task's terms. What searches showed does not count:
-    it has the terms because they were asked for."""
-    texts = [_text_read(seen, path) for path in seen.read]
+def is_enough(terms: Sequence[Term], observed: Observations) -> bool:
+    """Tell whether the text that was read covers the task's terms. What searches showed does not
+    count: it has the terms because they were asked for."""
+    texts = [_text_read(observed, path) for path in observed.read]
     covered = sum(term.weight for term in terms if _covers(texts, term))
     return any(texts) and covered >= ENOUGH * sum(term.weight for term in terms)
 
 
 def worth(text: str, terms: Sequence[Term]) -> int:
-    """How much a line says of the terms."""
+    """Rate how much a line says of the terms."""
     mentioned = sum(1 for term in terms if patterns.in_text(term).search(text))
     return max(1, mentioned + (2 if patterns.DEFINITION.match(text) else 0))
 
@@ -142,7 +146,7 @@ def _readings(
 
 
 def _firsts(lines: Mapping[int, str], terms: Sequence[Term], budget: Budget) -> list[int]:
-    """First lines of the readings that cover the most telling lines of a file."""
+    """Choose the first lines of the readings that cover the most telling lines of a file."""
     waiting = {number: worth(text, terms) for number, text in lines.items()}
     chosen: list[int] = []
     while waiting and len(chosen) < budget.file_readings:
@@ -166,9 +170,11 @@ def _holds(other: Reading, reading: Reading) -> bool:
     )
 
 
-def _text_read(seen: Seen, path: str) -> list[str]:
-    lines = seen.lines.get(path, {})
-    return [lines[number] for window in seen.windows(path) for number in window if number in lines]
+def _text_read(observed: Observations, path: str) -> list[str]:
+    lines = observed.lines.get(path, {})
+    return [
+        lines[number] for window in observed.windows(path) for number in window if number in lines
+    ]
 
 
 def _covers(texts: Sequence[Sequence[str]], term: Term) -> bool:
@@ -177,4 +183,4 @@ def _covers(texts: Sequence[Sequence[str]], term: Term) -> bool:
     if sum(len(lines) >= MENTIONS for lines in mentions) >= MENTIONING:
         return True
     definitions = (patterns.DEFINITION.match(line) for lines in mentions for line in lines)
-    return any(expression.search(found["name"]) for found in definitions if found)
+    return any(expression.search(match["name"]) for match in definitions if match)

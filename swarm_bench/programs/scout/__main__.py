@@ -30,7 +30,7 @@ NOBODY_READS = 141
 
 
 def main() -> None:
-    """Runs one task in the current folder and exits."""
+    """Run one task in the current folder and exit."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         sys.exit(run(parse(sys.argv[1:]), Path.cwd()))
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def run(options: Options, root: Path) -> int:
-    """Connects the servers, prints the first event, works on the task. Returns the exit code."""
+    """Connect the servers, print the first event, work on the task. Return the exit code."""
     with ExitStack() as stack:
         mcp = _connect(options, stack)
         specs = _offered(options, mcp)
@@ -63,7 +63,7 @@ def run(options: Options, root: Path) -> int:
 
 
 def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
-    """The servers, until `stack` is left; what did not connect is said on standard error."""
+    """Connect the servers until `stack` closes; report on standard error what did not connect."""
     if not options.servers:
         return None
     # Half a second of imports that an agent without servers does not pay, and a fifth more if the
@@ -80,7 +80,7 @@ def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
 
 
 def _prompt(options: Options, root: Path, tools: Sequence[ToolSpec]) -> str:
-    """With the place of the files, where there are servers that want to be told: canopy knows."""
+    """Add the folder of the files where there are servers that must be told; canopy knows it."""
     if not foreign.tools_of(tools):
         return options.prompt
     return foreign.with_workspace(options.prompt, str(root))

@@ -16,7 +16,7 @@ Event = dict[str, Any]
 
 
 class Printer:
-    """Writes events to standard output in the format that was asked for."""
+    """A writer of events to standard output, in the format that was asked for."""
 
     def __init__(self, options: Options) -> None:
         self.session = options.session or str(
@@ -29,7 +29,7 @@ class Printer:
         self._writing = False
 
     def event(self, event: Event) -> None:
-        """An event before the last one."""
+        """Print an event before the last one."""
         full = self._complete(event)
         if self._format == "stream-json":
             self._write(_json(full))
@@ -37,7 +37,7 @@ class Printer:
             self._events.append(full)
 
     def result(self, event: Event) -> None:
-        """The last event."""
+        """Print the last event."""
         full = self._complete(event)
         if self._format == "text":
             self._write(full["result"] if "result" in full else f"Error: {full['errors'][0]}")
@@ -62,7 +62,7 @@ class Printer:
 
 
 def usage_event(usage: Usage) -> Event:
-    """Claude's `usage` object."""
+    """Build Claude's `usage` object."""
     return {
         "input_tokens": usage.input,
         "cache_creation_input_tokens": usage.cache_create,
@@ -72,7 +72,7 @@ def usage_event(usage: Usage) -> Event:
 
 
 def model_usage(model: str, usage: Usage, cost: float | None) -> Event:
-    """Claude's `modelUsage` object."""
+    """Build Claude's `modelUsage` object."""
     return {
         model: {
             "inputTokens": usage.input,
@@ -85,7 +85,8 @@ def model_usage(model: str, usage: Usage, cost: float | None) -> Event:
 
 
 def assistant_event(number: int, model: str, block: Mapping[str, Any], usage: Usage) -> Event:
-    """One content block of an assistant message; blocks of one request share the message id."""
+    """Wrap one content block of an assistant message; blocks of one request share the message
+    id."""
     message = {
         "id": f"msg_{number:06}",
         "type": "message",
@@ -98,8 +99,8 @@ def assistant_event(number: int, model: str, block: Mapping[str, Any], usage: Us
 
 
 def user_event(block: Mapping[str, Any], seconds: float) -> Event:
-    """One tool result, and how long the call took: Claude Code has a time on each event instead,
-    which would tell when it was printed."""
+    """Wrap one tool result, and how long the call took: Claude Code has a time on each event
+    instead, which would tell when it was printed."""
     message = {"role": "user", "content": [block]}
     ours = {"seconds": round(seconds, 6)}
     return {"type": "user", "message": message, "parent_tool_use_id": None, "swarm_bench": ours}

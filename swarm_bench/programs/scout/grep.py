@@ -32,11 +32,11 @@ class Query:
     ignore_case: bool
     expression: re.Pattern[bytes]
     literals: tuple[bytes, ...]
-    """Every match has one of them; empty when that is not known. Lower case if case is ignored."""
+    """Every match has one of them; empty when there may be none. Lower case if case is ignored."""
 
     @classmethod
     def parse(cls, source: str, *, ignore_case: bool = False) -> "Query":
-        """Raises `Refused` when it is not a regular expression."""
+        """Check an expression. Raises `Refused` when it is not a regular expression."""
         flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
         try:
             expression = re.compile(source.encode("utf-8", "replace"), flags)
@@ -56,18 +56,18 @@ class Query:
         return re.compile(b"|".join(re.escape(literal) for literal in self.literals), flags)
 
     def possible(self, data: bytes) -> bool:
-        """False when no line can match."""
+        """Return False when no line can match."""
         if not self.literals:
             return True
         searched = data.lower() if self.ignore_case else data
         return any(literal in searched for literal in self.literals)
 
     def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Number (from 1) and content of every line that matches."""
+        """Yield number (from 1) and content of every line that matches."""
         number, counted, position = 1, 0, 0
-        while (found := self._finder.search(data, position)) is not None:
-            start = data.rfind(b"\n", 0, found.start()) + 1
-            end = data.find(b"\n", found.start())
+        while (match := self._finder.search(data, position)) is not None:
+            start = data.rfind(b"\n", 0, match.start()) + 1
+            end = data.find(b"\n", match.start())
             end = len(data) if end < 0 else end
             if start == len(data):
                 return  # an empty match behind the last line
@@ -82,7 +82,7 @@ class Query:
 
 
 def counts(query: Query, files: Files, paths: Sequence[str]) -> dict[str, int]:
-    """Number of matching lines by file, in the order of `paths`; files without one left out."""
+    """Count matching lines by file, in the order of `paths`; files without one are omitted."""
     ripgrep = shutil.which("rg")
     if ripgrep and len(paths) > 1 and _SAME_TO_BOTH.fullmatch(query.source):
         return _count_with_ripgrep(ripgrep, query, files, paths)
@@ -90,12 +90,12 @@ def counts(query: Query, files: Files, paths: Sequence[str]) -> dict[str, int]:
 
 
 def _count_with_python(query: Query, files: Files, paths: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for path in paths:
         data = files.text(path)
         if data and query.possible(data) and (count := sum(1 for _ in query.lines(data))):
-            found[path] = count
-    return found
+            counts[path] = count
+    return counts
 
 
 def _count_with_ripgrep(
@@ -112,10 +112,10 @@ def _count_with_ripgrep(
     if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stdout):
         message = done.stderr.decode("utf-8", "replace").strip()
         raise Refused(f"ripgrep failed with exit code {done.returncode}: {message[:300]}")
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in done.stdout.split(b"\n"):
         name, _, count = line.partition(b"\0")
         if count.isdigit():
-            found[name.decode("utf-8", "surrogateescape").removeprefix("./")] = int(count)
+            counts[name.decode("utf-8", "surrogateescape").removeprefix("./")] = int(count)
     # Ripgrep searches more than we list, and binary files; ours is the list that counts.
-    return {path: found[path] for path in paths if path in found and files.text(path) is not None}
+    return {path: counts[path] for path in paths if path in counts and files.text(path) is not None}

@@ -14,18 +14,19 @@ _TOKEN = re.compile(
 )
 _NOT_READ = re.compile(r"\(\?[^:]|\\[xuUN0-9]|[*+?}]\+")
 _Set = tuple[str, ...]
-"""A match contains at least one of them. Empty: nothing is known."""
+"""A match contains at least one of them. Empty: there may be none."""
 
 
 def required(source: str) -> list[bytes] | None:
-    """Strings of at least two letters, one of which is in every match; `None` if not known.
+    """List strings of at least two letters, one of which is in every match; `None` if there may be
+    none.
 
     `source` is a valid expression.
     """
     if not source.isascii() or _NOT_READ.search(source):
         return None
-    found = _alternation(_tokens(source))
-    return [literal.encode() for literal in found] if found else None
+    literals = _alternation(_tokens(source))
+    return [literal.encode() for literal in literals] if literals else None
 
 
 def _tokens(source: str) -> Iterator[tuple[str, str]]:
@@ -34,7 +35,7 @@ def _tokens(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _alternation(tokens: Iterator[tuple[str, str]]) -> _Set:
-    """Reads up to the closing parenthesis of a group, or to the end."""
+    """Read up to the closing parenthesis of a group, or to the end."""
     branches: list[_Branch] = [_Branch()]
     for kind, text in tokens:
         match kind:
@@ -47,7 +48,7 @@ def _alternation(tokens: Iterator[tuple[str, str]]) -> _Set:
             case _:
                 branches[-1].token(kind, text)
     sets = [branch.best() for branch in branches]
-    return tuple(literal for found in sets for literal in found) if all(sets) else ()
+    return tuple(literal for literals in sets for literal in literals) if all(sets) else ()
 
 
 class _Branch:
@@ -67,15 +68,15 @@ class _Branch:
             self._end_run()
         self._last_is_group = False
 
-    def group(self, found: _Set) -> None:
+    def group(self, literals: _Set) -> None:
         self._end_run()
-        self._sets.append(found)
+        self._sets.append(literals)
         self._last_is_group = True
 
     def best(self) -> _Set:
         self._end_run()
-        good = [found for found in self._sets if found and min(map(len, found)) > 1]
-        return max(good, key=lambda found: (min(map(len, found)), -len(found)), default=())
+        good = [literals for literals in self._sets if literals and min(map(len, literals)) > 1]
+        return max(good, key=lambda literals: (min(map(len, literals)), -len(literals)), default=())
 
     def _drop_last(self) -> None:
         if self._last_is_group:

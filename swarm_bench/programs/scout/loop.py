@@ -17,8 +17,8 @@ RunTool = Callable[[ToolCall], str]
 
 
 def about(model: Model, tools: Sequence[ToolSpec]) -> Event:
-    """What the record must know about the figures that scout gives, and about the tools that it
-    found no way to use."""
+    """Describe the figures that scout gives, for the record, and name the tools that it cannot
+    use."""
     unusable = foreign.unusable(tools)
     return {
         "token_counter": tokens.COUNTER,
@@ -45,7 +45,7 @@ class Loop:
     _phase: str = "aborted_streaming"
 
     def run(self, prompt: str) -> int:
-        """Works on the task and prints everything but the first event. Returns the exit code."""
+        """Work on the task and print everything but the first event. Return the exit code."""
         messages = [Message(role="user", text=prompt)]
         while self.max_turns is None or self.turns < self.max_turns:
             reply = self._ask(messages)
@@ -64,7 +64,7 @@ class Loop:
         return 1
 
     def interrupted(self) -> int:
-        """Prints the figures so far after SIGINT. Exit code 0, as Claude Code has it."""
+        """Print the figures so far after SIGINT. Exit code 0, as Claude Code has it."""
         reason = "Interrupted"
         self.printer.result(self._failed("error_during_execution", self._phase, reason))
         return 0

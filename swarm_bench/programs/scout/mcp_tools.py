@@ -18,7 +18,7 @@ MAX_RESULT_CHARACTERS = 100_000
 
 
 class McpTools:
-    """Connections to all servers of a configuration; one that fails is reported and left out."""
+    """Connections to all servers of a configuration; one that fails is reported and skipped."""
 
     def __init__(self, servers: Mapping[str, Mapping[str, Any]]) -> None:
         self._configs = servers
@@ -51,7 +51,8 @@ class McpTools:
         ]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The text of the answer. Raises `Refused` with the server's words when the tool fails."""
+        """Return the text of the answer. Raises `Refused` with the server's words when the tool
+        fails."""
         for server, connection in self._connections.items():
             prefix = f"mcp__{server}__"
             if name.startswith(prefix):
@@ -77,7 +78,7 @@ class McpTools:
 async def _serve(
     config: Mapping[str, Any], *, task_status: TaskStatus[Connection] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    """Holds one server open until the portal stops. Raises when it does not connect in time."""
+    """Hold one server open until the portal stops. Raises when it does not connect in time."""
     # The whole environment, as Claude Code passes it on: the harness finds the processes of a
     # trial by a variable in it.
     async with connected(config, env=os.environ, seconds=_patience()) as connection:
@@ -86,10 +87,10 @@ async def _serve(
 
 
 def _patience() -> float:
-    """Seconds that a server has to connect: those of `MCP_TIMEOUT`, which Claude Code takes in
-    milliseconds."""
-    given = os.environ.get("MCP_TIMEOUT", "")
-    return int(given) / 1000 if given.isdecimal() and int(given) else START_SECONDS
+    """Return the seconds that a server has to connect: those of `MCP_TIMEOUT`, which Claude Code
+    takes in milliseconds."""
+    value = os.environ.get("MCP_TIMEOUT", "")
+    return int(value) / 1000 if value.isdecimal() and int(value) else START_SECONDS
 
 
 def _text(answer: Answer) -> str:

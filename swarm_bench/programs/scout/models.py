@@ -1,4 +1,4 @@
-"""The models that scout can think with, by name. Each is told what of the prompt is no task."""
+"""The models that scout can think with, by name. Each gets the instructions in the prompt."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The command line: Claude Code's options, as far as scout has what they are about."""
+"""The command line: Claude Code's options, as far as they make sense for scout."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ Format = Literal["text", "json", "stream-json"]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What one call of the program asks for."""
+    """The options of one call of the program."""
 
     prompt: str
     output: Format
@@ -36,21 +36,22 @@ class Options:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit code 1, as Claude Code has it for a wrong command line."""
+        """Exit with code 1, as Claude Code does for a wrong command line."""
         self.exit(1, f"error: {message}\n")
 
 
 def parse(argv: list[str]) -> Options:
-    """Raises `SystemExit` with code 1 and one line on standard error for a wrong command line."""
+    """Parse a command line. Raises `SystemExit` with code 1 and one line on standard error for a
+    wrong one."""
     parser = _parser()
-    given = parser.parse_args(argv)
-    if given.output_format == "stream-json" and not given.verbose:
+    parsed = parser.parse_args(argv)
+    if parsed.output_format == "stream-json" and not parsed.verbose:
         parser.error("--output-format stream-json requires --verbose")
-    prompt = given.prompt if given.prompt is not None else sys.stdin.read()
+    prompt = parsed.prompt if parsed.prompt is not None else sys.stdin.read()
     if not prompt.strip():
         parser.error("there is no prompt; give it as an argument or on standard input")
     servers: dict[str, dict[str, Any]] = {}
-    for value in given.mcp_config:
+    for value in parsed.mcp_config:
         try:
             servers.update(_servers(value))
         except (OSError, ValueError, RecursionError) as error:
@@ -58,16 +59,16 @@ def parse(argv: list[str]) -> Options:
     return Options(
         # Bytes in an argument that are not UTF-8 could not be printed again.
         prompt=prompt.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        output=given.output_format,
-        verbose=given.verbose,
-        max_turns=given.max_turns,
-        model=given.model,
-        seed=given.seed,
+        output=parsed.output_format,
+        verbose=parsed.verbose,
+        max_turns=parsed.max_turns,
+        model=parsed.model,
+        seed=parsed.seed,
         servers=servers,
-        tools=None if given.tools is None else frozenset(_names(given.tools)),
-        disallowed=frozenset(_names(given.disallowed_tools)),
-        session=given.session_id,
-        instructions=given.instructions,
+        tools=None if parsed.tools is None else frozenset(_names(parsed.tools)),
+        disallowed=frozenset(_names(parsed.disallowed_tools)),
+        session=parsed.session_id,
+        instructions=parsed.instructions,
     )
 
 
@@ -106,12 +107,12 @@ def _positive(text: str) -> int:
 
 
 def _names(values: list[str]) -> list[str]:
-    """`--tools "Glob,Read" Grep`: several words, each of them a list."""
+    """Split `--tools "Glob,Read" Grep`: several words, each of them a list."""
     return [name for value in values for name in value.replace(",", " ").split()]
 
 
 def _servers(value: str) -> dict[str, dict[str, Any]]:
-    """The servers of a config file, or of JSON given directly.
+    """Read the servers of a config file, or of JSON on the command line.
 
     Raises `OSError` or `ValueError`.
     """

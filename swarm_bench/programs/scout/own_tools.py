@@ -62,24 +62,24 @@ SPECS = (
 
 
 class OwnTools:
-    """Runs the three tools. `call` raises `Refused` with what the model is to be told."""
+    """The three tools. `call` raises `Refused` with a message for the model."""
 
     def __init__(self, root: Path) -> None:
         self._files = Files(root)
         self._run = {"Glob": self._glob, "Grep": self._grep, "Read": self._read}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The text that a tool answers with."""
+        """Run a tool and return its text."""
         return _clip(self._run[name](arguments))
 
     def _glob(self, arguments: Mapping[str, Any]) -> str:
         expression = globs.matcher(_string(arguments, "pattern"))
         below = self._files.below(_optional(arguments, "path"))
-        found = [path for path in below if expression.match(path)]
-        if not found:
+        matches = [path for path in below if expression.match(path)]
+        if not matches:
             return "No files found"
-        rest = len(found) - MAX_LISTED
-        return "\n".join(found[:MAX_LISTED]) + (f"\n[{rest} more files]" if rest > 0 else "")
+        rest = len(matches) - MAX_LISTED
+        return "\n".join(matches[:MAX_LISTED]) + (f"\n[{rest} more files]" if rest > 0 else "")
 
     def _grep(self, arguments: Mapping[str, Any]) -> str:
         query = grep.Query.parse(

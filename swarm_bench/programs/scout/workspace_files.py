@@ -23,7 +23,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Refused(Exception):
-    """A tool call that cannot be done; the message is what the model is told."""
+    """A tool call that cannot be done; the message goes to the model."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Rules:
     spec: "GitIgnoreSpec"
 
     def verdict(self, path: str) -> bool | None:
-        """True ignored, False explicitly kept, `None` not mentioned."""
+        """Return True for ignored, False for explicitly kept, `None` for not mentioned."""
         return self.spec.check_file(path.removeprefix(self.base)).include
 
 
@@ -42,7 +42,7 @@ class _Rules:
 class Files:
     """Regular files below `root`, as paths relative to it with `/`, sorted.
 
-    Left out: links, names that cannot be printed on one line, what `.gitignore` files exclude,
+    Omitted: links, names that cannot be printed on one line, what `.gitignore` files exclude,
     and the folders of version control and of the retrieval index. The listing is made once: a
     file that another agent adds meanwhile would otherwise change the answer.
     """
@@ -60,7 +60,7 @@ class Files:
         return tuple(sorted(self._walk("", ())))
 
     def below(self, path: str | None) -> list[str]:
-        """The listed files below a folder, or the one file that `path` names.
+        """List the files below a folder, or the one file that `path` names.
 
         Raises `Refused` for a path outside the workspace or one that is not there.
         """
@@ -74,7 +74,7 @@ class Files:
         return [relative]
 
     def text(self, path: str) -> bytes | None:
-        """Content of a text file; `None` when it is binary, too large, or not a readable file."""
+        """Read a text file; `None` when it is binary, too large, or not a readable file."""
         try:
             data = self._content(path)
         except OSError:
@@ -90,17 +90,17 @@ class Files:
             if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
                 return None
             parts = []
-            left = status.st_size
+            remaining = status.st_size
             # Some file systems give less than they are asked for.
-            while left > 0 and (part := os.read(file, left)):
+            while remaining > 0 and (part := os.read(file, remaining)):
                 parts.append(part)
-                left -= len(part)
+                remaining -= len(part)
             return b"".join(parts)
         finally:
             os.close(file)
 
     def open_text(self, path: str) -> tuple[str, bytes]:
-        """Relative path and content of the file that a model names. Raises `Refused`."""
+        """Read the file that a model names: relative path and content. Raises `Refused`."""
         real = self._inside(path)
         if real.is_dir():
             raise Refused(f"{path} is a folder; use Glob to list it")
@@ -121,8 +121,8 @@ class Files:
 
     def _walk(self, base: str, rules: tuple[_Rules, ...]) -> Iterator[str]:
         try:
-            with os.scandir(self._real / base) as found:
-                entries = list(found)
+            with os.scandir(self._real / base) as scanned:
+                entries = list(scanned)
         except OSError:
             return
         if any(entry.name == ".gitignore" for entry in entries):
@@ -152,7 +152,7 @@ class Files:
 
 
 def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
-    """The nearest `.gitignore` that mentions the path decides."""
+    """Let the nearest `.gitignore` that mentions the path decide."""
     for rule in reversed(rules):
         verdict = rule.verdict(path)
         if verdict is not None:

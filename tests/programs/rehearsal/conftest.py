@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking.history import Memory
 from swarm_bench.programs.rehearsal.thinking.policy import think
 from swarm_bench.programs.rules.model import Rules
@@ -48,11 +48,11 @@ class Program:
             messages.append(Message(role="user", results=results))
         raise AssertionError("no answer after 12 turns")
 
-    def asked(self, messages: list[Message]) -> Asked:
+    def asked(self, messages: list[Message]) -> AgentRequest:
         parts = [json.dumps([tool.description for tool in self.tools])]
         parts += [json.dumps(self.system)]
         parts += [json.dumps({"role": message.role, "text": message.text}) for message in messages]
-        return Asked(
+        return AgentRequest(
             model="m", stream=True, messages=tuple(messages), tools=self.tools, parts=tuple(parts)
         )
 

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
 from swarm_bench.models.rehearsal.faults import Stop
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.chat import Chat
 
 API = Chat()
@@ -27,7 +27,7 @@ def request_of(program: str) -> dict[str, Any]:
     return body
 
 
-def ask(*messages: dict[str, Any], **more: Any) -> Asked:
+def ask(*messages: dict[str, Any], **more: Any) -> AgentRequest:
     return API.read({"model": "m", "messages": list(messages), **more})
 
 

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.gemini import Gemini
 
 RPC = "type.googleapis.com/google.rpc"
@@ -27,7 +27,7 @@ def request_of_cli() -> dict[str, Any]:
     return {**json.loads(text), **PATH}
 
 
-def ask(*contents: dict[str, Any], **more: Any) -> Asked:
+def ask(*contents: dict[str, Any], **more: Any) -> AgentRequest:
     return API.read({**PATH, "contents": list(contents), **more})
 
 

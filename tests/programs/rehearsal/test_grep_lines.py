@@ -3,9 +3,9 @@
 import pytest
 
 from swarm_bench.programs.rehearsal.thinking import grep_lines
-from swarm_bench.programs.rehearsal.thinking.grep_lines import Place
+from swarm_bench.programs.rehearsal.thinking.grep_lines import Scope
 
-EVERYWHERE = Place(workspace="/w/shop")
+EVERYWHERE = Scope(workspace="/w/shop")
 SHOWN = {
     "ripgrep": "app/a.py:6:import job\napp/a.py:23:    job()\n\n[Showing results with pagination]",
     "grep": "./app/a.py:6:import job\n./app/a.py:23:    job()",
@@ -39,7 +39,7 @@ def test_lines(form: str) -> None:
     ],
 )
 def test_lines_of_one_file(text: str) -> None:
-    place = Place(workspace="/w/shop", path="app/a.py")
+    place = Scope(workspace="/w/shop", path="app/a.py")
     found = grep_lines.shown(text, {"pattern": "job"}, place)
     assert found == "app/a.py:6:import job\napp/a.py:23:    job()"
 

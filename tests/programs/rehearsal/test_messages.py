@@ -8,7 +8,7 @@ import pytest
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.faults import Stop
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.messages import BILLING, Messages
 
 ASK: dict[str, Any] = {"role": "user", "content": "Where is it?"}
@@ -16,7 +16,7 @@ GREP: dict[str, Any] = {"name": "Grep", "description": "Finds", "input_schema": 
 CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
-def read(*messages: dict[str, Any], **more: Any) -> Asked:
+def read(*messages: dict[str, Any], **more: Any) -> AgentRequest:
     return Messages().read({"model": "m", "messages": list(messages or (ASK,)), **more})
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.running.empty_prompt import NOTHING_TO_DO
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking.history import MAX_TURNS, Memory
 from swarm_bench.programs.rehearsal.thinking.policy import SHORT, think
 
@@ -389,9 +389,11 @@ def test_tools_that_are_good_for_nothing_lead_to_an_answer() -> None:
     assert "Nothing relevant was found" in answer.text
 
 
-def _asked(text: str) -> Asked:
+def _asked(text: str) -> AgentRequest:
     messages = (Message(role="user", text=text),)
-    return Asked(model="m", stream=False, messages=messages, tools=(), parts=(json.dumps(text),))
+    return AgentRequest(
+        model="m", stream=False, messages=messages, tools=(), parts=(json.dumps(text),)
+    )
 
 
 def _without_indentation(text: str) -> list[str]:

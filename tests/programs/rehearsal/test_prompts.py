@@ -3,7 +3,7 @@ import json
 import pytest
 
 from swarm_bench.core.ports import Message, ToolResult
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking import prompts
 
 
@@ -56,7 +56,7 @@ def test_what_a_program_tells_is_not_what_a_file_says() -> None:
         {"role": "system", "content": [{"text": "Working directory: /w/é\nAnd more"}]},
         {"role": "user", "content": "Working directory: /evil"},
     ]
-    asked = Asked(
+    asked = AgentRequest(
         model="m",
         stream=True,
         messages=messages,

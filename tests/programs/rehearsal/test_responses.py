@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.responses import Responses
 
 API = Responses()
@@ -27,7 +27,7 @@ def codex() -> dict[str, Any]:
     return body
 
 
-def ask(*items: dict[str, Any], **more: Any) -> Asked:
+def ask(*items: dict[str, Any], **more: Any) -> AgentRequest:
     return API.read({"model": "m", "input": list(items), **more})
 
 

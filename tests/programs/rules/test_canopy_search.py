@@ -9,7 +9,7 @@ from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules.canopy_search import Tools, add_expanded, next_calls, tools_of
 from swarm_bench.programs.rules.model import Rules
-from swarm_bench.programs.rules.observations import Seen, Step
+from swarm_bench.programs.rules.observations import Observations, Step
 
 TOOLS = Tools(pack="mcp__canopy__canopy_evidence_pack", expand="mcp__canopy__canopy_expand")
 SPECS = [ToolSpec(name=name, description="") for name in (TOOLS.pack, TOOLS.expand, "Grep")]
@@ -32,23 +32,23 @@ def pack(**more: Any) -> str:
 def test_what_a_pack_suggests_is_expanded_first_and_by_the_budget() -> None:
     text = pack(expand_suggestion=[B], guidance={"suggested_expand_count": 1})
     taken = [step(TOOLS.pack, text)]
-    ((name, arguments),) = next_calls(terms_of("Find the login."), taken, TOOLS, Seen())
+    ((name, arguments),) = next_calls(terms_of("Find the login."), taken, TOOLS, Observations())
     assert (name, arguments) == (TOOLS.expand, {"handle_ids": [B, A]})
 
 
 def test_a_handle_too_long_for_the_budget_is_begun_with_the_built_in_tool() -> None:
     handles = [{"id": A, "file_path": "a.py", "line_range": [10, 900]}]
     taken = [step(TOOLS.pack, json.dumps({"handles": handles}))]
-    calls = next_calls(terms_of("Find the login."), taken, TOOLS, Seen())
+    calls = next_calls(terms_of("Find the login."), taken, TOOLS, Observations())
     assert calls == [("Read", {"file_path": "a.py", "offset": 10, "limit": 60})]
 
 
 def test_expanded_lines_have_the_place_that_the_pack_named() -> None:
     first = f"// {A}\ndef a():\n    // {'c' * 24}\n    pass\n"
     text = f"{first}\n\n// {B[1:]}\nb = 1\n\n// Failed to expand: hx"
-    seen = Seen()
-    add_expanded(seen, [step(TOOLS.pack, pack()), step(TOOLS.expand, text)], TOOLS)
-    assert seen.lines == {
+    observed = Observations()
+    add_expanded(observed, [step(TOOLS.pack, pack()), step(TOOLS.expand, text)], TOOLS)
+    assert observed.lines == {
         "a.py": {10: "def a():", 11: f"    // {'c' * 24}", 12: "    pass"},
         "b.py": {1: "b = 1"},
     }

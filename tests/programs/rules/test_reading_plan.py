@@ -10,7 +10,7 @@ from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import foreign, patterns
 from swarm_bench.programs.rules.model import Rules
-from swarm_bench.programs.rules.observations import Seen
+from swarm_bench.programs.rules.observations import Observations
 from swarm_bench.programs.rules.reading_plan import (
     BUDGET,
     Budget,
@@ -204,9 +204,9 @@ def test_a_part_that_is_too_long_is_begun() -> None:
 
 def test_what_was_read_or_asked_for_is_not_read_again() -> None:
     planned = plan([Candidate(path=f"{name}.py") for name in "abcdef"], TERMS, BUDGET)
-    seen = Seen()
-    seen.add_window("a.py", 1, ["x"] * 80)
-    rest = next_of(planned, {("b.py", 1)}, seen, BUDGET)
+    observed = Observations()
+    observed.add_window("a.py", 1, ["x"] * 80)
+    rest = next_of(planned, {("b.py", 1)}, observed, BUDGET)
     assert [reading.path for reading in rest] == ["c.py", "d.py", "e.py"]
 
 
@@ -227,8 +227,8 @@ MENTIONED = ["zebra", "zebra stripe", "paint zebra"] * 3
 def test_enough_is_when_what_was_read_covers_the_terms(
     files: list[list[str]], enough: bool
 ) -> None:
-    seen = Seen()
-    seen.add_line("other.py", 1, "def paint_zebra_stripes():")  # a search's line, and not read
+    observed = Observations()
+    observed.add_line("other.py", 1, "def paint_zebra_stripes():")  # a search's line, and not read
     for number, lines in enumerate(files):
-        seen.add_window(f"{number}.py", 1, lines)
-    assert is_enough(TERMS, seen) is enough
+        observed.add_window(f"{number}.py", 1, lines)
+    assert is_enough(TERMS, observed) is enough

@@ -26,7 +26,7 @@ _IGNORED_GLOBS = re.compile("|".join(fnmatch.translate(name) for name in IGNORED
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells, without reading it, that a file has not changed."""
+    """The size and time by which a file counts as unchanged without being read."""
 
     size: int
     mtime_ns: int

@@ -2,7 +2,7 @@
 
 The full-text table keeps no text of its own. It cannot forget a row, so rows of nodes that are
 gone stay in it and are dropped when results are joined with `nodes`; node numbers are never
-used twice. When such rows are in the majority the index is built anew.
+used twice. When such rows are in the majority the index is rebuilt.
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
-"""Bringing the index up to date: what changed on disk since it was last written.
+"""Brings the index up to date with what changed on disk.
 
 Several servers may share one index. Whoever has something to write takes an exclusive lock on
-`.canopy/index.lock`; the others wait for it, look again, and usually find nothing left to do.
+`.canopy/index.lock`; the others wait for it, look again, and usually find nothing to do.
 The system gives the lock back when its holder dies, and what the holder had committed stays.
 """
 
@@ -28,7 +28,7 @@ BATCH_FILES = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
-    """What differs between the disk and the index."""
+    """The differences between the disk and the index."""
 
     modified: dict[str, Stamp]
     removed: list[int]
@@ -43,7 +43,7 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refreshed:
-    """What one look at the disk led to."""
+    """The result of one look at the disk."""
 
     indexed: int = 0
     skipped: int = 0
@@ -239,7 +239,7 @@ def _usable(file: Path) -> Store | None:
         store.close()
         raise
     except sqlite3.DatabaseError:
-        _log.warning("%s is damaged; indexing anew", file)
+        _log.warning("%s is damaged; indexing again", file)
         ready = False
     except ToolError:
         store.close()

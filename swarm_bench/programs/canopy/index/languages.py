@@ -108,7 +108,7 @@ CALLS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grammar:
-    """How one language is parsed."""
+    """The parser and the queries of one language."""
 
     module: str
     symbols: str

@@ -1,4 +1,4 @@
-"""Reading and parsing one file."""
+"""Reads and parses one file."""
 
 import errno
 import hashlib

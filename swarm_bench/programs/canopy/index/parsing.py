@@ -1,4 +1,4 @@
-"""From the text of a file to its nodes.
+"""Splits the text of a file into nodes.
 
 What no symbol covers becomes chunks, so that everything in a file can be found. A Markdown
 section goes from its heading to the next one of any level.
@@ -39,7 +39,7 @@ _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]")
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Where the lines of a text begin."""
+    """The offsets at which the lines of a text begin."""
 
     starts: list[int]
 

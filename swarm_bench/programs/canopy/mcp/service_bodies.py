@@ -1,4 +1,4 @@
-"""What a canopy service answers, as far as the client of it reads. More fields are ignored."""
+"""The answers of a canopy service, as far as its client reads them. More fields are ignored."""
 
 from typing import Literal
 
@@ -91,7 +91,7 @@ class PackHandle(Answer):
 
 
 class Packed(Answer):
-    """POST /evidence_pack. It is handed on whole, so all of it is kept."""
+    """POST /evidence_pack. It is passed on whole, so all of it is kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -1,4 +1,4 @@
-"""Sending text along with a query's handles, as much as a budget of tokens allows.
+"""Chooses the handles of a query whose text fits a budget of tokens.
 
 Only HTTP requests with `expand_budget` ask for it; canopy-mcp never does.
 """

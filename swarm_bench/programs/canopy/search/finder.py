@@ -1,4 +1,4 @@
-"""Finding nodes. One function per question that canopy's parameters can ask."""
+"""Finds nodes: one function per question that canopy's parameters can ask."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator

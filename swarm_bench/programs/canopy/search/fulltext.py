@@ -1,4 +1,4 @@
-"""From what somebody typed to a full-text query that cannot fail.
+"""Turns what somebody typed into a full-text query that cannot fail.
 
 Words must all occur in a node. What is glued together without a space (`foo.bar`, `job-queue`)
 must occur side by side. `OR` between words separates alternatives; a trailing `*` means any ending.

@@ -8,7 +8,7 @@ STOP_CONFIDENCE = 0.55
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What the advice is computed from. Scores are those of the selected handles, best first."""
+    """The basis of the advice. Scores are those of the selected handles, best first."""
 
     scores: list[float]
     files: int

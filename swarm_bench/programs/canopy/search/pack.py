@@ -80,7 +80,7 @@ def score(
 def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
     """Choose which of a pack's ids to expand first. What was expanded before goes to the end.
 
-    When all of them were, others of the pack that were not take their place.
+    When all of them were, others of the pack that were not replace them.
     """
     first = ids[:SUGGESTED]
     fresh = [each for each in first if each not in expanded]

@@ -1,4 +1,4 @@
-"""Evidence in several searches, for a question that one search does not answer."""
+"""Gathers evidence in several searches, where one search does not answer the question."""
 
 import re
 from collections import Counter, deque
@@ -31,7 +31,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(slots=True)
 class Evidence:
-    """What the searches of one plan have found so far."""
+    """The merged results of the searches of one plan."""
 
     seed: Search
     limits: PackLimits

@@ -20,7 +20,7 @@ MOST_FILES = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
-    """One place that calls or imports a name. Offsets are bytes, lines count from 1."""
+    """A call or an import of a name. Offsets are bytes, lines count from 1."""
 
     path: str
     start: int

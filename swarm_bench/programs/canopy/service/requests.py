@@ -99,7 +99,7 @@ class PackBody(QueryBody):
 
 
 class HandleRef(Body):
-    """One handle to expand, and the generation it was seen in."""
+    """A handle to expand, and the generation that showed it."""
 
     id: str
     generation: Natural | None = None

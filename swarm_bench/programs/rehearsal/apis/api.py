@@ -10,7 +10,7 @@ from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AgentRequest:
     """One request of an agent program, whatever API it came through."""
 
     model: str
@@ -33,7 +33,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What the server answers."""
+    """An answer of the server."""
 
     id: str
     model: str
@@ -53,24 +53,24 @@ class Api(Protocol):
         """HTTP statuses of errors, where they are not those that the other providers have."""
         ...
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
-        """Raises `ValueError` with a sentence when the request is not one of this API. What the
-        Gemini API says in its path (the model, and whether and how to stream) the server has put
+    def read(self, body: Mapping[str, Any]) -> AgentRequest:
+        """Read a request. Raises `ValueError` with a sentence when it is not one of this API. What
+        the Gemini API has in its path (the model, and whether and how to stream) the server has put
         into the body, as `model`, `stream` and `alt`."""
         ...
 
     def answer(self, reply: Reply) -> dict[str, Any]:
-        """The body of an answer that is not streamed."""
+        """Build the body of an answer that is not streamed."""
         ...
 
     def events(self, reply: Reply) -> Iterator[str]:
-        """The server-sent events of a streamed answer, each with its blank line."""
+        """Yield the server-sent events of a streamed answer, each with its blank line."""
         ...
 
     def error(
         self, status: int, kind: ErrorKind, sentence: str, retry_seconds: int | None = None
     ) -> dict[str, Any]:
-        """The body of an error as this provider words it. Where programs look for a provider's own
-        words, those stand before `sentence`. `retry_seconds` says when to come back, for an API
-        that has a place for it in the body."""
+        """Build the body of an error as this provider words it. Where programs look for a
+        provider's own words, those stand before `sentence`. `retry_seconds` says when to come back,
+        for an API that has a field for it in the body."""
         ...

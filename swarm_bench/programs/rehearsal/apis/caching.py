@@ -1,9 +1,9 @@
-"""What of a prompt a provider's cache would have.
+"""The parts of a prompt that a provider's cache would have.
 
 One rule: the parts that a request has in common with the beginning of any earlier request of the
 same trial to the same model are read from the cache, all that follows is written to it, and
-nothing is left as plain input. `Asked.parts` has the parts: the tools, the system prompt, and each
-message on its own.
+nothing is left as plain input. `AgentRequest.parts` has the parts: the tools, the system prompt,
+and each message on its own.
 `swarm_bench.models.tokens` counts scout in the same way; there every request begins with the one
 before, here a program may change its prompt, and pays for what follows the change.
 
@@ -28,7 +28,7 @@ class Part:
 
 
 def measured(parts: Iterable[str]) -> tuple[Part, ...]:
-    """Reads every letter, so it is not for the event loop."""
+    """Measure parts; this reads every letter, so it is not for the event loop."""
     return tuple(
         Part(
             digest=blake2b(part.encode("utf-8", "replace"), digest_size=16).digest(),
@@ -38,7 +38,7 @@ def measured(parts: Iterable[str]) -> tuple[Part, ...]:
     )
 
 
-class _Known(dict[bytes, "_Known"]):
+class _Continuations(dict[bytes, "_Continuations"]):
     """Digest of a part -> what followed it."""
 
 
@@ -46,17 +46,18 @@ class PromptCache:
     """The cache as one trial sees it."""
 
     def __init__(self) -> None:
-        self._models: dict[str, _Known] = {}
+        self._models: dict[str, _Continuations] = {}
 
     def request(self, model: str, parts: Sequence[Part]) -> Usage:
-        """The usage of a request, without its output. What it sends is known from now on."""
-        known = self._models.setdefault(model, _Known())
+        """Count the usage of a request, without its output. Its parts are in the cache from now
+        on."""
+        following = self._models.setdefault(model, _Continuations())
         read = created = 0
         for part in parts:
-            if part.digest in known:
+            if part.digest in following:
                 read += part.tokens
             else:
                 created += part.tokens
-                known[part.digest] = _Known()
-            known = known[part.digest]
+                following[part.digest] = _Continuations()
+            following = following[part.digest]
         return Usage(input=0, cache_read=read, cache_create=created)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.openai_errors import error_body
 
 _FINISH: Mapping[Stop, str] = {
@@ -75,12 +75,12 @@ class Chat:
 
     statuses: Mapping[ErrorKind, int] = {}
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> AgentRequest:
         request = wire.parsed(_Request, body)
         tools = [] if request.tool_choice == "none" else request.tools or []
         form = request.response_format and request.response_format.json_schema
         options = request.stream_options
-        return Asked(
+        return AgentRequest(
             model=request.model,
             stream=bool(request.stream),
             messages=wire.joined(_messages(request.messages)),

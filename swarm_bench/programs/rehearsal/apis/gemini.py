@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.gemini_contents import Content, messages_of
 
 _FINISH: Mapping[Stop, str] = {
@@ -66,7 +66,7 @@ class Gemini:
 
     statuses: Mapping[ErrorKind, int] = {"unauthorized": 400}
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> AgentRequest:
         # A request to count tokens may wrap the one that it is about.
         if isinstance(wrapped := body.get("generateContentRequest"), Mapping):
             body = {**wrapped, "model": body.get("model")}
@@ -75,7 +75,7 @@ class Gemini:
         if not request.contents:
             raise ValueError("contents: There is no message in it.")
         form = request.generation_config
-        return Asked(
+        return AgentRequest(
             model=request.model,
             stream=request.stream,
             messages=wire.joined(messages_of(request.contents)),
@@ -90,7 +90,7 @@ class Gemini:
         return _chunk(reply, [*texts, *_calls(reply)], last=True)
 
     def events(self, reply: Reply) -> Iterator[str]:
-        """Without `alt=sse` a stream is one JSON list that grows."""
+        """Yield server-sent events; without `alt=sse` a stream is one JSON list that grows."""
         if "media_type" not in reply.echo:
             yield from (wire.event(chunk, end="\r\n") for chunk in _chunks(reply))
             return
@@ -99,7 +99,7 @@ class Gemini:
         yield "]"
 
     def counted(self, tokens: int) -> dict[str, Any]:
-        """The body of an answer to `countTokens`."""
+        """Build the body of an answer to `countTokens`."""
         return {"totalTokens": tokens}
 
     def error(
@@ -174,8 +174,8 @@ def _parts(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unsigned(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Gemini CLI puts a placeholder for the signature, which we do not give, into the turn that
-    is going on, and takes it out later: nothing that was sent has changed."""
+    """Drop the signature. Gemini CLI puts a placeholder for it, because we give none, into the
+    current turn, and takes it out later: nothing that was sent has changed."""
     return {key: value for key, value in part.items() if key != "thoughtSignature"}
 
 

@@ -42,8 +42,8 @@ class Content(_Shape):
 
 
 def messages_of(contents: Iterable[Content]) -> Iterator[Message]:
-    """The conversation. A call without an id gets one from its place among all calls; a response
-    without one belongs to the oldest call of its name that has none yet.
+    """Translate the conversation. A call without an id gets one from its position among all calls;
+    a response without one belongs to the oldest call of its name that has none yet.
 
     Raises `ValueError` for a response to no call.
     """
@@ -80,15 +80,15 @@ def _message(
 
 
 def _result(response: _Response, waiting: deque[str]) -> ToolResult:
-    found = response.id
-    if found is None:
+    id = response.id
+    if id is None:
         if not waiting:
             raise ValueError(f"There is no call of {response.name} for one of the responses.")
-        found = waiting.popleft()
-    elif found in waiting:
-        waiting.remove(found)
-    said = response.response or {}
-    key = next((key for key in ("output", "result", "error") if key in said), None)
-    value = said if key is None else said[key]
+        id = waiting.popleft()
+    elif id in waiting:
+        waiting.remove(id)
+    content = response.response or {}
+    key = next((key for key in ("output", "result", "error") if key in content), None)
+    value = content if key is None else content[key]
     text = value if isinstance(value, str) else wire.json_text(value)
-    return ToolResult(id=found, text=text, is_error=key == "error")
+    return ToolResult(id=id, text=text, is_error=key == "error")

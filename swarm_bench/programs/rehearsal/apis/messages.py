@@ -7,7 +7,7 @@ from typing import Any
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.messages_request import (
     Call,
     Part,
@@ -47,7 +47,7 @@ class Messages:
 
     statuses: Mapping[ErrorKind, int] = {"overloaded": 529}
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> AgentRequest:
         request = wire.parsed(Request, body)
         if not request.messages:
             raise ValueError("messages: at least one message is required")
@@ -56,7 +56,7 @@ class Messages:
         described = [*_described(request, body)]
         may_call = request.tool_choice is None or request.tool_choice.type != "none"
         prompt = [*(raw for _, raw in described), *_system(body), *map(_raw, body["messages"])]
-        return Asked(
+        return AgentRequest(
             model=request.model,
             stream=bool(request.stream),
             messages=tuple(_conversation(request.messages)),
@@ -86,7 +86,7 @@ class Messages:
         yield _event("message_stop")
 
     def counted(self, tokens: int) -> dict[str, Any]:
-        """The body of an answer to `count_tokens`."""
+        """Build the body of an answer to `count_tokens`."""
         return {"input_tokens": tokens}
 
     def error(
@@ -132,8 +132,8 @@ def _spec(tool: Tool) -> ToolSpec:
 
 
 def _conversation(messages: Sequence[Sent]) -> Iterator[Message]:
-    """Neighbours of one role are one message, as the provider takes them. What a program slips in
-    between as `system` nobody said."""
+    """Join neighbours of one role into one message, as the provider takes them, and drop what a
+    program slips in between as `system`."""
     spoken = (message for message in messages if message.role != "system")
     for role, group in groupby(spoken, key=lambda message: message.role):
         blocks = [block for message in group for block in message.content]
@@ -158,7 +158,7 @@ def _result(block: Result) -> ToolResult:
 
 
 def _shown(part: Part) -> str:
-    """What of a result can be read: pictures and the like are named only."""
+    """Return what of a result can be read: pictures and the like are named only."""
     match part:
         case Reference():
             return part.tool_name
@@ -169,7 +169,7 @@ def _shown(part: Part) -> str:
 
 
 def _unmarked(value: Any) -> Any:
-    """Without the marks of what to cache: they move on with every request."""
+    """Drop the marks of what to cache: they move on with every request."""
     if isinstance(value, Mapping):
         return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
     return [_unmarked(item) for item in value] if isinstance(value, list) else value

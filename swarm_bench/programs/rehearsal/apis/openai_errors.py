@@ -44,7 +44,7 @@ _BAD_REQUEST = _Wording(type="invalid_request_error", code=None)
 
 
 def error_body(kind: ErrorKind, sentence: str, param: str) -> dict[str, Any]:
-    """`param` names the field of the request that holds the conversation."""
+    """Build the body. `param` names the field of the request that holds the conversation."""
     wording = _WORDINGS.get(kind, _BAD_REQUEST)
     return {
         "error": {

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
-from swarm_bench.programs.rehearsal.apis.api import Asked, Reply
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
 from swarm_bench.programs.rehearsal.apis.openai_errors import error_body
 from swarm_bench.programs.rehearsal.apis.responses_items import Item, messages_of
 
@@ -46,7 +46,7 @@ class Responses:
 
     statuses: Mapping[ErrorKind, int] = {}
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> AgentRequest:
         request = wire.parsed(_Request, body)
         if request.previous_response_id is not None:
             raise ValueError("Responses are not kept here: send the whole conversation as `input`.")
@@ -54,7 +54,7 @@ class Responses:
             raise ValueError("input: There is no message in it.")
         offered = [] if request.tool_choice == "none" else list(_offered(request.tools or []))
         form = request.text and request.text.format
-        return Asked(
+        return AgentRequest(
             model=request.model,
             stream=bool(request.stream),
             messages=_messages(request.input),
@@ -86,7 +86,7 @@ class Responses:
         yield {"type": f"response.{done['status']}", "response": done}
 
     def counted(self, tokens: int) -> dict[str, Any]:
-        """The body of an answer to `input_tokens`."""
+        """Build the body of an answer to `input_tokens`."""
         return {"object": "response.input_tokens", "input_tokens": tokens}
 
     def error(
@@ -104,8 +104,8 @@ _EMPTY: Mapping[str, Mapping[str, Any]] = {
 
 
 def _offered(tools: Sequence[_Tool], namespace: str = "") -> Iterator[tuple[ToolSpec, Any]]:
-    """The tools that the program runs, each with how it must be called: its type, the namespace
-    and its name in there."""
+    """Yield the tools that the program runs, each with how it must be called: its type, the
+    namespace and its name in there."""
     for tool in tools:
         if tool.type == "namespace" and not namespace:
             yield from _offered(tool.tools, tool.name)
@@ -189,7 +189,7 @@ def _call(call: ToolCall, origin: tuple[str, str, str]) -> dict[str, Any]:
 
 
 def _growth(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events between the empty item and the whole one."""
+    """Yield the events between the empty item and the whole one."""
     match item["type"]:
         case "message":
             yield from _text_growth(item["content"][0])
@@ -206,13 +206,13 @@ def _growth(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _text_growth(part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     refused = part["type"] == "refusal"
     kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
-    place = {"content_index": 0}
-    yield {"type": "response.content_part.added", **place, "part": {**part, field: ""}}
+    position = {"content_index": 0}
+    yield {"type": "response.content_part.added", **position, "part": {**part, field: ""}}
     extra: dict[str, Any] = {} if refused else {"logprobs": []}
     for piece in wire.pieces(part[field]):
-        yield {"type": f"response.{kind}.delta", **place, "delta": piece, **extra}
-    yield {"type": f"response.{kind}.done", **place, field: part[field], **extra}
-    yield {"type": "response.content_part.done", **place, "part": part}
+        yield {"type": f"response.{kind}.delta", **position, "delta": piece, **extra}
+    yield {"type": f"response.{kind}.done", **position, field: part[field], **extra}
+    yield {"type": "response.content_part.done", **position, "part": part}
 
 
 def _usage(reply: Reply) -> dict[str, Any]:

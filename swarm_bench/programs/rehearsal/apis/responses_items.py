@@ -25,8 +25,8 @@ class Item(BaseModel):
 
 
 def messages_of(items: Iterable[Item]) -> Iterator[Message]:
-    """The conversation without what only the provider reads: its instructions, its own thoughts
-    and what it ran itself. Raises `ValueError`."""
+    """Translate the conversation without what only the provider reads: its instructions, its own
+    thoughts and what it ran itself. Raises `ValueError`."""
     for item in items:
         if item.type == "message":
             if item.role not in {"system", "developer"}:
@@ -56,8 +56,8 @@ def _call(item: Item) -> ToolCall:
         case "local_shell_call":
             arguments = item.action or {}
         case _:
-            given = item.arguments or ""
-            arguments = wire.arguments_in(given, name) if isinstance(given, str) else given
+            raw = item.arguments or ""
+            arguments = wire.arguments_in(raw, name) if isinstance(raw, str) else raw
     name = f"{item.namespace}__{name}" if item.namespace else name
     return ToolCall(id=item.call_id, name=name, arguments=arguments)
 
@@ -67,7 +67,7 @@ def _result(item: Item) -> ToolResult:
         raise ValueError(f"An item of type {item.type} has no call_id.")
     output = item.output
     if isinstance(output, dict):
-        said = output.get("content", output)
-        text = said if isinstance(said, str) else wire.json_text(said)
+        content = output.get("content", output)
+        text = content if isinstance(content, str) else wire.json_text(content)
         return ToolResult(id=item.call_id, text=text, is_error=output.get("success") is False)
     return ToolResult(id=item.call_id, text=wire.text_in(output))

@@ -23,28 +23,29 @@ class TextPart(BaseModel):
 
 
 def text_in(content: str | list[TextPart] | None) -> str:
-    """What can be read of a message's content."""
+    """Join the texts of a message's content."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(text for part in content if (text := part.text or part.refusal))
 
 
 def parsed(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
-    """The body in the API's shape. Raises `ValueError` with one sentence when it has another."""
+    """Read the body in the API's shape. Raises `ValueError` with one sentence when it has
+    another."""
     try:
         return shape.model_validate(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
+        field = ".".join(str(step) for step in first["loc"])
         # The words for this one name a class of ours.
         says = "Input should be an object" if first["type"] == "model_type" else first["msg"]
-        raise ValueError(f"{place or 'The body'}: {says}.") from None
+        raise ValueError(f"{field or 'The body'}: {says}.") from None
     except RecursionError:
         raise ValueError("The body is nested too deeply.") from None
 
 
 def json_text(value: object) -> str:
-    """Compact JSON. Raises `ValueError` when the value is nested too deeply."""
+    """Write compact JSON. Raises `ValueError` when the value is nested too deeply."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
@@ -52,7 +53,7 @@ def json_text(value: object) -> str:
 
 
 def arguments_in(text: str, tool: str) -> dict[str, Any]:
-    """The arguments of a call, which the APIs of OpenAI carry as a JSON text."""
+    """Parse the arguments of a call, which the APIs of OpenAI carry as a JSON text."""
     try:
         arguments = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -63,8 +64,8 @@ def arguments_in(text: str, tool: str) -> dict[str, Any]:
 
 
 def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """What an API spreads over several messages in a row as one: an assistant's text and calls,
-    and the results of one turn's calls."""
+    """Join what an API spreads over several messages in a row: an assistant's text and calls, and
+    the results of one turn's calls."""
     whole: list[Message] = []
     for message in messages:
         last = whole[-1] if whole else None
@@ -83,32 +84,32 @@ def _only_results(message: Message) -> bool:
 
 
 def prompt_tokens(usage: Usage) -> int:
-    """All that was sent, cached or not. Raises `ValueError` when it was not counted."""
+    """Sum all that was sent, cached or not. Raises `ValueError` when it was not counted."""
     if usage.input is None or usage.cache_read is None or usage.cache_create is None:
         raise ValueError("The tokens of the request were not counted.")
     return usage.input + usage.cache_read + usage.cache_create
 
 
 def output_tokens(usage: Usage) -> int:
-    """Raises `ValueError` when they were not counted."""
+    """Return the tokens of the answer. Raises `ValueError` when they were not counted."""
     if usage.output is None:
         raise ValueError("The tokens of the answer were not counted.")
     return usage.output
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A text as it arrives in a stream; nothing for an empty one."""
+    """Yield a text as it arrives in a stream; nothing for an empty one."""
     for start in range(0, len(text), _PIECE):
         yield text[start : start + _PIECE]
 
 
 def event(data: Mapping[str, Any], name: str | None = None, end: str = "\n") -> str:
-    """A server-sent event with its blank line. In ASCII, so that a text with half a surrogate
-    pair, which JSON can carry, can be sent back."""
+    """Format a server-sent event with its blank line. It is in ASCII, so that a text with half a
+    surrogate pair, which JSON can carry, can be sent back."""
     head = "" if name is None else f"event: {name}{end}"
     return f"{head}data: {ascii_json(data)}{end}{end}"
 
 
 def ascii_json(data: Mapping[str, Any]) -> str:
-    """Compact JSON that can be sent whatever its texts are."""
+    """Write compact JSON that can be sent whatever its texts are."""
     return json.dumps(data, separators=(",", ":"))

@@ -12,19 +12,19 @@ _BODY = re.compile(r"^--- FILE CONTENT \(truncated\) ---\n|^---\n\n", re.MULTILI
 
 
 def window(text: str, arguments: Mapping[str, Any]) -> str:
-    """The lines asked for, `number<tab>text` each; empty when the text has none of them."""
+    """Extract the lines asked for, `number<tab>text` each; empty when the text has none of them."""
     first, limit = arguments.get("offset", 1), arguments.get("limit", 200)
     text = without_reminders(text)
-    found = _numbered(text.split("\n"), first) or _plain(text)
+    numbered = _numbered(text.split("\n"), first) or _plain(text)
     # Behind the last line break of a file some programs see one more line.
-    if found and not found[-1][1] and found[-1][0] < first + limit - 1:
-        found.pop()
-    lines = [f"{number}\t{line}" for number, line in found if first <= number < first + limit]
+    if numbered and not numbered[-1][1] and numbered[-1][0] < first + limit - 1:
+        numbered.pop()
+    lines = [f"{number}\t{line}" for number, line in numbered if first <= number < first + limit]
     return "\n".join(lines)
 
 
 def _numbered(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
-    """The run of numbered lines that begins with the first line asked for, or with line 1."""
+    """Find the run of numbered lines that begins with the first line asked for, or with line 1."""
     matches = [_NUMBERED.match(line) for line in lines]
     for start in (first, 1):
         for index, match in enumerate(matches):
@@ -34,16 +34,16 @@ def _numbered(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
 
 
 def _run(matches: Sequence[re.Match[str] | None], first: int) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+    lines: list[tuple[int, str]] = []
     for number, match in enumerate(matches, start=first):
         if match is None or int(match[1]) != number:
             break
-        found.append((number, match[2].rstrip("\r")))
-    return found
+        lines.append((number, match[2].rstrip("\r")))
+    return lines
 
 
 def _plain(text: str) -> list[tuple[int, str]]:
-    """Text without numbers: a whole file, or the part that a notice above it tells."""
+    """Read text without line numbers: a whole file, or the part that a notice above it names."""
     first = 1
     if shown := _SHOWN.search(text[:1000]):
         body = _BODY.search(text, shown.end())

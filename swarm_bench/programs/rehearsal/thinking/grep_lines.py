@@ -29,85 +29,86 @@ Hit = tuple[str, int, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a search looked, so that the paths it prints become paths of the workspace."""
+class Scope:
+    """The folder or file that was searched; it makes the paths of the output relative to the
+    workspace."""
 
     workspace: str | None
     path: str = ""
     """The file that was searched; empty when everything was."""
 
     def relative(self, path: str) -> str:
-        """The path below the workspace."""
+        """Make a path relative to the workspace."""
         if self.workspace and path.startswith(self.workspace.rstrip("/") + "/"):
             path = path[len(self.workspace.rstrip("/")) + 1 :]
         path = path.removeprefix("./")
-        # Asked to search a folder, some programs print what they find relative to it.
+        # AgentRequest to search a folder, some programs print what they find relative to it.
         folder, _, name = self.path.rpartition("/")
         return f"{folder}/{name}" if folder and path == name else path
 
 
-def counted(text: str, arguments: Mapping[str, Any], place: Place, *, is_count: bool = True) -> str:
-    """`path:lines` by file, most lines first. `is_count` says whether the tool was asked to count;
-    else it showed the lines, and what looks like a count is the end of one."""
-    found = Counter(
+def counted(text: str, arguments: Mapping[str, Any], scope: Scope, *, is_count: bool = True) -> str:
+    """List `path:lines` by file, most lines first. `is_count` says whether the tool was asked to
+    count; otherwise it showed the lines, and what looks like a count is the end of one."""
+    counts = Counter(
         {
-            place.relative(match[1]): int(match[2])
+            scope.relative(match[1]): int(match[2])
             for line in _lines(text)
             if is_count and (match := _COUNT.match(line)) and not _HIT.match(line)
         }
     )
-    if not found:
-        found = Counter(path for path, _, _ in _matching(text, arguments, place))
-    ranked = sorted(found, key=lambda path: (-found[path], path))
-    return _joined([f"{path}:{found[path]}" for path in ranked], arguments)
+    if not counts:
+        counts = Counter(path for path, _, _ in _matching(text, arguments, scope))
+    ranked = sorted(counts, key=lambda path: (-counts[path], path))
+    return _joined([f"{path}:{counts[path]}" for path in ranked], arguments)
 
 
-def shown(text: str, arguments: Mapping[str, Any], place: Place) -> str:
-    """`path:line:text` sorted by path, of the lines that really match: some programs ignore case
-    or show lines around a match."""
-    found = sorted(
-        {(path, number): line for path, number, line in _matching(text, arguments, place)}.items()
+def shown(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
+    """List `path:line:text`, sorted by path, of the lines that really match: some programs ignore
+    case or show lines around a match."""
+    lines = sorted(
+        {(path, number): line for path, number, line in _matching(text, arguments, scope)}.items()
     )
-    return _joined([f"{path}:{number}:{line}" for (path, number), line in found], arguments)
+    return _joined([f"{path}:{number}:{line}" for (path, number), line in lines], arguments)
 
 
-def listed(text: str, arguments: Mapping[str, Any], place: Place) -> str:
-    """One path a line, sorted."""
+def listed(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
+    """List paths, sorted, each on a line of its own."""
     patterns = expanded(str(arguments.get("pattern", "")).removeprefix("**/"))
-    found = {place.relative(line.strip()) for line in _lines(text) if not _NOTE.search(line)}
-    named = {path for path in found if any(_fits(path, pattern) for pattern in patterns)}
+    paths = {scope.relative(line.strip()) for line in _lines(text) if not _NOTE.search(line)}
+    named = {path for path in paths if any(_fits(path, pattern) for pattern in patterns)}
     return "\n".join(sorted(named)) or NO_FILES
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a search says that it found nothing, as opposed to that it could not be done."""
+    """Tell a search that reports no match from one that could not be done."""
     return not text.strip() or _NONE.search(text) is not None
 
 
-def _matching(text: str, arguments: Mapping[str, Any], place: Place) -> Iterator[Hit]:
+def _matching(text: str, arguments: Mapping[str, Any], scope: Scope) -> Iterator[Hit]:
     expression = re.compile(str(arguments.get("pattern", "")))
-    for path, number, line in _hits(text, place):
+    for path, number, line in _hits(text, scope):
         if _LONG.search(path):  # rules read the line again, and would take this for its number
             continue
-        if expression.search(line) and place.path in ("", path):
+        if expression.search(line) and scope.path in ("", path):
             yield path, number, line
 
 
-def _hits(text: str, place: Place) -> Iterator[Hit]:
-    current = place.path
+def _hits(text: str, scope: Scope) -> Iterator[Hit]:
+    current = scope.path
     for line in _lines(text):
         if heading := _FILE.match(line):
-            current = place.relative(heading[1])
+            current = scope.relative(heading[1])
         elif current and (numbered := _NUMBERED.match(line)):
             yield current, int(numbered[1] or numbered[2]), numbered[3]
         elif hit := _HIT.match(line):
-            yield place.relative(hit[1]), int(hit[2]), hit[3]
+            yield scope.relative(hit[1]), int(hit[2]), hit[3]
         elif heading := _HEADING.match(line):
-            current = place.relative(heading[1])
+            current = scope.relative(heading[1])
 
 
 def _fits(path: str, pattern: str) -> bool:
-    """Whether a path can be an answer to a glob. Patterns with folders are left to the tool."""
+    """Tell whether a path can be an answer to a glob. Patterns with folders are up to the tool."""
     return "/" in pattern or fnmatchcase(path.rpartition("/")[2], pattern)
 
 

@@ -1,4 +1,4 @@
-"""What was asked and answered so far, told in the terms of `rules`."""
+"""What was asked and answered so far, in the terms of `rules`."""
 
 import re
 from collections import Counter
@@ -14,20 +14,20 @@ from swarm_bench.programs.rehearsal.thinking import (
     retrieval_tools,
     shell,
 )
-from swarm_bench.programs.rehearsal.thinking.grep_lines import Place
+from swarm_bench.programs.rehearsal.thinking.grep_lines import Scope
 
 MAX_TURNS = 16
 """Turns of one conversation: more than the rules ever take, with every tool failing once."""
 MAX_TASK_TURNS = 3 * MAX_TURNS
 """Turns of one trial for one task: a program that keeps only the last messages of a conversation
-shows few of them each time, and one that was cut off begins anew."""
+shows few of them each time, and one that was cut off starts again."""
 
 _OURS = re.compile(r"call_\d{4,9}_\d{2,9}")
 
 
 @dataclass(kw_only=True)
 class Memory:
-    """What is remembered of one trial between requests."""
+    """The memory of one trial between requests."""
 
     made: dict[str, ToolCall] = field(default_factory=dict)
     """What `rules` wished for, in scout's terms, by the id under which the program was asked."""
@@ -38,7 +38,7 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class ProgramStep:
     """A call of ours, and what the program made of it."""
 
     own: ToolCall
@@ -52,22 +52,24 @@ class Taken:
     def turn(self) -> str:
         return turn_of(self.own.id)
 
-    def same_as(self, other: "Taken") -> bool:
+    def same_as(self, other: "ProgramStep") -> bool:
         return (self.own.name, self.own.arguments) == (other.own.name, other.own.arguments)
 
 
 def new_id(turn: int, index: int) -> str:
-    """Every API takes an id of this shape and gives it back unchanged."""
+    """Make an id of a shape that every API takes and gives back unchanged."""
     return f"call_{turn:04}_{index:02}"
 
 
 def turn_of(id: str) -> str:
-    """Programs split the calls of one turn over several messages; their ids keep them together."""
+    """Return the part of an id that the calls of one turn share, even if a program splits them over
+    several messages."""
     return id.rpartition("_")[0]
 
 
 def turns_asked(messages: Sequence[Message]) -> int:
-    """Turns of a conversation in which the assistant called tools, whoever made up the ids."""
+    """Count the turns of a conversation in which the assistant called tools, whoever made up the
+    ids."""
     return len(
         {
             turn_of(call.id) if _OURS.fullmatch(call.id) else f"message {at}"
@@ -79,33 +81,33 @@ def turns_asked(messages: Sequence[Message]) -> int:
 
 def taken(
     messages: Sequence[Message], made: Mapping[str, ToolCall], workspace: str | None
-) -> list[Taken]:
-    """Our calls that have a result, in order. Calls that are not ours are left out."""
+) -> list[ProgramStep]:
+    """List our calls that have a result, in order; calls that are not ours are omitted."""
     calls = {call.id: call for message in messages for call in message.calls}
-    found: list[Taken] = []
+    steps: list[ProgramStep] = []
     for result in (result for message in messages for result in message.results):
         own, theirs = made.get(result.id), calls.get(result.id)
         if own and theirs:
             read = _read(own, theirs, result, workspace)
-            found.append(Taken(own=own, tool=theirs.name, result=read))
-    return sorted(found, key=lambda step: step.own.id)
+            steps.append(ProgramStep(own=own, tool=theirs.name, result=read))
+    return sorted(steps, key=lambda step: step.own.id)
 
 
-def turns(steps: Sequence[Taken]) -> list[list[Taken]]:
-    """The calls by turn. A turn that only repeats failed calls takes their place."""
-    found: list[list[Taken]] = []
+def turns(steps: Sequence[ProgramStep]) -> list[list[ProgramStep]]:
+    """Group the calls by turn. A turn that only repeats failed calls replaces them."""
+    turns_taken: list[list[ProgramStep]] = []
     for _, group in groupby(steps, key=lambda step: step.turn):
         turn = list(group)
-        failed = [step for step in found[-1] if step.result.is_error] if found else []
+        failed = [step for step in turns_taken[-1] if step.result.is_error] if turns_taken else []
         if failed and all(any(step.same_as(old) for old in failed) for step in turn):
-            found[-1] = [_repeated(old, turn) for old in found[-1]]
+            turns_taken[-1] = [_repeated(old, turn) for old in turns_taken[-1]]
         else:
-            found.append(turn)
-    return found
+            turns_taken.append(turn)
+    return turns_taken
 
 
-def failing(steps: Sequence[Taken]) -> frozenset[str]:
-    """Names of tools that failed at everything they were asked in some turn."""
+def failing(steps: Sequence[ProgramStep]) -> frozenset[str]:
+    """Name the tools that failed at everything they were asked in some turn."""
     names: set[str] = set()
     for _, group in groupby(sorted(steps, key=lambda s: (s.turn, s.tool)), key=_turn_and_tool):
         of_tool = list(group)
@@ -114,9 +116,9 @@ def failing(steps: Sequence[Taken]) -> frozenset[str]:
     return frozenset(names)
 
 
-def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
-    """The messages that scout would have had. What a search with an MCP server found is told as a
-    search of scout's own; one that found nothing that can be read never was."""
+def conversation(task: str, steps: Sequence[Sequence[ProgramStep]]) -> list[Message]:
+    """Write the messages that scout would have had. A search with an MCP server appears as a search
+    of scout's own; one without readable results does not appear."""
     messages = [Message(role="user", text=task)]
     for turn in filter(None, ([*map(_as_own_search, filter(_is_shown, turn))] for turn in steps)):
         messages.append(Message(role="assistant", calls=tuple(step.own for step in turn)))
@@ -124,26 +126,26 @@ def conversation(task: str, steps: Sequence[Sequence[Taken]]) -> list[Message]:
     return messages
 
 
-def _is_shown(step: Taken) -> bool:
+def _is_shown(step: ProgramStep) -> bool:
     return step.own.name != mcp_search.NAME or not step.result.is_error
 
 
-def _as_own_search(step: Taken) -> Taken:
+def _as_own_search(step: ProgramStep) -> ProgramStep:
     if step.own.name != mcp_search.NAME:
         return step
     return replace(step, own=replace(step.own, name="Grep"))
 
 
-def _repeated(old: Taken, turn: Sequence[Taken]) -> Taken:
+def _repeated(old: ProgramStep, turn: Sequence[ProgramStep]) -> ProgramStep:
     return next((step for step in turn if old.result.is_error and step.same_as(old)), old)
 
 
-def _turn_and_tool(step: Taken) -> tuple[str, str]:
+def _turn_and_tool(step: ProgramStep) -> tuple[str, str]:
     return step.turn, step.tool
 
 
 def _read(own: ToolCall, theirs: ToolCall, result: ToolResult, workspace: str | None) -> ToolResult:
-    """The result as scout's tool would give it; what cannot be read as one is an error."""
+    """Translate the result into that of scout's tool; one that cannot be read so is an error."""
     if result.is_error:
         return ToolResult(id=own.id, text=result.text, is_error=True)
     if own.name not in ("Grep", "Glob", "Read", mcp_search.NAME):
@@ -154,22 +156,22 @@ def _read(own: ToolCall, theirs: ToolCall, result: ToolResult, workspace: str | 
 
 
 def _text(own: ToolCall, theirs: ToolCall, text: str, workspace: str | None) -> str | None:
-    """`None` when the tool could not do it."""
+    """Translate the text of a result; `None` when the tool could not do it."""
     if own.name == "Read":
         return file_lines.window(text, own.arguments) or None
     path = own.arguments.get("path")
     if own.name == mcp_search.NAME:
         text = mcp_search.hits_in(text, workspace)
-        found = grep_lines.shown(text, own.arguments, Place(workspace=workspace))
-        return None if found == grep_lines.NOTHING else found
-    place = Place(workspace=workspace, path=path if isinstance(path, str) else "")
+        hits = grep_lines.shown(text, own.arguments, Scope(workspace=workspace))
+        return None if hits == grep_lines.NOTHING else hits
+    scope = Scope(workspace=workspace, path=path if isinstance(path, str) else "")
     if own.name == "Glob":
-        read = grep_lines.listed(text, own.arguments, place)
+        read = grep_lines.listed(text, own.arguments, scope)
     elif own.arguments.get("output_mode") == "count":
-        given = theirs.arguments
-        is_count = given.get("output_mode") == "count" or shell.counts(given)
-        read = grep_lines.counted(text, own.arguments, place, is_count=is_count)
+        asked = theirs.arguments
+        is_count = asked.get("output_mode") == "count" or shell.counts(asked)
+        read = grep_lines.counted(text, own.arguments, scope, is_count=is_count)
     else:
-        read = grep_lines.shown(text, own.arguments, place)
+        read = grep_lines.shown(text, own.arguments, scope)
     found_none = read in (grep_lines.NOTHING, grep_lines.NO_FILES)
     return None if found_none and not grep_lines.says_nothing(text) else read

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import task_of, terms_of
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking import history, mcp_search, prompts, retrieval_tools
-from swarm_bench.programs.rehearsal.thinking.history import Memory, Taken
+from swarm_bench.programs.rehearsal.thinking.history import Memory, ProgramStep
 from swarm_bench.programs.rehearsal.thinking.retrieval_tools import Route
 from swarm_bench.programs.rehearsal.thinking.schema_answer import smallest
 from swarm_bench.programs.rehearsal.thinking.toolbox import Asking, Toolbox
@@ -26,26 +26,26 @@ _Wish = tuple[Asking, ToolCall]
 _log = logging.getLogger(__name__)
 
 
-def think(asked: Asked, memory: Memory, instructions: Sequence[str] = ()) -> Message:
-    """The next message of the assistant, in the program's own terms. Calls of this turn are added
-    to the memory. `instructions` are those of the modes: they stand before a task."""
+def think(asked: AgentRequest, memory: Memory, instructions: Sequence[str] = ()) -> Message:
+    """Write the next message of the assistant, in the program's own terms. Calls of this turn are
+    added to the memory. `instructions` are those of the modes: they stand before a task."""
     if asked.schema is not None and not asked.tools:
         return _say(json.dumps(smallest(asked.schema)))
-    told = list(prompts.prompt_texts(asked))
+    prompt_texts = list(prompts.prompt_texts(asked))
     request = prompts.task_in(asked.messages)
     # What a mode says of its server's tools is no part of the task: `rules` has it so for canopy's.
     task = task_of(
         request[:_TASK_LETTERS],
-        [*mcp_search.named(asked.tools), *mcp_search.hidden_named(told)],
+        [*mcp_search.named(asked.tools), *mcp_search.hidden_named(prompt_texts)],
         instructions,
     )
-    workspace = prompts.workspace_in(told)
+    workspace = prompts.workspace_in(prompt_texts)
     steps = history.taken(asked.messages, memory.made, workspace)
     aside = prompts.aside_in(asked.messages)
     if aside and prompts.wants_summary(aside):
         return _say(prompts.summary(_findings(asked, task, steps), aside))
-    if not asked.tools and (said := prompts.last_word_in(request)) is not None:
-        return _say(prompts.summary(said, request))
+    if not asked.tools and (last_word := prompts.last_word_in(request)) is not None:
+        return _say(prompts.summary(last_word, request))
     if (findings := prompts.summary_in(asked.messages)) is not None:
         return _answer(asked, findings)
     if steps and (not asked.tools or asked.messages[-1].role == "assistant"):
@@ -61,9 +61,11 @@ def think(asked: Asked, memory: Memory, instructions: Sequence[str] = ()) -> Mes
     return _ask(wished, memory.made)
 
 
-def _is_enough(asked: Asked, memory: Memory, task: str, steps: Sequence[Taken]) -> bool:
-    """Whether asking for more calls would go on without end: the rules decide by what came back,
-    and a program may forget that, or tell it in a way in which it cannot be known again."""
+def _is_enough(
+    asked: AgentRequest, memory: Memory, task: str, steps: Sequence[ProgramStep]
+) -> bool:
+    """Tell whether asking for more calls would never end: the rules decide by what came back, and a
+    program may forget that, or show it in a form in which it cannot be recognised."""
     if memory.turns[task] and not steps and any(message.results for message in asked.messages):
         if not memory.is_lost:
             _log.warning("results came back under ids that were never given out: no more is asked")
@@ -76,10 +78,10 @@ def _is_enough(asked: Asked, memory: Memory, task: str, steps: Sequence[Taken]) 
 
 
 def _next(
-    asked: Asked, task: str, steps: Sequence[Taken], workspace: str | None
+    asked: AgentRequest, task: str, steps: Sequence[ProgramStep], workspace: str | None
 ) -> list[_Wish] | str:
-    """What the rules wish for, or once more what a tool could not do, by other means; a text when
-    it is time to answer."""
+    """Choose what the rules wish for, or once more what a tool could not do, by other means; a text
+    when it is time to answer."""
     routes = _routes(asked)
     failing = history.failing(steps)
     toolbox = Toolbox.of(asked.tools, workspace, routes, failing)
@@ -96,31 +98,31 @@ def _next(
 
 
 def _searches(
-    asked: Asked, task: str, steps: Sequence[Taken], workspace: str | None
+    asked: AgentRequest, task: str, steps: Sequence[ProgramStep], workspace: str | None
 ) -> list[_Wish]:
-    """A search with each MCP server that has one, in the first turn with other calls."""
+    """Plan a search with each MCP server that has one, in the first turn with other calls."""
     finder, door = retrieval_tools.finder(asked.tools), retrieval_tools.door(asked.tools)
-    found = [step for step in steps if finder and step.tool == finder.name]
+    finding = [step for step in steps if finder and step.tool == finder.name]
     terms = terms_of(task)
-    if len(found) < len(steps) or not terms:
+    if len(finding) < len(steps) or not terms:
         return []
     wished: list[_Wish] = []
     for tool in mcp_search.tools_of(asked.tools):
-        given = mcp_search.arguments(tool, terms, workspace)
-        wished.append(((tool.name, given), mcp_search.own(tool, terms)))
-    hidden = [tool for step in found for tool in mcp_search.described(step.result.text)]
+        arguments = mcp_search.arguments(tool, terms, workspace)
+        wished.append(((tool.name, arguments), mcp_search.own(tool, terms)))
+    hidden = [tool for step in finding for tool in mcp_search.described(step.result.text)]
     for tool in mcp_search.tools_of(hidden):
         if door is None:
             break
-        given = mcp_search.arguments(tool, terms, workspace)
+        arguments = mcp_search.arguments(tool, terms, workspace)
         wished.append(
-            ((door.name, {"name": tool.name, "arguments": given}), mcp_search.own(tool, terms))
+            ((door.name, {"name": tool.name, "arguments": arguments}), mcp_search.own(tool, terms))
         )
     return wished
 
 
-def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
-    """Calls of the last turn that a tool could not do and a command line may."""
+def _failed_last(steps: Sequence[ProgramStep], toolbox: Toolbox) -> list[ProgramStep]:
+    """List calls of the last turn that a tool could not do and a command line may."""
     if toolbox.shell is None:
         return []
     return [
@@ -133,21 +135,21 @@ def _failed_last(steps: Sequence[Taken], toolbox: Toolbox) -> list[Taken]:
     ]
 
 
-def _finding(asked: Asked, steps: Sequence[Taken]) -> list[_Wish] | None:
-    """The call that makes tools of MCP servers known, where a program hides them and it was not
+def _finding(asked: AgentRequest, steps: Sequence[ProgramStep]) -> list[_Wish] | None:
+    """Make the call that reveals tools of MCP servers, where a program hides them and it was not
     made yet."""
     finder = retrieval_tools.finder(asked.tools)
     if finder is None or retrieval_tools.offered(asked.tools):
         return None
-    told = list(prompts.prompt_texts(asked))
-    names = retrieval_tools.hidden(told) or mcp_search.hidden(told)
+    prompt_texts = list(prompts.prompt_texts(asked))
+    names = retrieval_tools.hidden(prompt_texts) or mcp_search.hidden(prompt_texts)
     if not names or any(step.tool == finder.name for step in steps):
         return None
     arguments = retrieval_tools.finding(finder, names)
     return [((finder.name, arguments), ToolCall(id="", name=finder.name, arguments=arguments))]
 
 
-def _routes(asked: Asked) -> Mapping[str, Route]:
+def _routes(asked: AgentRequest) -> Mapping[str, Route]:
     if routes := retrieval_tools.offered(asked.tools):
         return routes
     door, finder = retrieval_tools.door(asked.tools), retrieval_tools.finder(asked.tools)
@@ -156,8 +158,8 @@ def _routes(asked: Asked) -> Mapping[str, Route]:
     return retrieval_tools.behind(door, retrieval_tools.hidden(prompts.prompt_texts(asked)))
 
 
-def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
-    """The answer that the rules would give if no tool gave anything more."""
+def _findings(asked: AgentRequest, task: str, steps: Sequence[ProgramStep]) -> str:
+    """Write the answer that the rules would give if no tool gave anything more."""
     messages = history.conversation(task, history.turns(steps))
     names = {step.own.name: None for step in steps}
     tools = [ToolSpec(name=name, description="") for name in names]
@@ -174,7 +176,7 @@ def _findings(asked: Asked, task: str, steps: Sequence[Taken]) -> str:
 
 
 def _ask(wished: Sequence[_Wish], made: dict[str, ToolCall]) -> Message:
-    """A message with calls, each remembered under a new id."""
+    """Make a message with calls, each remembered under a new id."""
     turn = len(made) + 1
     calls: list[ToolCall] = []
     for index, ((name, arguments), own) in enumerate(wished, start=1):
@@ -184,8 +186,8 @@ def _ask(wished: Sequence[_Wish], made: dict[str, ToolCall]) -> Message:
     return Message(role="assistant", calls=tuple(calls))
 
 
-def _answer(asked: Asked, text: str) -> Message:
-    """The answer to the task, in the form that the program asks for."""
+def _answer(asked: AgentRequest, text: str) -> Message:
+    """Answer the task in the form that the program asks for."""
     return _say(text if asked.schema is None else json.dumps(smallest(asked.schema)))
 
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.core.ports import Message
-from swarm_bench.programs.rehearsal.apis.api import Asked
+from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 
 _BEGIN, _END = "Findings of the work so far:", "(End of the findings.)"
-"""Around our summary of a conversation, so that we know it again when the program goes on."""
+"""Around our summary of a conversation, so that we recognise it when the program continues."""
 
 _WRAPPERS = (
     *("system-reminder", "environment_context", "environment_details", "user_instructions"),
@@ -24,7 +24,7 @@ _WORKSPACE = re.compile(
 )
 _TALKING = frozenset({"user", "assistant", "model", "tool"})
 _GO_ON = re.compile(
-    r"\A.{0,120}\b(?:continue|go on|proceed)\b.{0,120}\Z", re.DOTALL | re.IGNORECASE
+    r"\A.{0,120}\b(?:continue|go[ ]on|proceed)\b.{0,120}\Z", re.DOTALL | re.IGNORECASE
 )
 _TAG = re.compile(r"<(summary|state_snapshot)>")
 _LAST_WORD = re.compile(
@@ -48,7 +48,7 @@ _SUMMARY = re.compile(r"summar", re.IGNORECASE)
 
 
 def request_in(text: str) -> str:
-    """What the user wrote, without what the program put around it."""
+    """Extract what the user wrote from what the program put around it."""
     plain = _unwrapped(text).strip()
     # opencode hands on a prompt with blanks in quotation marks.
     if quoted := _QUOTED.match(plain):
@@ -57,7 +57,7 @@ def request_in(text: str) -> str:
 
 
 def without_reminders(result: str) -> str:
-    """A tool's result without what Claude Code adds at its end."""
+    """Strip what Claude Code adds at the end of a tool's result."""
     end = _before_blanks(result, len(result))
     while result.endswith(_REMINDED, 0, end):
         start = result.rfind(_REMINDER, 0, end)
@@ -69,13 +69,13 @@ def without_reminders(result: str) -> str:
 
 
 def task_in(messages: Sequence[Message]) -> str:
-    """The first thing that the user asked; empty when there is none."""
+    """Return the first thing that the user asked; empty when there is none."""
     asked = (request_in(message.text) for message in messages if message.role == "user")
     return next((text for text in asked if text), "")
 
 
 def aside_in(messages: Sequence[Message]) -> str:
-    """What the program asks after the assistant has already said something; empty when it only
+    """Return what the program asks after the assistant's last words or calls; empty when it only
     hands over results, or nudges."""
     texts: list[str] = []
     for message in reversed(messages):
@@ -88,41 +88,41 @@ def aside_in(messages: Sequence[Message]) -> str:
 
 
 def has_answered(messages: Sequence[Message]) -> bool:
-    """Whether the assistant's last message was an answer and no call."""
+    """Tell whether the assistant's last message was an answer and no call."""
     last = next((message for message in reversed(messages) if message.role == "assistant"), None)
     return last is not None and bool(last.text.strip()) and not last.calls
 
 
 def wants_summary(aside: str) -> bool:
-    """Whether a program asks to sum up a conversation that has grown too long."""
+    """Tell whether a program asks to sum up a conversation that has grown too long."""
     return _SUM_UP.search(aside) is not None
 
 
 def last_word_in(transcript: str) -> str | None:
-    """What we said last in a conversation that opencode writes down as one text to have it summed
-    up; `None` when the text is not of that kind."""
+    """Return our last words in a conversation that opencode writes down as one text to have it
+    summed up; `None` when the text is not of that kind."""
     if "<conversation>" not in transcript or not _SUMMARY.search(transcript):
         return None
-    found = _LAST_WORD.findall(transcript)
-    return found[-1].strip() if found else _CUT_SHORT
+    spoken = _LAST_WORD.findall(transcript)
+    return spoken[-1].strip() if spoken else _CUT_SHORT
 
 
 def summary(findings: str, aside: str) -> str:
-    """A summary in the form that the program asks for."""
+    """Write a summary in the form that the program asks for."""
     text = f"{_BEGIN}\n\n{findings.strip()}\n\n{_END}"
     tag = _TAG.search(aside)
     return f"<{tag[1]}>\n{text}\n</{tag[1]}>" if tag else text
 
 
 def summary_in(messages: Sequence[Message]) -> str | None:
-    """The findings in our last summary, when the conversation goes on from one."""
+    """Return the findings in our last summary, when the conversation continues from one."""
     texts = [message.text for message in messages]
     last = next((text for text in reversed(texts) if _BEGIN in text), None)
     return None if last is None else last.partition(_BEGIN)[2].rpartition(_END)[0].strip()
 
 
-def prompt_texts(asked: Asked) -> Iterator[str]:
-    """What a program tells by itself: everything before the conversation, and the texts of the
+def prompt_texts(asked: AgentRequest) -> Iterator[str]:
+    """Yield what a program itself says: everything before the conversation, and the texts of the
     user. Results of tools are no part of it: a file may say anything."""
     for part in map(json.loads, asked.parts):
         if isinstance(part, dict) and part.get("role") in _TALKING:
@@ -131,14 +131,14 @@ def prompt_texts(asked: Asked) -> Iterator[str]:
     yield from (message.text for message in asked.messages if message.role == "user")
 
 
-def workspace_in(told: Iterable[str]) -> str | None:
-    """The folder that the program says it works in."""
-    found = next(filter(None, map(_WORKSPACE.search, told)), None)
-    return found and found[1].strip().rstrip("/")
+def workspace_in(texts: Iterable[str]) -> str | None:
+    """Find the folder that the program says it works in."""
+    match = next(filter(None, map(_WORKSPACE.search, texts)), None)
+    return match and match[1].strip().rstrip("/")
 
 
 def _unwrapped(text: str) -> str:
-    """A text without its wrappers, in one pass: a file that a program quotes may have any number of
+    """Strip the wrappers in one pass: a file that a program quotes may have any number of
     beginnings without an end."""
     kept: list[str] = []
     endless: set[str] = set()
@@ -165,8 +165,8 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one)
+        for inner in value.values():
+            yield from _strings(inner)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for inner in value:
+            yield from _strings(inner)

@@ -19,7 +19,7 @@ _TIMED = re.compile(r"\AWall time: [\d.]+ seconds\s+Output:\s*")
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """How a tool of an MCP server is reached."""
+    """The way to a tool of an MCP server."""
 
     name: str
     """As the program calls it."""
@@ -34,29 +34,30 @@ class Route:
 
 
 def offered(tools: Sequence[ToolSpec]) -> dict[str, Route]:
-    """The tools of canopy that can be called at once, by the name under which `rules` knows
-    them."""
-    return {_known(tool.name): Route(name=tool.name) for tool in tools if _is_canopys(tool.name)}
+    """Map the tools of canopy that can be called at once, by their names in `rules`."""
+    return {
+        _rules_name(tool.name): Route(name=tool.name) for tool in tools if _is_canopys(tool.name)
+    }
 
 
-def hidden(told: Iterable[str]) -> list[str]:
-    """Names of canopy's tools that a program only tells about. `told` must not have results of
-    tools in it: a file that names the tools makes none."""
-    return sorted({name for text in told for name in _NAMED.findall(text)})
+def hidden(texts: Iterable[str]) -> list[str]:
+    """Name canopy's tools that a program only mentions. `texts` must not have results of tools in
+    it: a file that names the tools makes none."""
+    return sorted({name for prompt in texts for name in _NAMED.findall(prompt)})
 
 
 def behind(door: ToolSpec, names: Sequence[str]) -> dict[str, Route]:
-    """Hidden tools that another tool calls."""
-    return {_known(name): Route(name=name, door=door.name) for name in names}
+    """Map hidden tools that another tool calls."""
+    return {_rules_name(name): Route(name=name, door=door.name) for name in names}
 
 
 def finder(tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool that makes hidden tools known."""
+    """Return the tool that reveals hidden tools."""
     return next((tool for tool in tools if _letters(tool.name) == "toolsearch"), None)
 
 
 def door(tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool that calls hidden tools."""
+    """Return the tool that calls hidden tools."""
     return next(
         (
             tool
@@ -69,13 +70,13 @@ def door(tools: Sequence[ToolSpec]) -> ToolSpec | None:
 
 
 def finding(tool: ToolSpec, names: Sequence[str]) -> dict[str, object]:
-    """Arguments that make hidden tools known."""
+    """Fill in the call that reveals hidden tools."""
     query = {"query": "select:" + ",".join(names)}
     return tool_kinds.filled(tool, query, "Find the tools named in the task")
 
 
 def text_of(result: str) -> str:
-    """What the server said, without what the program wrote around it."""
+    """Extract the server's text from what the program wrote around it."""
     text = without_reminders(result)
     if wrapped := _WRAPPED.match(text):
         text = wrapped[1]
@@ -83,11 +84,11 @@ def text_of(result: str) -> str:
     return text if _is_json(text) else _object_in(text) or text
 
 
-def _known(name: str) -> str:
-    found = _RETRIEVAL.search(name)
-    if name.startswith("mcp__") or not found:
+def _rules_name(name: str) -> str:
+    match = _RETRIEVAL.search(name)
+    if name.startswith("mcp__") or not match:
         return name
-    return "mcp__canopy__canopy_" + found[1].rpartition("canopy_")[2]
+    return "mcp__canopy__canopy_" + match[1].rpartition("canopy_")[2]
 
 
 def _is_canopys(name: str) -> bool:
@@ -107,8 +108,8 @@ def _is_json(text: str) -> bool:
 
 
 def _object_in(text: str) -> str | None:
-    """The JSON object that some text has around it. Text with a comment before the object is one
-    of canopy's expansions, where the object belongs to a file."""
-    found = text[text.find("{") : text.rfind("}") + 1]
+    """Find the JSON object in a text. Text with a comment before the object is one of canopy's
+    expansions, where the object belongs to a file."""
+    inner = text[text.find("{") : text.rfind("}") + 1]
     before = text[: text.find("{")]
-    return found if found and "// " not in before and _is_json(found) else None
+    return inner if inner and "// " not in before and _is_json(inner) else None

@@ -17,13 +17,13 @@ _Schema = Mapping[str, Any]
 
 
 def smallest(schema: _Schema) -> Any:
-    """A value that the schema allows: required properties only, first of what is listed, and no
-    more items or letters than it asks for. One that asks for very much gets less."""
+    """Make a value that the schema allows: required properties only, first of what is listed, and
+    no more items or letters than it asks for. One that asks for very much gets less."""
     return _value(schema, _Whole(schema), 0)
 
 
 class _Whole:
-    """What the parts of one answer share."""
+    """The schema and the limits that the parts of one answer share."""
 
     def __init__(self, root: _Schema) -> None:
         self.root = root
@@ -57,7 +57,7 @@ def _value(schema: object, whole: _Whole, depth: int) -> Any:
 
 
 def _fixed(value: object, whole: _Whole) -> object:
-    """A value that stands in the schema."""
+    """Take a value from the schema."""
     if whole.letters < 0:
         return WORD
     whole.letters -= len(json.dumps(value))
@@ -65,7 +65,7 @@ def _fixed(value: object, whole: _Whole) -> object:
 
 
 def _other(schema: _Schema, root: _Schema) -> _Schema | None:
-    """The schema that stands behind a reference, a choice or a combination."""
+    """Resolve a reference, a choice or a combination to the schema behind it."""
     if isinstance(reference := schema.get("$ref"), str):
         return _target(reference, root)
     if options := _list(schema.get("anyOf")) or _list(schema.get("oneOf")):
@@ -76,12 +76,12 @@ def _other(schema: _Schema, root: _Schema) -> _Schema | None:
 
 
 def _kind(schema: _Schema) -> str:
-    """The type in lower case, because Gemini writes it in capitals."""
-    given = schema.get("type")
-    if isinstance(given, list):
-        given = next((kind for kind in given if kind != "null"), "null")
-    if isinstance(given, str):
-        return given.lower()
+    """Return the type in lower case, because Gemini writes it in capitals."""
+    type_ = schema.get("type")
+    if isinstance(type_, list):
+        type_ = next((kind for kind in type_ if kind != "null"), "null")
+    if isinstance(type_, str):
+        return type_.lower()
     return "object" if "properties" in schema else "array" if "items" in schema else "string"
 
 
@@ -116,7 +116,7 @@ def _string(schema: _Schema, whole: _Whole) -> str:
 
 
 def _number(schema: _Schema, step: float) -> float:
-    """0, or the number nearest to it that the limits allow."""
+    """Choose 0, or the number nearest to it that the limits allow."""
     least, most = _limit(schema.get("minimum")), _limit(schema.get("maximum"))
     if (above := _limit(schema.get("exclusiveMinimum"))) is not None:
         least = above + step
@@ -128,7 +128,7 @@ def _number(schema: _Schema, step: float) -> float:
 
 
 def _joined(schema: _Schema, parts: list[Any], root: _Schema) -> _Schema:
-    """One schema for several that hold at once."""
+    """Join several schemas that hold at once."""
     joined: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
     for part in map(_mapping, parts[:_MAX_NODES]):
         reference = part.get("$ref")
@@ -144,11 +144,11 @@ def _joined(schema: _Schema, parts: list[Any], root: _Schema) -> _Schema:
 
 
 def _target(reference: str, root: _Schema) -> _Schema:
-    """What `#/$defs/Name` points to; empty when it points nowhere."""
-    found: object = root
+    """Follow `#/$defs/Name`; empty when it points nowhere."""
+    target: object = root
     for step in reference.removeprefix("#").split("/")[1:]:
-        found = _mapping(found).get(step.replace("~1", "/").replace("~0", "~"))
-    return _mapping(found)
+        target = _mapping(target).get(step.replace("~1", "/").replace("~0", "~"))
+    return _mapping(target)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -160,7 +160,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _number_of(value: object, default: int, most: int) -> int:
-    """A whole number from 0 to `most`."""
+    """Read a whole number from 0 to `most`."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return default
     return int(max(0, min(most, value)))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_COLUMNS = 310
-# Claude Code puts programs of its own in the place of grep and find, which read other dialects.
+# Claude Code replaces grep and find by programs of its own, which read other dialects.
 _GREP = "LC_ALL=C command grep"
 _COUNTING = "-rIcE"
 _SKIPPED = (".git", ".canopy", ".hg", ".svn")
@@ -18,7 +18,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def command(name: str, arguments: Mapping[str, Any]) -> str:
-    """The command line that does what a call of scout's Grep, Glob or Read does."""
+    """Write the command line that does what a call of scout's Grep, Glob or Read does."""
     match name:
         case "Grep" if arguments.get("output_mode") == "count":
             return _count(arguments)
@@ -30,26 +30,27 @@ def command(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def counts(arguments: Mapping[str, Any]) -> bool:
-    """Whether a call runs a command line of ours that counts."""
+    """Tell whether a call runs a command line of ours that counts."""
     return any(f"{_GREP} {_COUNTING} " in str(value) for value in arguments.values())
 
 
 def plain(pattern: str) -> str:
-    """The same expression in the dialect that grep -E, ripgrep, JavaScript and Python share."""
+    """Write the same expression in the dialect that grep -E, ripgrep, JavaScript and Python
+    share."""
     return re.sub(r"(?<!\\)\(\?:", "(", pattern)
 
 
 def expanded(glob: str) -> list[str]:
-    """The patterns that one with `{a,b}` stands for."""
-    found = _BRACES.search(glob)
-    if not found:
+    """Write out the patterns that one with `{a,b}` stands for."""
+    braces = _BRACES.search(glob)
+    if not braces:
         return [glob]
-    before, after = glob[: found.start()], glob[found.end() :]
-    return [one for part in found[1].split(",") for one in expanded(before + part + after)]
+    before, after = glob[: braces.start()], glob[braces.end() :]
+    return [pattern for part in braces[1].split(",") for pattern in expanded(before + part + after)]
 
 
 def here(path: str) -> str:
-    """A path of the workspace as the commands print it."""
+    """Write a path of the workspace as the commands print it."""
     return path if path.startswith(("/", "./")) else f"./{path}"
 
 
@@ -67,10 +68,10 @@ def _lines(arguments: Mapping[str, Any]) -> str:
 
 
 def _find(glob: str) -> str:
-    names = " -o ".join(_name(one) for one in expanded(glob))
+    names = " -o ".join(_name(pattern) for pattern in expanded(glob))
     pruned = " -o ".join(f"-name {folder}" for folder in _SKIPPED)
-    found = f"command find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
-    return f"{found} | sort | head -n 200"
+    search = f"command find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
+    return f"{search} | sort | head -n 200"
 
 
 def _name(glob: str) -> str:

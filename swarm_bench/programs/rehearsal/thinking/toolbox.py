@@ -35,7 +35,7 @@ class Toolbox:
     read: ToolSpec | None
     shell: ToolSpec | None
     workspace: str | None
-    """Absolute path, if the program told it."""
+    """Absolute path, if the program names it."""
     routes: Mapping[str, Route] = field(default_factory=dict)
     """Tools of MCP servers by the name under which `rules` knows them."""
 
@@ -47,8 +47,8 @@ class Toolbox:
         routes: Mapping[str, Route],
         broken: frozenset[str] = frozenset(),
     ) -> "Toolbox":
-        """`broken` names tools that have failed and are not to be asked again; what a shell says
-        tells of the command and not of the shell."""
+        """Sort the tools. `broken` names those that have failed and are not to be asked again; a
+        failing command says nothing of the shell."""
         usable = [tool for tool in tools if tool.name not in broken]
         return cls(
             grep=tool_kinds.content_search(usable),
@@ -60,13 +60,13 @@ class Toolbox:
         )
 
     def offered(self) -> list[ToolSpec]:
-        """What `rules` is told that it has."""
+        """List the tools that `rules` may use."""
         own = {"Grep": self.grep, "Glob": self.glob, "Read": self.read}
         names = [name for name, tool in own.items() if tool or self.shell]
         return [ToolSpec(name=name, description="") for name in [*names, *self.routes]]
 
     def asking(self, call: ToolCall) -> Asking:
-        """The call in the program's terms. `call` is of one of the tools offered."""
+        """Put a call of one of the tools offered into the program's terms."""
         if route := self.routes.get(call.name):
             return route.asking(call.arguments)
         match call.name:
@@ -85,28 +85,28 @@ class Toolbox:
         return not counts or self.shell is None or "count" in _modes(tool)
 
     def _search(self, tool: ToolSpec, call: ToolCall) -> Asking:
-        given = call.arguments
-        mode = str(given.get("output_mode"))
+        wished = call.arguments
+        mode = str(wished.get("output_mode"))
         arguments: dict[str, object] = {}
         if name := tool_roles.argument(tool, PATTERN):
-            arguments[name] = shell.plain(str(given["pattern"]))
+            arguments[name] = shell.plain(str(wished["pattern"]))
         if mode in _modes(tool):
             arguments["output_mode"] = mode
-        limit = given.get("head_limit", _COUNTED)
-        if path := given.get("path"):
+        limit = wished.get("head_limit", _COUNTED)
+        if path := wished.get("path"):
             more = self._narrowed(tool, str(path))
             limit = limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in more else limit
             arguments |= more
         if name := tool_roles.argument(tool, _LIMITS):
             arguments[name] = _COUNTED if mode == "count" else limit
-        known = tool_roles.properties(tool)
-        arguments |= {"-n": True} if "-n" in known and mode == "content" else {}
-        arguments |= {"case_sensitive": True} if "case_sensitive" in known else {}
+        offered = tool_roles.properties(tool)
+        arguments |= {"-n": True} if "-n" in offered and mode == "content" else {}
+        arguments |= {"case_sensitive": True} if "case_sensitive" in offered else {}
         return tool.name, tool_kinds.filled(tool, arguments, _DOING["Grep"])
 
     def _narrowed(self, tool: ToolSpec, path: str) -> dict[str, object]:
-        """Arguments that keep a search to one file. Some programs search folders only, whatever
-        their schema says."""
+        """Restrict a search to one file. Some programs search folders only, whatever their schema
+        says."""
         folder, include = tool_roles.argument(tool, FOLDER), tool_roles.argument(tool, INCLUDE)
         parent, name = str(PurePosixPath(path).parent), PurePosixPath(path).name
         if not folder:
@@ -127,14 +127,14 @@ class Toolbox:
     def _read(self, tool: ToolSpec, call: ToolCall) -> Asking:
         name = tool_roles.argument(tool, FILE) or "path"
         first, limit = call.arguments.get("offset", 1), call.arguments.get("limit", 200)
-        known = tool_roles.properties(tool)
+        offered = tool_roles.properties(tool)
         arguments: dict[str, object] = {
             name: self._path(tool, name, str(call.arguments["file_path"]))
         }
-        if "offset" in known and "limit" in known:
+        if "offset" in offered and "limit" in offered:
             from_zero = "0-based" in tool_roles.description_of(tool, "offset")
             arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
-        elif "start_line" in known and "end_line" in known:
+        elif "start_line" in offered and "end_line" in offered:
             arguments |= {"start_line": first, "end_line": first + limit - 1}
         return tool.name, tool_kinds.filled(tool, arguments, _DOING["Read"])
 
@@ -142,8 +142,8 @@ class Toolbox:
         line = shell.command(call.name, call.arguments)
         name = tool_roles.argument(tool, tool_kinds.COMMAND) or "command"
         schema = tool_roles.properties(tool)[name]
-        words = isinstance(schema, Mapping) and schema.get("type") == "array"
-        arguments: dict[str, object] = {name: ["bash", "-lc", line] if words else line}
+        takes_list = isinstance(schema, Mapping) and schema.get("type") == "array"
+        arguments: dict[str, object] = {name: ["bash", "-lc", line] if takes_list else line}
         required: Any = tool.schema.get("required")
         for folder in ("workdir", "directory", "cwd", "dir_path"):
             if self.workspace and isinstance(required, list) and folder in required:
@@ -151,15 +151,15 @@ class Toolbox:
         return tool.name, tool_kinds.filled(tool, arguments, _DOING[call.name])
 
     def _path(self, tool: ToolSpec, name: str, path: str) -> str:
-        """A path as the tool wants it: absolute if it says so, and the workspace is known."""
-        said = name.startswith("absolute") or "absolute" in (
+        """Write a path as the tool wants it: absolute if it says so and the workspace is known."""
+        wants_absolute = name.startswith("absolute") or "absolute" in (
             tool_roles.description_of(tool, name) + tool.description.lower()
         )
-        return f"{self.workspace}/{path}" if said and self.workspace else path
+        return f"{self.workspace}/{path}" if wants_absolute and self.workspace else path
 
 
 def _modes(tool: ToolSpec) -> list[Any]:
-    """The values of `output_mode` that a tool knows."""
+    """List the values of `output_mode` that a tool knows."""
     schema = tool_roles.properties(tool).get("output_mode")
-    found = schema.get("enum") if isinstance(schema, Mapping) else None
-    return found if isinstance(found, list) else []
+    modes = schema.get("enum") if isinstance(schema, Mapping) else None
+    return modes if isinstance(modes, list) else []
