@@ -57,7 +57,7 @@ def _files(trial: TrialRecord) -> tuple[str, str]:
 def with_streams(
     folder: SessionFolder, data: SessionData, most_bytes: int = MOST_BYTES
 ) -> SessionData:
-    """The session with what its streams say, as far as they are read: those of lines that nothing
+    """Add to the session what its streams say, as far as they are read: those of lines that nothing
     vouches for first, and no more than so many bytes. Starts nothing, and loads nothing that a
     session names but a registered agent."""
     experiment, audit = data.experiment, data.audit or Audit()
@@ -71,13 +71,13 @@ def with_streams(
     if agent is None:
         return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
     chosen = list(_chosen(streams, audit, most_bytes))
-    found = {one.trial.key: _differing(agent, experiment, one) for one in chosen}
-    unreadable = sum(figures is None for figures in found.values())
+    differing = {stream.trial.key: _differing(agent, experiment, stream) for stream in chosen}
+    unreadable = sum(figures is None for figures in differing.values())
     return replace(
         data,
         audit=replace(
             audit,
-            differing={key: figures for key, figures in found.items() if figures},
+            differing={key: figures for key, figures in differing.items() if figures},
             streams=len(chosen) - unreadable,
             unreadable=unreadable,
             unread=len(streams) - len(chosen),
@@ -86,32 +86,33 @@ def with_streams(
 
 
 def _adapter(experiment: Experiment) -> Agent | None:
-    """The registered agent that was measured; `None` for one of the user's own, whose code a
+    """Make the registered agent that was measured; `None` for one of the user's own, whose code a
     session must not get loaded."""
     name = experiment.agent.name
     if name not in agent_names() or needs_argument(name):
         return None
-    found: Agent = registry.load("agents", name)()
-    return found
+    agent: Agent = registry.load("agents", name)()
+    return agent
 
 
 def _streams(
     folder: SessionFolder, experiment: Experiment, trials: Iterable[TrialRecord]
 ) -> Iterator[_Stream]:
-    """Those that are there, swarm by swarm: each folder is looked at once."""
+    """Yield those that are there, swarm by swarm: each folder is looked at once."""
+    names = {mode.name for mode in experiment.modes}
     for (run, mode), of_swarm in groupby(trials, lambda trial: (trial.run, trial.mode)):
-        if mode not in {one.name for one in experiment.modes}:
+        if mode not in names:
             continue
-        place = folder.artefacts(experiment).mode_folder(run, mode)
-        sizes = _sizes(place)
+        artefacts = folder.artefacts(experiment).mode_folder(run, mode)
+        sizes = _sizes(artefacts)
         for trial in of_swarm:
             stdout, stderr = map(sizes.get, _files(trial))
             if stdout is not None and stderr is not None:
-                yield _Stream(trial=trial, folder=place, size=stdout + stderr)
+                yield _Stream(trial=trial, folder=artefacts, size=stdout + stderr)
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    """The sizes of the files in a folder by name; none of one that is not there, or leads
+    """Measure the files in a folder, by name; none of one that is not there, or leads
     elsewhere."""
     if folder.resolve() != folder:
         return {}
@@ -122,22 +123,22 @@ def _sizes(folder: Path) -> dict[str, int]:
 
 
 def _chosen(streams: list[_Stream], audit: Audit, room: int) -> Iterator[_Stream]:
-    """Those of lines that are changed or have no checksum come first; of the others, whichever a
+    """Yield those of lines that are changed or have no checksum first; of the others, whichever a
     hash puts there, the same ones in every report."""
     doubtful = audit.edited | audit.bare
 
-    def place(stream: _Stream) -> tuple[bool, bytes]:
+    def rank(stream: _Stream) -> tuple[bool, bytes]:
         return stream.trial.key not in doubtful, sha256(repr(stream.trial.key).encode()).digest()
 
-    for stream in sorted(streams, key=place):
+    for stream in sorted(streams, key=rank):
         if stream.size <= room:
             room -= stream.size
             yield stream
 
 
 def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[str, ...] | None:
-    """Keys of the figures that the record has otherwise than the stream, or lacks; `None` when the
-    stream cannot be read."""
+    """List the keys of figures that the record has otherwise than the stream, or lacks; `None` when
+    the stream cannot be read."""
     trial = stream.trial
     try:
         again = _figures(agent, experiment, stream)
@@ -148,7 +149,7 @@ def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[s
 
 
 def _figures(agent: Agent, experiment: Experiment, stream: _Stream) -> dict[str, Any]:
-    """What the stream says now. Raises whatever the adapter raises."""
+    """Read what the stream says now. Raises whatever the adapter raises."""
     trial = stream.trial
     exit = AgentExit(
         returncode=trial.exit_code,
@@ -163,9 +164,9 @@ def _figures(agent: Agent, experiment: Experiment, stream: _Stream) -> dict[str,
 
 
 def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
-    """Keys of the figures that a record has whenever its stream has them. Another version may not
-    have read them; the output of a trial that ended for a reason of ours may never have been read;
-    and words that are no answer have no lines."""
+    """List the keys of figures that a record has whenever its stream has them. Another version may
+    not have read them; the output of a trial that ended for a reason of ours may never have been
+    read; and a text that is no answer has no lines."""
     if experiment.versions.get("swarm-bench") != own_version() or is_ours(trial):
         return frozenset()
     answered = trial.cause is Cause.FINISHED
@@ -179,7 +180,8 @@ def _stopped(trial: TrialRecord) -> StopReason | None:
 
 
 def _differs(stored: float | None, again: float | None, owed: bool) -> bool:
-    """What only the record has may come from the agent's home, which is gone."""
+    """Compare two figures. What only the record has may come from the agent's home, which is
+    gone."""
     if stored is None or again is None:
         return owed and again is not None
     return not math.isclose(stored, again, rel_tol=1e-9)

@@ -1,4 +1,4 @@
-"""What a session left, and whether it is what was asked for."""
+"""What a session came to, and whether it is what was asked for."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from swarm_bench.core.status import CONSEQUENCES, Status
 
 
 def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:
-    """The command that goes on with a session."""
+    """Return the command that continues a session."""
     service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
     return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}{service}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a call of `run` left."""
+    """What a call of `run` came to."""
 
     folder: Path
     benchmark: Benchmark
@@ -37,13 +37,13 @@ class Result:
 
     @property
     def to_continue(self) -> str:
-        """The command that goes on with the session."""
+        """The command that continues the session."""
         return to_continue(self.benchmark, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
-        """Raises when the session is not what was asked for; the exit codes follow from it."""
+        """Raise when the session is not what was asked for; the exit codes follow from it."""
         if self.stopped:
-            raise NotAuthorized(f"{self.stopped}; then go on with: {self.to_continue}")
+            raise NotAuthorized(f"{self.stopped}; then continue with: {self.to_continue}")
         if self.report.measured == 0:
             raise HarnessError(
                 "Nothing could be measured: no trial ran to its own end; "
@@ -52,7 +52,7 @@ class Result:
         if self.unfinished:
             raise HarnessError(
                 f"Trials that could not be run to their own end: {self.unfinished}; see the "
-                f"warnings above, then go on with: {self.to_continue}"
+                f"warnings above, then continue with: {self.to_continue}"
             )
         if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
             causes = Counter(trial.cause for trial in self.report.trials if trial.cause)
@@ -76,5 +76,5 @@ class Result:
 
 
 def _has_verdicts(headline: Headline) -> bool:
-    barred = any(one.no_verdict for one in headline.standings)
+    barred = any(standing.no_verdict for standing in headline.standings)
     return headline.ratios is not None and not barred

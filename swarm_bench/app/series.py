@@ -34,7 +34,7 @@ BENCHMARK: Benchmark = "swarm"
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesResult:
-    """What a call of `run` left."""
+    """What a call of `run` came to."""
 
     folder: Path
     summary: str
@@ -58,12 +58,12 @@ class SeriesResult:
 
     @property
     def to_continue(self) -> str:
-        """The command that goes on with the series."""
+        """The command that continues the series."""
         return to_continue(BENCHMARK, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
-        """Raises what ended the series, or when one of the sessions is not what was asked for: the
-        worst is said."""
+        """Raise what ended the series, or the worst of what its sessions are not as they were asked
+        for."""
         if self.ended:
             raise self.ended
         problems = dict[int, HarnessError | GateFailed]()
@@ -74,16 +74,16 @@ class SeriesResult:
                 problems[size] = error
         if not problems:
             return
-        size = max(problems, key=lambda one: isinstance(problems[one], HarnessError))
+        size = max(problems, key=lambda size: isinstance(problems[size], HarnessError))
         kind = HarnessError if isinstance(problems[size], HarnessError) else GateFailed
         raise kind(
             f"Swarms of {', '.join(map(str, problems))} are not what was asked for; of {size}: "
-            f"{problems[size]}; the whole series goes on with: {self.to_continue}"
+            f"{problems[size]}; continue the whole series with: {self.to_continue}"
         )
 
 
 def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
-    """Whether the call is about a series: it has several sizes, or goes on with one."""
+    """Tell whether the call is about a series: it has several sizes, or continues one."""
     settings = resolved.settings
     if settings.resume is not None:
         return bool(series_sessions(Path(settings.resume)))
@@ -93,7 +93,7 @@ def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
 
 
 def show_plan(resolved: Resolved) -> str:
-    """What `run` would do."""
+    """Show what `run` would do."""
     check_output(resolved.settings)
     sessions = _by_size(resolved)
     return render_series_plan(
@@ -131,7 +131,7 @@ def run(resolved: Resolved, emit: Emit) -> SeriesResult:
 def _run_sizes(
     resolved: Resolved, folder: Path, results: dict[int, Result], emit: Emit
 ) -> KeyboardInterrupt | SwarmBenchError | None:
-    """Fills `results`. Returns what ended the series before its end, outside of a session."""
+    """Fill `results`, and return what ended the series before its end, outside of a session."""
     sessions = _by_size(resolved)
     try:
         for size in sorted(resolved.settings.agents):
@@ -150,11 +150,11 @@ def _run_sizes(
 
 
 def _summary(folder: Path, ended: BaseException | None) -> str:
-    """The summary on top; a session that was cut off before it wrote its own gets that too."""
+    """Write the summary on top, and that of a session which was cut off before it could."""
     try:
         if ended:
-            for one in series_sessions(folder).values():
-                write_summary(one)
+            for member in series_sessions(folder).values():
+                write_summary(member)
         return write_series_summary(folder)
     except StoreError as error:
         raise ended or error from error

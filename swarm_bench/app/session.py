@@ -94,7 +94,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
                 if not folder.holds_session():
                     raise StoreError(f"{error}; then repeat the command") from error
                 command = to_continue(benchmark, folder.path, resolved.settings.service_url)
-                raise StoreError(f"{error}; then go on with: {command}") from error
+                raise StoreError(f"{error}; then continue with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,

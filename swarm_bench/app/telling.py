@@ -19,7 +19,7 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
 
 
 def sharing(experiment: Experiment) -> list[str]:
-    """A sentence when agents of ours wait for each other."""
+    """Say that agents of ours wait for each other, if they do."""
     processors, agents = os.cpu_count() or 1, experiment.at_once
     if experiment.agent.name != OWN or agents <= processors:
         return []

@@ -38,7 +38,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[s
         for kept in result.kept:
             typer.echo(f"Workspaces: {kept}", err=True)
         if result.interrupted:
-            typer.echo(f"Interrupted. Go on with: {result.to_continue}", err=True)
+            typer.echo(f"Interrupted. Continue with: {result.to_continue}", err=True)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     result.check(

@@ -156,7 +156,7 @@ def test_a_disk_that_is_full(bench: Bench) -> None:
     )
     assert done.returncode == 3, done.stderr
     assert "could not be written: File too large" in done.stderr
-    assert done.stderr.endswith("; then repeat the command\n")  # there is no session to go on with
+    assert done.stderr.endswith("; then repeat the command\n")  # there is no session to continue
     assert "Traceback" not in done.stderr
 
 

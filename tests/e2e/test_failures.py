@@ -92,7 +92,7 @@ def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Be
     done = play(bench, [{"steps": refused}], *several, agents="2")
     assert done.code == 3
     assert "Agent 1 failed to authenticate with the provider" in done.err
-    assert "then go on with: swarm-bench compare --continue" in done.err
+    assert "then continue with: swarm-bench compare --continue" in done.err
     assert [record["cause"] for record in bench.records("out")] == ["not-authorized"]
     assert done.out.strip() == (bench.folder / "out" / "summary.md").read_text().strip()
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))

@@ -144,7 +144,7 @@ def test_an_interruption_ends_the_series(bench: Bench) -> None:
     started.send_signal(2)
     _, err = started.communicate(timeout=60)
     assert started.returncode == 130, err
-    assert b"Go on with: swarm-bench compare --continue" in err
+    assert b"Continue with: swarm-bench compare --continue" in err
     assert not (bench.folder / "out" / "agents-2").exists()
     assert (bench.folder / "out" / "summary.md").is_file()
 
@@ -168,7 +168,7 @@ def test_a_signal_between_two_sizes_ends_the_series_in_order(
     started.send_signal(signal)
     out, err = started.communicate(timeout=60)
     assert started.returncode == 130, err
-    assert b"Interrupted. Go on with: swarm-bench compare --continue" in err
+    assert b"Interrupted. Continue with: swarm-bench compare --continue" in err
     assert b"Results: " in err
     assert b"- 2 agents: not run; --continue runs it." in out
     assert (bench.folder / "out" / "summary.md").read_bytes() == out

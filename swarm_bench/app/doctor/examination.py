@@ -29,10 +29,10 @@ from swarm_bench.core.interruption import cancelling
 Tell = Callable[[Check], None]
 
 
-def examine(given: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell) -> None:
+def examine(typed: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell) -> None:
     """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
     that cannot be."""
-    resolved = approve(options.load(given, config=config), trust=trust, refuse=False)
+    resolved = approve(options.load(typed, config=config), trust=trust, refuse=False)
     with cancelling():
         anyio.run(_examine, resolved, tell)
 

@@ -46,7 +46,8 @@ async def check_git() -> Check:
 
 
 async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bool) -> Check:
-    """`named`: whether it was asked for; the working folder may be any."""
+    """Check that the repository can be copied; `named`: whether it was asked for, as the working
+    folder may be any."""
     looking = partial(walked, repo.resolve(), include, named=named)
     try:
         commit = await commit_of(repo)
@@ -55,14 +56,14 @@ async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bo
     except SwarmBenchError as error:
         state = State.PROBLEM if named else State.WARNING
         return Check(about="repository", state=state, finding=str(error))
-    found = f"{repo.resolve()}, {f'commit {commit[:12]}' if commit else 'a plain folder'}"
-    return Check(about="repository", state=State.OK, finding=found)
+    finding = f"{repo.resolve()}, {f'commit {commit[:12]}' if commit else 'a plain folder'}"
+    return Check(about="repository", state=State.OK, finding=finding)
 
 
 def check_ripgrep() -> Check:
-    found = shutil.which("rg")
-    if found is not None:
-        return Check(about="ripgrep", state=State.OK, finding=found)
+    path = shutil.which("rg")
+    if path is not None:
+        return Check(about="ripgrep", state=State.OK, finding=path)
     return Check(
         about="ripgrep",
         state=State.WARNING,
@@ -72,59 +73,60 @@ def check_ripgrep() -> Check:
 
 
 async def clone_bytes(repo: Path) -> int:
-    """Bytes on the disk that one clone of the repository takes at least, in blocks of files; 0 for
-    what cannot be copied."""
+    """Count the bytes on the disk that one clone of the repository takes at least, in blocks of
+    files; 0 for what cannot be copied."""
     try:
         if await commit_of(repo):
             listed = await git("ls-tree", "-r", "-l", "-z", "HEAD", cwd=repo)
             sizes = [line.split(maxsplit=4)[3] for line in listed.split(b"\0") if line]
-            found = [int(size) for size in sizes if size != b"-"]  # a submodule has none
+            file_sizes = [int(size) for size in sizes if size != b"-"]  # a submodule has none
         else:
             names = walked(repo.resolve(), (), named=True).names
-            found = [(repo / os.fsdecode(name)).lstat().st_size for name in names]
+            file_sizes = [(repo / os.fsdecode(name)).lstat().st_size for name in names]
     except (SwarmBenchError, OSError):
         return 0
-    return LEAST_CLONE + sum(-(-size // BLOCK) * BLOCK for size in found)
+    return LEAST_CLONE + sum(-(-size // BLOCK) * BLOCK for size in file_sizes)
 
 
 def check_disk(workspace_root: Path | None, needed: int = 0) -> Check:
-    """`needed`: bytes of one clone."""
-    place = (workspace_root or Path(tempfile.gettempdir())).expanduser().absolute()
-    there = next(folder for folder in (place, *place.parents) if folder.exists())
-    free = psutil.disk_usage(str(there)).free
-    found = f"{free / GIGABYTE:.1f} GB free in {place}, where the clones are made"
+    """Check that there is room for the clones; `needed`: bytes of one."""
+    folder = (workspace_root or Path(tempfile.gettempdir())).expanduser().absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = psutil.disk_usage(str(existing)).free
+    finding = f"{free / GIGABYTE:.1f} GB free in {folder}, where the clones are made"
     if free >= max(LITTLE_DISK, needed):
-        return Check(about="disk", state=State.OK, finding=found)
+        return Check(about="disk", state=State.OK, finding=finding)
     advice = "free some, or choose another folder: workspace-root in swarm-bench.toml"
     if free < needed:
-        found = f"{found}; one of them needs {needed / 1e6:.1f} MB"
+        finding = f"{finding}; one of them needs {needed / 1e6:.1f} MB"
     state = State.PROBLEM if free < needed else State.WARNING
-    return Check(about="disk", state=state, finding=found, advice=advice)
+    return Check(about="disk", state=state, finding=finding, advice=advice)
 
 
 def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
-    """`megabytes`: what one agent takes; `None` when nobody measured it."""
+    """Check the memory for so many agents at once; `megabytes`: what one takes, `None` when nobody
+    measured it."""
     free = psutil.virtual_memory().available
     if megabytes is None:
-        found = f"{free / GIGABYTE:.1f} GB free; what an agent {agent} takes was not measured"
-        return Check(about="memory", state=State.OK, finding=found)
+        finding = f"{free / GIGABYTE:.1f} GB free; what an agent {agent} takes was not measured"
+        return Check(about="memory", state=State.OK, finding=finding)
     needed = agents * megabytes * 1_000_000
-    found = (
+    finding = (
         f"{free / GIGABYTE:.1f} GB free; {agents} {agent} at once take about "
         f"{needed / GIGABYTE:.1f} GB"
     )
     if needed <= free:
-        return Check(about="memory", state=State.OK, finding=found)
+        return Check(about="memory", state=State.OK, finding=finding)
     advice = "give fewer --agents, or let fewer run at once with --concurrency"
-    return Check(about="memory", state=State.PROBLEM, finding=found, advice=advice)
+    return Check(about="memory", state=State.PROBLEM, finding=finding, advice=advice)
 
 
 def check_descriptors(agents: int) -> Check:
-    """Whether so many agents at once can have their pipes and files."""
+    """Check that so many agents at once can have their pipes and files."""
     limit, needed = descriptor_limit(), needed_descriptors(agents)
     verb = "needs" if agents == 1 else "need"
-    found = f"{limit} open files; {amount(agents, 'agent')} at once {verb} about {needed}"
+    finding = f"{limit} open files; {amount(agents, 'agent')} at once {verb} about {needed}"
     if needed <= limit:
-        return Check(about="open files", state=State.OK, finding=found)
+        return Check(about="open files", state=State.OK, finding=finding)
     advice = "raise the hard limit (ulimit -Hn), or let fewer run at once with --concurrency"
-    return Check(about="open files", state=State.PROBLEM, finding=found, advice=advice)
+    return Check(about="open files", state=State.PROBLEM, finding=finding, advice=advice)

@@ -21,8 +21,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def frequent_name(root: Path, files: Collection[str]) -> str | None:
-    """The name that is defined once and used in the most files, of several words if there is such
-    a one; without any the stem of a file. `None` for a repository without any name."""
+    """Find the name that is defined once and used in the most files, of several words if there is
+    such a name; else the stem of a file. `None` for a repository without any name."""
     texts = [text for path in sorted(files)[:MOST_FILES] if (text := _text(root / path))]
     defined: Counter[str] = Counter(name for text in texts for name in _DEFINED.findall(text))
     once = {name for name, times in defined.items() if times == 1 and _says_something(name)}
@@ -39,7 +39,7 @@ def _says_something(name: str) -> bool:
 
 
 def _text(path: Path) -> str:
-    """The text of a file; empty for what is no file, too large, or no text."""
+    """Read the text of a file; empty for what is no file, too large, or no text."""
     try:
         content = read(path, LARGEST_FILE)
     except OSError:

@@ -27,7 +27,7 @@ def check_programs(settings: Settings, variables: Mapping[str, str]) -> Iterator
 
 
 def memory_of(settings: Settings) -> int | None:
-    """Megabytes that one agent of the kind asked for takes, as measured."""
+    """Return the megabytes that one agent of the kind asked for takes, as measured."""
     try:
         abilities = _abilities(find_agent(settings.agent))
     except SwarmBenchError:
@@ -48,23 +48,23 @@ def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check
     abilities = _abilities(agent)
     if abilities is None:
         return Check(about=about, state=State.OK, finding=_label(program))
-    found = authentication(abilities, settings if asked else None, variables)
-    return _check_program(about, program, abilities, settings if asked else None, found)
+    entry = authentication(abilities, settings if asked else None, variables)
+    return _check_program(about, program, abilities, settings if asked else None, entry)
 
 
 def _check_program(
     about: str, program: Program, abilities: Abilities, asked: Settings | None, entry: str | None
 ) -> Check:
-    """`asked`: the options, when this agent is the one they ask for."""
+    """Check its version, and its key or login; `asked`: the options that ask for this agent."""
     version, advice = _version(program, abilities)
-    found = f"{version}; {entry or 'no key and no login'}"
+    finding = f"{version}; {entry or 'no key and no login'}"
     if asked and asked.model == REHEARSAL:
-        found = f"{version}; a rehearsal needs no key"
+        finding = f"{version}; a rehearsal needs no key"
     elif entry is None and asked:
         state = State.WARNING if abilities.keyless else State.PROBLEM
-        return Check(about=about, state=state, finding=found, advice=no_credentials(abilities))
+        return Check(about=about, state=state, finding=finding, advice=no_credentials(abilities))
     return Check(
-        about=about, state=State.WARNING if advice else State.OK, finding=found, advice=advice
+        about=about, state=State.WARNING if advice else State.OK, finding=finding, advice=advice
     )
 
 

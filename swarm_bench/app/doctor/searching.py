@@ -59,31 +59,31 @@ class _Asked:
 
 
 async def make_question(settings: Settings, work: Path) -> Question:
-    """A frequent name of the repository. Raises `SwarmBenchError` where none can be had."""
+    """Choose a frequent name of the repository. Raises `SwarmBenchError` where none can be had."""
     repo = settings.repo
     if repo == Path() and (await try_git("rev-parse", "--git-dir", cwd=repo)).returncode != 0:
         # Whoever did not name it may stand in a home.
         raise UsageError("the working folder is not a git checkout; name a repository with --repo")
     snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=False, named=repo != Path())
-    async with clone(snapshot, work / "reading", keep=None) as place:
-        query = await anyio.to_thread.run_sync(frequent_name, place, snapshot.files)
+    async with clone(snapshot, work / "reading", keep=None) as workspace:
+        query = await anyio.to_thread.run_sync(frequent_name, workspace, snapshot.files)
     return Question(snapshot=snapshot, query=query or repo.resolve().name)
 
 
 async def check_search(asking: Asking, mode: Mode, question: Question) -> Check:
-    """Whether the search of a mode that was greeted answers with places that exist."""
+    """Check that the search of a mode that was greeted answers with places that exist."""
     about = f"search {mode.name}"
     name = Path(question.snapshot.repository.path).name or "repository"
-    place = asking.homes.work / "search" / name
+    folder = asking.homes.work / "search" / name
     try:
-        async with clone(question.snapshot, place, keep=None) as workspace:
+        async with clone(question.snapshot, folder, keep=None) as workspace:
             asked = await _ask(asking, mode, workspace, question)
     except _Skipped as reason:
         return Check(about=about, state=State.WARNING, finding=f"not asked: {reason}")
     except SwarmBenchError as error:
         return Check(about=about, state=State.PROBLEM, finding=str(error))
     shown = " ".join(clean_text(asked.text, asking.secrets(mode)).split())[:SHOWN_LETTERS]
-    return _judged(mode, question, asked, shown)
+    return _judge(mode, question, asked, shown)
 
 
 async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) -> _Asked:
@@ -111,8 +111,8 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
 async def _service(
     asking: Asking, mode: Mode, workspace: Path, home: Mapping[str, str], seconds: float
 ) -> AsyncIterator[Service | None]:
-    """A service that has indexed the workspace; `None` for a mode that needs none. One that others
-    may use is not asked to index anything."""
+    """Start a service that indexes the workspace; `None` for a mode that needs none. One that
+    others may use is not asked to index anything."""
     if not mode.services:
         yield None
         return
@@ -126,7 +126,7 @@ async def _service(
 
 
 async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
-    """Raises `_Skipped` for what is not done then."""
+    """Wait so long at most. Raises `_Skipped` for what is not done then."""
     with anyio.move_on_after(seconds) as limit:
         await work
     if limit.cancelled_caught:
@@ -134,7 +134,7 @@ async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
 
 
 async def _answer(site: Site, question: Question) -> _Asked:
-    """Of the first server that has the mode's search, or one that searches by its schema."""
+    """Ask the first server that has the mode's search, or one that searches by its schema."""
     from swarm_bench.runtime.mcp.client import ServerFailed, own_server
 
     for name, config in site.servers.items():
@@ -143,10 +143,10 @@ async def _answer(site: Site, question: Question) -> _Asked:
                 config, env=site.env, cwd=site.workspace, tag=site.tag, secrets=site.secrets,
                 seconds=site.mode.start_seconds,
             ) as server:  # fmt: skip
-                found = _search_of(site, server.tools, question.query)
-                if found is None:
+                search = _search_of(site, server.tools, question.query)
+                if search is None:
                     continue
-                tool, arguments = found
+                tool, arguments = search
                 shown = clean_text(tool, site.secrets)
                 started = anyio.current_time()
                 with anyio.move_on_after(question.answer_seconds):
@@ -168,7 +168,7 @@ async def _answer(site: Site, question: Question) -> _Asked:
 def _search_of(
     site: Site, tools: tuple[ToolSpec, ...], query: str
 ) -> tuple[str, dict[str, Any]] | None:
-    """The tool that searches, and its arguments."""
+    """Choose the tool that searches, and its arguments."""
     mode, by_name = site.mode, {tool.name: tool for tool in tools}
     if mode.search is not None:
         if mode.search.tool not in by_name:
@@ -182,26 +182,26 @@ def _search_of(
     return best.name, tool_roles.search_arguments(best, [term], str(site.workspace))
 
 
-def _judged(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
-    """`shown` is the begin of the answer, without secrets."""
+def _judge(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
+    """Judge an answer; `shown` is its beginning, without secrets."""
     about = f"search {mode.name}"
     what = f"{asked.tool}, asked for {question.query!r},"
     if asked.is_error:
         advice = f"correct {mode.source}, or see what the tool needs"
-        found = f"{what} failed: {shown or 'it gave no reason'}"
-        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
+        finding = f"{what} failed: {shown or 'it gave no reason'}"
+        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
     took = f"{what} answered in {asked.seconds:.1f} s"
     advice = f"look how places are read from it: swarmBench.search in {mode.source}"
     try:
         places = read_places(asked.text, mode.search, asked.workspace, question.snapshot.files)
     except Unreadable as error:
-        found = f"{took}, and {error}: {shown}"
-        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
-    there = sum(place.exists for place in places)
-    if not there:
-        found = f"{took}, and names no file of the repository: {shown or 'the answer is empty'}"
-        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
-    some = f"{there} of {amount(len(places), 'place')} in the answer"
-    exist = "exists" if there == 1 else "exist"
-    found = f"{took}; {some} {exist}, in {amount(len(files_of(places)), 'file')}"
-    return Check(about=about, state=State.OK, finding=found)
+        finding = f"{took}, and {error}: {shown}"
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+    existing = sum(location.exists for location in places)
+    if not existing:
+        finding = f"{took}, and names no file of the repository: {shown or 'the answer is empty'}"
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+    some = f"{existing} of {amount(len(places), 'place')} in the answer"
+    exist = "exists" if existing == 1 else "exist"
+    finding = f"{took}; {some} {exist}, in {amount(len(files_of(places)), 'file')}"
+    return Check(about=about, state=State.OK, finding=finding)

@@ -34,18 +34,18 @@ SLOW_SECONDS = 5.0
 async def check_tools(
     resolved: Resolved, settings: Settings, find: Callable[[str], Sequence[Mode]]
 ) -> AsyncIterator[Check]:
-    """Each mode of `settings`, which `find` reads, and the service if one of them needs it; what is
-    not trusted is left out of them."""
+    """Check each mode of `settings`, which `find` reads, and the service if one of them needs it;
+    what is not trusted is not among them."""
     modes: list[Mode] = []
     for name in settings.modes:
         try:
             modes += find(name)
         except SwarmBenchError as error:
             yield Check(about=f"mode {name}", state=State.PROBLEM, finding=str(error))
-    left, name = list[str](), f"doctor-{os.urandom(4).hex()}"
-    with work_folder(settings.workspace_root, name, left.append) as work:
-        while left:
-            yield Check(about="leftovers", state=State.WARNING, finding=left.pop())
+    leftovers, name = list[str](), f"doctor-{os.urandom(4).hex()}"
+    with work_folder(settings.workspace_root, name, leftovers.append) as work:
+        while leftovers:
+            yield Check(about="leftovers", state=State.WARNING, finding=leftovers.pop())
         try:
             asking = _asking(resolved, settings, work)
         except SwarmBenchError as error:
@@ -58,7 +58,7 @@ async def check_tools(
 
 
 async def _question(settings: Settings, work: Path) -> Question | SwarmBenchError:
-    """What all tools are asked, or why nothing can be asked, which is found out once."""
+    """Make what all tools are asked, or say why nothing can be asked; once for all of them."""
     try:
         return await make_question(settings, work)
     except SwarmBenchError as error:
@@ -81,7 +81,7 @@ def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
 async def _check_modes(
     asking: Asking, settings: Settings, modes: Sequence[Mode]
 ) -> AsyncIterator[Check]:
-    """What is said of each mode, and of its search. The repository is copied once it is needed."""
+    """Check each mode, and its search. The repository is copied once it is needed."""
     question: Question | SwarmBenchError | None = None
     for mode in modes:
         if _runs_file_of_repository(mode):
@@ -92,14 +92,14 @@ async def _check_modes(
             continue
         question = question or await _question(settings, asking.homes.work)
         if isinstance(question, SwarmBenchError):
-            found = f"not asked: {question}"
-            yield Check(about=f"search {mode.name}", state=State.WARNING, finding=found)
+            finding = f"not asked: {question}"
+            yield Check(about=f"search {mode.name}", state=State.WARNING, finding=finding)
         else:
             yield await check_search(asking, mode, question)
 
 
 def _runs_file_of_repository(mode: Mode) -> bool:
-    """Whether a server is started with a path in the clone, such as {{ workspace }}/server.py."""
+    """Tell whether a server is started with a path such as {{ workspace }}/server.py."""
     return any(
         _BELOW_WORKSPACE.search(word)
         for config in mode.servers.values()
@@ -115,8 +115,8 @@ async def _check_mode(
         return Check(about=about, state=State.OK, finding="gives no tool")
     clones = _runs_file_of_repository(mode)
     if clones and isinstance(question, SwarmBenchError):
-        found = f"not started, as it runs a file of the repository: {question}"
-        return Check(about=about, state=State.WARNING, finding=found)
+        finding = f"not started, as it runs a file of the repository: {question}"
+        return Check(about=about, state=State.WARNING, finding=finding)
     with temporary(asking.homes.work) as folder:
         try:
             if clones and isinstance(question, Question):
@@ -132,30 +132,32 @@ async def _check_mode(
 def _of_greetings(
     asking: Asking, mode: Mode, greetings: Mapping[str, Greeting], about: str
 ) -> Check:
-    broken = [one for one in greetings.values() if one.problem is not None]
+    broken = [greeting for greeting in greetings.values() if greeting.problem is not None]
     if broken:
-        found = "; ".join(
-            f"the server {one.server!r} does not start: {one.problem}" for one in broken
+        finding = "; ".join(
+            f"the server {greeting.server!r} does not start: {greeting.problem}"
+            for greeting in broken
         )
         advice = f"fix {asking.to_fix(mode)}"
-        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
-    slow = [one for one in greetings.values() if (one.seconds or 0) > SLOW_SECONDS]
+        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
+    slow = any((greeting.seconds or 0) > SLOW_SECONDS for greeting in greetings.values())
     overhead = tokens.count(mode.instructions) + sum(
-        one.tool_tokens + one.instruction_tokens for one in greetings.values()
+        greeting.tool_tokens + greeting.instruction_tokens for greeting in greetings.values()
     )
-    servers = ", ".join(_server(one) for one in greetings.values())
-    found = f"{servers}; about {overhead} tokens in every request"
-    if not any(one.tools for one in greetings.values()):
+    servers = ", ".join(map(_server, greetings.values()))
+    finding = f"{servers}; about {overhead} tokens in every request"
+    if not any(greeting.tools for greeting in greetings.values()):
         advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
-        return Check(about=about, state=State.PROBLEM, finding=found, advice=advice)
-    if changed := next((one.unexpected for one in greetings.values() if one.unexpected), ()):
-        found += f"; changed in the clone: {', '.join(changed)}"
+        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
+    changes = (greeting.unexpected for greeting in greetings.values())
+    if changed := next(filter(None, changes), ()):
+        finding += f"; changed in the clone: {', '.join(changed)}"
         advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
-        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
     if slow:
         advice = "its agents wait for it in every trial: have it installed, and not fetched"
-        return Check(about=about, state=State.WARNING, finding=found, advice=advice)
-    return Check(about=about, state=State.OK, finding=found)
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+    return Check(about=about, state=State.OK, finding=finding)
 
 
 def _server(greeting: Greeting) -> str:
@@ -173,15 +175,15 @@ async def _check_service(asking: Asking) -> Check:
         url = asking.service_url
         try:
             own = started_service(command, log=log, secrets=asking.secrets())
-            async with running_service(url) if url else own as one:
-                name = await one.implementation() or SERVICE
-                took = await exercise(one, work)
+            async with running_service(url) if url else own as service:
+                name = await service.implementation() or SERVICE
+                took = await exercise(service, work)
         except HarnessError as error:
-            found = without_log(error, log)
-            return Check(about="service", state=State.PROBLEM, finding=found)
-    place = url or f"{command.argv[0]}, on a free port"
-    found = (
-        f"{name} ({place}) indexed {FILES} files in {took.index:.1f} s, answered a query in "
+            finding = without_log(error, log)
+            return Check(about="service", state=State.PROBLEM, finding=finding)
+    address = url or f"{command.argv[0]}, on a free port"
+    finding = (
+        f"{name} ({address}) indexed {FILES} files in {took.index:.1f} s, answered a query in "
         f"{took.query * 1000:.0f} ms and an expand in {took.expand * 1000:.0f} ms; counters moved"
     )
-    return Check(about="service", state=State.OK, finding=found)
+    return Check(about="service", state=State.OK, finding=finding)

@@ -1,4 +1,4 @@
-"""What `doctor` leaves alone: whatever a file asks to be started and nobody vouches for."""
+"""What `doctor` does not start: whatever a file asks for and nobody vouches for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,18 +15,18 @@ from swarm_bench.retrieval.modes.mode import find_modes
 
 
 def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:
-    """The settings as they are without what is asked for: other modes stay."""
-    left_out = {demand.word for demand in waiting if demand.option == "modes"}
+    """Return the settings without what is asked for; other modes stay."""
+    omitted = {demand.word for demand in waiting if demand.option == "modes"}
     options = {demand.option for demand in waiting} & set(NAMES)
     defaults = Settings()
     changes: dict[str, Any] = {name: getattr(defaults, name) for name in options}
     if "modes" in changes:
-        changes["modes"] = [name for name in settings.modes if name not in left_out]
+        changes["modes"] = [name for name in settings.modes if name not in omitted]
     return replace(settings, **changes)
 
 
 def not_started(demand: Demand) -> Check:
-    """The line that names what was left alone."""
+    """Name what was not started."""
     return Check(
         about=demand.option.replace("_", "-"),
         state=State.WARNING,
@@ -36,12 +36,12 @@ def not_started(demand: Demand) -> Check:
 
 
 def trusted_modes(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
-    """Finds a mode by its word. Raises `UsageError` also for one that was changed since it was
-    approved."""
+    """Return what reads a mode. It raises `UsageError` also for a mode that was changed since it
+    was approved."""
 
-    def find(word: str) -> tuple[Mode, ...]:
-        found = find_modes([word])
-        require(resolved, of_modes(resolved, found))
-        return found
+    def find(name: str) -> tuple[Mode, ...]:
+        modes = find_modes([name])
+        require(resolved, of_modes(resolved, modes))
+        return modes
 
     return find

@@ -23,7 +23,7 @@ OMIT = "omit the mode from --modes"
 async def ask_tools(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
 ) -> Greetings:
-    """The greetings of all servers of the modes.
+    """Greet all servers of the modes.
 
     Raises `UsageError` for a mode that cannot be used, with what it said; a group for several.
     """
@@ -44,7 +44,9 @@ async def ask_tools(
             greetings = await greet_all(asking, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    problems = [one for mode in with_tool for one in _problems(asking, mode, greetings, trouble)]
+    problems = [
+        problem for mode in with_tool for problem in _problems(asking, mode, greetings, trouble)
+    ]
     if len(problems) > 1:
         raise ExceptionGroup("several modes cannot be used", problems)
     if problems:
@@ -55,15 +57,16 @@ async def ask_tools(
 def _problems(
     asking: Asking, mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
 ) -> Iterator[UsageError]:
-    """Why the mode cannot be used; the names of tools only where every server answered."""
+    """Yield why the mode cannot be used; the names of tools only where every server answered."""
     if trouble and mode.services:
         yield UsageError(
             f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
         )
     answers = greetings[mode.name]
-    failed = [_no_start(asking, mode, one) for one in answers.values() if one.problem is not None]
+    broken = (greeting for greeting in answers.values() if greeting.problem is not None)
+    failed = [_no_start(asking, mode, greeting) for greeting in broken]
     yield from failed
-    if mode.servers and not failed and not any(one.tools for one in answers.values()):
+    if mode.servers and not failed and not any(greeting.tools for greeting in answers.values()):
         yield ConfigError(
             f"The mode {mode.name} offers no tool: its servers answered, and have none; "
             f"fix {mode.source}, or {OMIT}"
@@ -95,7 +98,7 @@ def _no_start(asking: Asking, mode: Mode, greeting: Greeting) -> ConfigError:
 def _unknown_tools(
     mode: Mode, greetings: Mapping[str, Greeting], secrets: Collection[str]
 ) -> Iterator[ConfigError]:
-    """Calls that none of the mode's servers offers, before they fail in every swarm."""
+    """Yield calls that none of the mode's servers offers, before they fail in every swarm."""
     named = {
         "prepare": mode.prepare.tool if mode.prepare else "",
         "warm_up": mode.warm_up.tool if mode.warm_up else "",
@@ -111,19 +114,19 @@ def _unknown_tools(
 
 
 def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:
-    """Who answers in each mode whose servers were greeted."""
-    found = {}
+    """Name who answers in each mode whose servers were greeted."""
+    back_ends = {}
     for mode in modes:
         programs = [greeting.program for greeting in greetings.get(mode.name, {}).values()]
         if programs:
             label = ", ".join(program.label for program in programs)
             program = programs[0] if len(programs) == 1 else Program(name=label)
-            found[mode.name] = _with_service(program, mode, asking)
-    return found
+            back_ends[mode.name] = _with_service(program, mode, asking)
+    return back_ends
 
 
 def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
-    """The back end of a mode: the MCP server, and the service it asks unless both are ours."""
+    """Name the back end of a mode: the MCP server, and the service it asks unless both are ours."""
     if not (mode.services and uses(mode, "canopy_mcp")):
         return client
     if asking.service_url is not None:

@@ -62,18 +62,18 @@ class Asking:
         return {**self.user_environment, **self.agent_env}
 
     def secrets(self, *modes: Mode) -> tuple[str, ...]:
-        """What nobody may read of what the modes' servers say, and a service."""
+        """List what nobody may read of what the modes' servers say, and a service."""
         return secrets_of(self, modes, [self.service_url or ""])
 
     def to_fix(self, mode: Mode) -> str:
-        """What is wrong when a server of the mode does not start: its file, or the program that was
-        named in the place of ours."""
+        """Name what to fix when a server of the mode does not start: its file, or the program that
+        was named in the place of ours."""
         program = self.programs["canopy-mcp"]
         named = uses(mode, "canopy_mcp") and not is_embedded(program)
         return f"{program}, which is named as canopy-mcp" if named else mode.source
 
     def values(self, workspace: Path) -> dict[str, str]:
-        """Of the placeholders."""
+        """Return the values of the placeholders."""
         return {
             "workspace": str(workspace),
             "service_url": self.service_url or NOBODY,
@@ -81,7 +81,7 @@ class Asking:
         }
 
     def site(self, mode: Mode, workspace: Path, home: Mapping[str, str]) -> Site:
-        """Where the mode's tool is made ready before it is greeted."""
+        """Return where the mode's tool is made ready before it is greeted."""
         return Site(
             mode=mode,
             workspace=workspace,
@@ -95,8 +95,8 @@ class Asking:
         )
 
     def service_command(self, home: Mapping[str, str], mode: Mode | None = None) -> Command:
-        """Starts a service that no agent will ask, and only the servers of `mode` beside us; `home`
-        are variables that lead into its own."""
+        """Build the command of a service that no agent will ask, and only the servers of `mode`
+        beside us; `home` are variables that lead into its own."""
         return service_command(
             self.programs[SERVICE],
             work=self.homes.work,
@@ -109,22 +109,22 @@ class Asking:
 async def greet_all(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot
 ) -> dict[str, dict[str, Greeting]]:
-    """The servers of all modes, at the same time. Each mode has a clone of the repository, so that
-    what appears there is its own; those that may not start without what prepares them have a small
-    one, where that takes no time. Raises `UsageError` for what cannot be prepared."""
-    found: dict[str, dict[str, Greeting]] = {}
+    """Greet the servers of all modes at the same time. Each mode has a clone of the repository, so
+    that what appears there is its own; those that may not start without what prepares them have a
+    small repository, where that takes no time. Raises `UsageError` for what cannot be prepared."""
+    greetings: dict[str, dict[str, Greeting]] = {}
     alike: dict[str, list[Mode]] = {}
     for mode in modes:
         alike.setdefault(_likeness(mode), []).append(mode)
 
     async def ask(number: int, group_: list[Mode]) -> None:
-        place = asking.homes.work / TAG_BEGIN / str(number)
+        folder = asking.homes.work / TAG_BEGIN / str(number)
         if needs_preparation(group_[0]):
-            found.update(await _greet_prepared(asking, group_, place / "repository"))
+            greetings.update(await _greet_prepared(asking, group_, folder / "repository"))
         else:
             name = Path(snapshot.repository.path).name or "repository"
-            async with clone(snapshot, place / name, keep=None) as workspace:
-                found.update(await greet_modes(asking, group_, workspace))
+            async with clone(snapshot, folder / name, keep=None) as workspace:
+                greetings.update(await greet_modes(asking, group_, workspace))
 
     try:
         async with anyio.create_task_group() as group:
@@ -132,22 +132,22 @@ async def greet_all(
                 group.start_soon(ask, number, same)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    return found
+    return greetings
 
 
 def _likeness(mode: Mode) -> str:
-    """Modes of which it is the same are greeted once."""
+    """Return what is the same for modes that are greeted together."""
     own = mode.name if mode.keep else ""
     keys = {"servers", "services", "prepare", "start_seconds", "teardown", "version", "may_create"}
     return json.dumps([own, mode.model_dump(include=keys)], sort_keys=True)
 
 
 async def _greet_prepared(
-    asking: Asking, modes: Sequence[Mode], place: Path
+    asking: Asking, modes: Sequence[Mode], folder: Path
 ) -> dict[str, dict[str, Greeting]]:
     first, *_ = modes
     try:
-        greetings = await greet_alone(asking, first, place)
+        greetings = await greet_alone(asking, first, folder)
     except IndexFailed as error:
         raise UsageError(
             f"The mode {first.name} cannot be prepared, tried in {FILES} files: {error}"
@@ -156,32 +156,32 @@ async def _greet_prepared(
 
 
 def needs_preparation(mode: Mode) -> bool:
-    """Whether its servers may not start in a repository as it is."""
+    """Tell whether its servers may not start in a repository as it is."""
     step = mode.prepare
     return step is not None and step.when == "always" and not mode.services
 
 
-async def greet_alone(asking: Asking, mode: Mode, place: Path) -> dict[str, Greeting]:
-    """Its servers, greeted in a repository of ten files that is made at `place` for a moment.
+async def greet_alone(asking: Asking, mode: Mode, folder: Path) -> dict[str, Greeting]:
+    """Greet its servers in a repository of ten files that is made in `folder` for a moment.
     Raises `IndexFailed`."""
-    place.mkdir(parents=True)
+    folder.mkdir(parents=True)
     try:
-        await make_repository(place)
-        return (await greet_modes(asking, [mode], place))[mode.name]
+        await make_repository(folder)
+        return (await greet_modes(asking, [mode], folder))[mode.name]
     finally:
-        remove(place)
+        remove(folder)
 
 
 async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Greeting]]:
-    """The servers of modes that are alike, greeted in `workspace`, which is prepared first if they
+    """Greet the servers of modes that are alike in `workspace`, which is prepared first if they
     need it; one that fails says so in its greeting. What they say is without secrets. Raises
     `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
-    for one in modes:
-        check_filling(one, asking.variables)
-    hidden = {secret for one in modes for secret in asking.secrets(one)}
+    for alike in modes:
+        check_filling(alike, asking.variables)
+    hidden = set(asking.secrets(*modes))
     before = await anyio.to_thread.run_sync(inventory, workspace)
     opened = asking.homes.opened(f"home-{uuid4().hex[:8]}", keep=mode.keep, of=mode.name)
     async with opened as home:
@@ -197,15 +197,15 @@ async def greet_modes(
                 secrets=hidden,
                 seconds=mode.start_seconds,
             )
-            found = greetings[mode.name]
-            if mode.version and found:
-                found = _with_version(found, await version(site))
+            answers = greetings[mode.name]
+            if mode.version and answers:
+                answers = _with_version(answers, await version(site))
             change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
         finally:
             await tear_down(site)
     unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], hidden)
-    found = {name: replace(one, unexpected=unexpected) for name, one in found.items()}
-    return {one.name: found for one in modes}
+    answers = {name: replace(own, unexpected=unexpected) for name, own in answers.items()}
+    return {alike.name: answers for alike in modes}
 
 
 def _with_version(greetings: Mapping[str, Greeting], number: str | None) -> dict[str, Greeting]:

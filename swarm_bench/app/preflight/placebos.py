@@ -19,8 +19,8 @@ from swarm_bench.runtime.files import store_errors
 
 
 def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode]:
-    """The modes whose own servers are to be asked: a placebo needs the tools of its mode, which may
-    have nothing left to run itself."""
+    """List the modes whose own servers are to be asked: a placebo needs the tools of its mode,
+    which may have no trial to run itself."""
     needed = [experiment.mode(mode.control_of[0]) if mode.is_placebo else mode for mode in modes]
     return list({mode.name: mode for mode in needed}.values())
 
@@ -28,7 +28,7 @@ def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode
 async def make_placebos(
     asking: Asking, placebos: Sequence[Mode], ready: Prepared, greetings: Greetings
 ) -> Greetings:
-    """The greetings of the placebos; `greetings` are those of their tools. Raises `UsageError` when
+    """Make and greet the placebos; `greetings` are those of their tools. Raises `UsageError` when
     too few files have nothing to do with the tasks."""
     if not placebos:
         return {}
@@ -60,7 +60,7 @@ def _by_our_name(greeting: Greeting) -> Greeting:
 
 
 async def places_of_placebos(ready: Prepared) -> tuple[Place, ...]:
-    """What the placebos of the session answer with; none without any. Raises `UsageError`."""
+    """Draw what the placebos of the session answer with; none without any. Raises `UsageError`."""
     experiment = ready.experiment
     if not any(mode.is_placebo for mode in experiment.modes):
         return ()
