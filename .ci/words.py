@@ -23,7 +23,6 @@ PENDING: tuple[str, ...] = (
     "core",
     "engine",
     "reports",
-    "retrieval",
 )
 """Folders that are still to be reworded."""
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)

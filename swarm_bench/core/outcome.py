@@ -68,7 +68,7 @@ class AgentRequest:
     """`None` for the program's default. When `rehearsal` is set, the adapter chooses one."""
     seed: int
     arguments: tuple[str, ...] = ()
-    """Words of the user's (`--agent-arg`), put where the program takes its options."""
+    """Of the user (`--agent-arg`), put where the program takes its options."""
     inherit_settings: bool = False
     """Use the user's own home with its memory files, hooks and log-in, instead of `home`."""
     rehearsal: str | None = None
@@ -131,7 +131,7 @@ class Activity:
     """What one line of an agent's output says about what it is doing."""
 
     doing: str
-    """A few words, without line breaks: `Read src/app.py`."""
+    """A short text without line breaks: `Read src/app.py`."""
     usage: Usage | None = None
     """Tokens of the request that this line belongs to, to be added up for the live view."""
     request: str | None = None
@@ -148,7 +148,7 @@ class ToolAnswer:
     tool: str
     """As in `Outcome.tool_calls`."""
     question: str | None
-    """Digest of the words in its arguments; `None` without any."""
+    """Digest of the texts in its arguments; `None` without any."""
     answer: str | None
     """Digest of the text; `None` when it is not text alone, or not shown."""
     bytes: int | None

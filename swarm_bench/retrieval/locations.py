@@ -13,7 +13,7 @@ from swarm_bench.models.lexical import tool_results
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
 MOST = tool_results.MAX_LOCATIONS
-"""Places of one answer that are looked at."""
+"""Locations of one answer that are looked at."""
 
 
 class Unreadable(Exception):
@@ -21,7 +21,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Location:
     """A file that an answer names, perhaps with lines of it."""
 
     path: str
@@ -32,10 +32,10 @@ class Place:
     """Whether the repository has the file."""
 
 
-def read_places(
+def read_locations(
     answer: str, search: SearchTool | None, workspace: str, files: Collection[str]
-) -> list[Place]:
-    """The places that an answer names, in its order, each once. `files` are those of the
+) -> list[Location]:
+    """Read the locations that an answer names, in its order, each once. `files` are those of the
     repository. Raises `Unreadable`."""
     if search is not None and search.pattern is not None:
         named = _by_pattern(answer, search.pattern)
@@ -43,18 +43,18 @@ def read_places(
         named = _by_json_path(answer, search.json_path, workspace)
     else:
         named = _general(answer, workspace)
-    found: dict[Place, None] = {}
+    locations: dict[Location, None] = {}
     for path, line, last in named:
         below = tool_results.below(path, workspace) or path
-        found[Place(path=below, line=line, last=last, exists=below in files)] = None
-        if len(found) == MOST:
+        locations[Location(path=below, line=line, last=last, exists=below in files)] = None
+        if len(locations) == MOST:
             break
-    return list(found)
+    return list(locations)
 
 
-def files_of(places: Collection[Place]) -> list[str]:
-    """The files of the repository that are named, each once, in their order."""
-    return list(dict.fromkeys(place.path for place in places if place.exists))
+def files_of(locations: Collection[Location]) -> list[str]:
+    """List the files of the repository that are named, each once, in their order."""
+    return list(dict.fromkeys(location.path for location in locations if location.exists))
 
 
 _Named = tuple[str, int | None, int | None]
@@ -96,7 +96,7 @@ def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Name
 
 
 def _documents(answer: str) -> Iterator[Any]:
-    """The lists and objects of JSON at the beginning of a text, one after the other."""
+    """Yield the lists and objects of JSON at the beginning of a text."""
     decoder, at = json.JSONDecoder(), 0
     while (at := _next(answer, at)) < len(answer):
         try:
@@ -114,8 +114,8 @@ def _next(text: str, at: int) -> int:
 
 
 def _general(answer: str, workspace: str) -> Iterator[_Named]:
-    for place in tool_results.locations(answer, workspace):
-        yield place.path, place.line, place.last
+    for location in tool_results.locations(answer, workspace):
+        yield location.path, location.line, location.last
 
 
 def _number(text: str | None) -> int | None:
@@ -123,7 +123,7 @@ def _number(text: str | None) -> int | None:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raises `ValueError` for a pattern that finds no places."""
+    """Raise `ValueError` for a pattern that finds no locations."""
     import regex  # only for a mode that has one
 
     try:
@@ -135,7 +135,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def check_json_path(json_path: str) -> None:
-    """Raises `ValueError`."""
+    """Raise `ValueError` for what is no JSONPath."""
     from jsonpath import JSONPathEnvironment, JSONPathError  # only for a mode that has one
 
     try:

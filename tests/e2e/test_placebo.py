@@ -17,7 +17,7 @@ from swarm_bench.core.report.report import Report, Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Material, Place, script_of
+from swarm_bench.retrieval.placebo.material import Material, Passage, script_of
 from tests.builders.reports import summarise
 from tests.e2e.conftest import Bench, Done
 
@@ -215,7 +215,7 @@ def _placebo_as_a_mode(folder: Path) -> str:
     Material(
         instructions="",
         tools=tuple(placebo_tool(spec, None) for spec in specs),
-        places=tuple(Place(path=name, first=1, last=3) for name in PAINTS),
+        places=tuple(Passage(path=name, first=1, last=3) for name in PAINTS),
         files=len(PAINTS),
         seed=1,
     ).write(material)

@@ -18,7 +18,7 @@ from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.mcp.server import Server
 from swarm_bench.programs.canopy.search.dsl import parse_dsl
 from swarm_bench.reports.text import block, cut, encodable, escaped, plain
-from swarm_bench.retrieval.locations import MOST, Unreadable, read_places
+from swarm_bench.retrieval.locations import MOST, Unreadable, read_locations
 from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_difference, read_feedback
 from swarm_bench.retrieval.probes.service_metrics import service_difference
 from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in
@@ -120,7 +120,7 @@ def result(data: bytes, _folder: Path) -> None:
         assert not place.path.startswith("/")
     for search in (None, _BY_PATTERN, _BY_JSON_PATH):
         with suppress(Unreadable):
-            assert len(read_places(text, search, "/w", _FILES)) <= MOST
+            assert len(read_locations(text, search, "/w", _FILES)) <= MOST
     content: Any = text
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
@@ -166,5 +166,5 @@ def _one_line(text: str) -> None:
 def command_line(data: bytes, _folder: Path) -> None:
     """A line for a shell, as the fourth witness takes it apart."""
     for line in limited(data.decode("utf-8", "replace").split(BETWEEN.decode())):
-        words = sum(len(word) for command in commands_in(line) for word in command.words)
+        words = sum(len(word) for command in commands_in(line) for word in command.argv)
         assert words <= 20 * MOST_LAYERS * (len(line) + 20)

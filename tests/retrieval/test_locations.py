@@ -5,7 +5,7 @@ import json
 import pytest
 
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.retrieval.locations import Place, Unreadable, files_of, read_places
+from swarm_bench.retrieval.locations import Location, Unreadable, files_of, read_locations
 
 FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md"}
 
@@ -20,44 +20,44 @@ def test_a_pattern_says_where_paths_and_lines_stand() -> None:
         '<file path="/etc/passwd" lines="1-2">\n<file path="shop/old.py" lines="">\n'
     )
     how = search(pattern=r'<file path="(?P<path>[^"]+)" lines="(?:(?P<line>\d+)-(?P<last>\d+))?"')
-    assert read_places(answer, how, "/w", FILES) == [
-        Place(path="shop/auth.py", line=3, last=9, exists=True),
-        Place(path="docs/my page.md", line=1, last=1, exists=True),
-        Place(path="/etc/passwd", line=1, last=2, exists=False),
-        Place(path="shop/old.py", exists=False),
+    assert read_locations(answer, how, "/w", FILES) == [
+        Location(path="shop/auth.py", line=3, last=9, exists=True),
+        Location(path="docs/my page.md", line=1, last=1, exists=True),
+        Location(path="/etc/passwd", line=1, last=2, exists=False),
+        Location(path="shop/old.py", exists=False),
     ]
 
 
 def test_a_pattern_has_limited_time() -> None:
     with pytest.raises(Unreadable, match="longer than 2 s"):
-        read_places("a" * 5000 + "!", search(pattern=r"(?P<path>(a|a)*)$"), "/w", FILES)
+        read_locations("a" * 5000 + "!", search(pattern=r"(?P<path>(a|a)*)$"), "/w", FILES)
 
 
 def test_a_json_path_selects_paths_or_what_names_them() -> None:
     hits = [{"file_path": "shop/auth.py", "line": 7}, {"file_path": "shop/auth.py", "line": 7}]
     answer = json.dumps({"hits": hits, "other": {"file": "shop/models.py"}})
-    found = [Place(path="shop/auth.py", line=7, exists=True)]
-    assert read_places(answer, search(json_path="$.hits[*]"), "/w", FILES) == found
-    paths = read_places(answer, search(json_path="$.hits[*].file_path"), "/w", FILES)
+    found = [Location(path="shop/auth.py", line=7, exists=True)]
+    assert read_locations(answer, search(json_path="$.hits[*]"), "/w", FILES) == found
+    paths = read_locations(answer, search(json_path="$.hits[*].file_path"), "/w", FILES)
     assert files_of(paths) == ["shop/auth.py"]
     several = f"{answer}\n{answer.replace('auth', 'models')}"
-    found = read_places(several, search(json_path="$.hits[*].file_path"), "/w", FILES)
+    found = read_locations(several, search(json_path="$.hits[*].file_path"), "/w", FILES)
     assert files_of(found) == ["shop/auth.py", "shop/models.py"]
-    assert read_places(answer, search(json_path="$.none"), "/w", FILES) == []
+    assert read_locations(answer, search(json_path="$.none"), "/w", FILES) == []
 
 
 @pytest.mark.parametrize("answer", ["no index", '"see {a"', "12 hits", "0" * 1_000_000])
 def test_what_is_no_json_object_or_list_is_not_read_as_json(answer: str) -> None:
     with pytest.raises(Unreadable, match="not JSON"):
-        read_places(answer, search(json_path="$.hits"), "/w", FILES)
+        read_locations(answer, search(json_path="$.hits"), "/w", FILES)
 
 
 def test_without_either_whatever_looks_like_a_file_is_read() -> None:
     answer = "shop/auth.py:3: def login\n/w/shop/models.py:1: class User\nshop/gone.py:1: x\n"
-    found = read_places(answer, search(), "/w", FILES)
+    found = read_locations(answer, search(), "/w", FILES)
     assert [(place.path, place.line, place.exists) for place in found] == [
         ("shop/auth.py", 3, True),
         ("shop/models.py", 1, True),
         ("shop/gone.py", 1, False),
     ]
-    assert read_places(answer, None, "/w", FILES) == found
+    assert read_locations(answer, None, "/w", FILES) == found

@@ -22,7 +22,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.retrieval.canopy.service import Service, started_service
-from swarm_bench.retrieval.locations import Unreadable, files_of, read_places
+from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
 from swarm_bench.retrieval.modes.mode import search_arguments
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
@@ -193,7 +193,7 @@ def _judge(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
     took = f"{what} answered in {asked.seconds:.1f} s"
     advice = f"look how places are read from it: swarmBench.search in {mode.source}"
     try:
-        places = read_places(asked.text, mode.search, asked.workspace, question.snapshot.files)
+        places = read_locations(asked.text, mode.search, asked.workspace, question.snapshot.files)
     except Unreadable as error:
         finding = f"{took}, and {error}: {shown}"
         return Check(about=about, state=State.WARNING, finding=finding, advice=advice)

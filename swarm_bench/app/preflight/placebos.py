@@ -12,9 +12,9 @@ from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.retrieval.greeting import Greeting, Greetings, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
-from swarm_bench.retrieval.placebo.drawing import draw_places
+from swarm_bench.retrieval.placebo.drawing import draw_passages
 from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Place
+from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Passage
 from swarm_bench.runtime.files import store_errors
 
 
@@ -59,16 +59,16 @@ def _by_our_name(greeting: Greeting) -> Greeting:
     return replace(greeting, program=ours)
 
 
-async def places_of_placebos(ready: Prepared) -> tuple[Place, ...]:
+async def places_of_placebos(ready: Prepared) -> tuple[Passage, ...]:
     """Draw what the placebos of the session answer with; none without any. Raises `UsageError`."""
     experiment = ready.experiment
     if not any(mode.is_placebo for mode in experiment.modes):
         return ()
-    return await draw_places(ready.snapshot, experiment.tasks, experiment.seed)
+    return await draw_passages(ready.snapshot, experiment.tasks, experiment.seed)
 
 
 def _material(
-    greeting: Greeting, mode: Mode, experiment: Experiment, places: tuple[Place, ...]
+    greeting: Greeting, mode: Mode, experiment: Experiment, places: tuple[Passage, ...]
 ) -> Material:
     return Material(
         identity=Identity(name=greeting.name, title=greeting.title, version=greeting.version),

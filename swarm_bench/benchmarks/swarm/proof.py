@@ -24,7 +24,7 @@ def prove(
     external = experiment.service_url is not None
     found = compare(mode, swarm, trials, probes, external=external)
     untouched = gives_no_tool(mode)
-    proved = swarm.model_copy(update={"counters": found.verdict, "counters_why": found.why})
+    proved = swarm.model_copy(update={"counters": found.agreement, "counters_why": found.why})
     alone = len(swarm.agents) == 1
     return proved, [
         _with_counters(trial, found, *_judged(trial, found, alone=alone, untouched=untouched))
@@ -49,7 +49,7 @@ def _judged(
         return Treatment.CONTAMINATED, why if label is not Treatment.CONTAMINATED else ()
     if label is Treatment.UNKNOWN and alone and found.moved:
         return Treatment.USED, (_ALONE,)
-    if label is Treatment.USED and found.moved is False and found.verdict == "contradict":
+    if label is Treatment.USED and found.moved is False and found.agreement == "contradict":
         return Treatment.UNKNOWN, (_UNSEEN,)
     return label, ()
 
@@ -59,5 +59,5 @@ def _with_counters(
 ) -> TrialRecord:
     evidence = trial.evidence or Evidence()
     sentences = (*evidence.why, *found.why, *why)
-    told = evidence.model_copy(update={"counters": found.verdict, "why": sentences})
+    told = evidence.model_copy(update={"counters": found.agreement, "why": sentences})
     return trial.model_copy(update={"evidence": told, "retrieval": label})

@@ -19,7 +19,7 @@ from swarm_bench.programs.canopy.parameters import Arguments
 from swarm_bench.programs.canopy.result_json import SearchResult, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
 from swarm_bench.retrieval.modes.variables import texts_in
-from swarm_bench.retrieval.placebo.material import Form, Material, Place, PlaceboTool
+from swarm_bench.retrieval.placebo.material import Form, Material, Passage, PlaceboTool
 
 MOST_PASSAGES = 10
 """When the question does not say how many it wants."""
@@ -97,7 +97,7 @@ class Answers:
         ]
         return Answer(text="\n".join(dict.fromkeys(lines)))
 
-    def _shown(self, passage: Place, line: str) -> list[tuple[int, str]]:
+    def _shown(self, passage: Passage, line: str) -> list[tuple[int, str]]:
         """List line numbers and texts, one for each line of the answer that a passage gets."""
         texts = self._text(passage)
         if "{last}" in line:
@@ -141,7 +141,7 @@ class Answers:
     def _readme(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
         return Answer(text=mcp_server.readme())
 
-    def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Place]:
+    def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Passage]:
         """Draw as many passages as the question wants."""
         limits = (arguments.natural(key, 0) for key in LIMITS)
         most = next(filter(None, limits), MOST_PASSAGES)
@@ -151,8 +151,8 @@ class Answers:
         question = json.dumps(arguments.values, sort_keys=True)
         return random.Random(f"{self._material.seed}:{tool.name}:{question}")
 
-    def _drawn(self, draw: random.Random, most: int, per_file: int) -> list[Place]:
-        passages: list[Place] = []
+    def _drawn(self, draw: random.Random, most: int, per_file: int) -> list[Passage]:
+        passages: list[Passage] = []
         files = Counter[str]()
         for passage in draw.sample(self._material.places, len(self._material.places)):
             if len(passages) == most:
@@ -162,7 +162,7 @@ class Answers:
                 passages.append(passage)
         return passages
 
-    def _text(self, passage: Place) -> list[str]:
+    def _text(self, passage: Passage) -> list[str]:
         """Read the lines of a passage; none when its file is gone."""
         content = self._content(passage.path)
         return content.decode("utf-8", "replace").split("\n")[passage.first - 1 : passage.last]
@@ -180,10 +180,10 @@ class Answers:
             return None
 
     @cached_property
-    def _by_handle(self) -> Mapping[str, Place]:
+    def _by_handle(self) -> Mapping[str, Passage]:
         return {self._handle(passage).hex: passage for passage in self._material.places}
 
-    def _handle(self, passage: Place) -> Handle:
+    def _handle(self, passage: Passage) -> Handle:
         content = self._content(passage.path)
         lines = content.split(b"\n")
         start = sum(len(line) + 1 for line in lines[: passage.first - 1])

@@ -1,6 +1,6 @@
 """The placebo of a tool mode, as a mode: what its servers are started with.
 
-An agent can read its command lines, so none of their words says what the servers are.
+An agent can read its command lines, so nothing in them says what the servers are.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ _HOW_TO_REACH = {*EXPANDED, "type", "cwd"}
 
 
 def placebo_of(mode: Mode, name: str) -> Mode:
-    """The arm with the mode's instructions and its servers' names, and with servers of ours. What
-    else the mode file says of a server, an agent is to see in both."""
+    """Make the arm with the mode's instructions and its servers' names, and with servers of ours.
+    What else the mode file says of a server, an agent is to see in both."""
     servers = {
         server: {**_rest(config), **_program(material_file(Path(f"{{{{ {PLACEBO} }}}}"), name, at))}
         for at, (server, config) in enumerate(mode.servers.items())
@@ -38,7 +38,7 @@ def placebo_of(mode: Mode, name: str) -> Mode:
 
 
 def material_file(folder: Path, arm: str, number: int) -> Path:
-    """The material of the server of that number in an arm."""
+    """Return the path of a server's material, by the server's number in an arm."""
     return folder / hashlib.sha256(arm.encode()).hexdigest()[:12] / f"{number}.json"
 
 

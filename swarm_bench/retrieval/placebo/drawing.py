@@ -1,4 +1,4 @@
-"""Which places a placebo may answer with: drawn by the seed from files of the snapshot that have
+"""Which passages a placebo may answer with: drawn by the seed from files of the snapshot that have
 nothing to do with any task.
 
 A file has nothing to do with a task when neither its path nor its content has a search word of it
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.models.lexical.terms import search_stems
-from swarm_bench.retrieval.placebo.material import Place
+from swarm_bench.retrieval.placebo.material import Passage
 from swarm_bench.runtime.workspaces.git import git
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 FEWEST_FILES = 4
 """Fewer would be the same answer to every question."""
 MOST_FILES = 64
-PLACES_PER_FILE = 4
+PASSAGES_PER_FILE = 4
 LINES = (8, 40)
-"""Shortest and longest place, of files that are long enough."""
+"""Shortest and longest passage, of files that are long enough."""
 FEWEST_LINES = 3
 """With something on them, for a file to be worth showing."""
 LONGEST_LINE = 400
@@ -35,9 +35,11 @@ class _File:
     object_id: bytes
 
 
-async def draw_places(snapshot: Snapshot, tasks: Sequence[Task], seed: int) -> tuple[Place, ...]:
-    """The same for the same content, tasks and seed. Raises `UsageError` when too few files have
-    nothing to do with the tasks."""
+async def draw_passages(
+    snapshot: Snapshot, tasks: Sequence[Task], seed: int
+) -> tuple[Passage, ...]:
+    """Draw passages: the same for the same content, tasks and seed. Raises `UsageError` when too
+    few files have nothing to do with the tasks."""
     stems = search_stems("\n".join(task.prompt for task in tasks))
     files = [file for file in await _files(snapshot) if not shares_word(file.path, stems)]
     random.Random(f"{seed}:files").shuffle(files)
@@ -54,31 +56,33 @@ async def draw_places(snapshot: Snapshot, tasks: Sequence[Task], seed: int) -> t
             f"{len(texts)} are so ({FEWEST_FILES} are needed); give fewer tasks or a larger "
             "repository, or omit the placebo"
         )
-    return tuple(place for path, text in texts.items() for place in places_in(path, text, seed))
+    return tuple(
+        passage for path, text in texts.items() for passage in passages_in(path, text, seed)
+    )
 
 
 def shares_word(text: str, stems: Iterable[str]) -> bool:
-    """Whether any of the beginnings of words stands anywhere in the text."""
+    """Tell whether any of the beginnings of words stands anywhere in the text."""
     folded = text.casefold()
     return any(stem in folded for stem in stems)
 
 
-def places_in(path: str, text: str, seed: int) -> list[Place]:
-    """Some ranges of lines of a file in their order, of which none overlap."""
+def passages_in(path: str, text: str, seed: int) -> list[Passage]:
+    """Draw ranges of lines of a file that do not overlap, in their order."""
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines, start=1) if line.strip()]
     draw = random.Random(f"{seed}:{path}")
-    places: list[Place] = []
-    for _ in range(PLACES_PER_FILE):
+    passages: list[Passage] = []
+    for _ in range(PASSAGES_PER_FILE):
         first = draw.choice(starts)
         last = min(first + draw.randint(*LINES) - 1, starts[-1])
-        if all(last < place.first or place.last < first for place in places):
-            places.append(Place(path=path, first=first, last=last))
-    return sorted(places, key=lambda place: place.first)
+        if all(last < passage.first or passage.last < first for passage in passages):
+            passages.append(Passage(path=path, first=first, last=last))
+    return sorted(passages, key=lambda passage: passage.first)
 
 
 async def _files(snapshot: Snapshot) -> list[_File]:
-    """Those that can be shown, by size and name."""
+    """List those that can be shown, by size and name."""
     tree = snapshot.repository.tree
     listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=snapshot.path)
     files = []
@@ -93,7 +97,7 @@ async def _files(snapshot: Snapshot) -> list[_File]:
 
 
 async def _readable(snapshot: Snapshot, files: Sequence[_File]) -> AsyncIterator[tuple[str, str]]:
-    """Path and text of the files that are worth showing."""
+    """Yield path and text of the files that are worth showing."""
     for first in range(0, len(files), _BATCH):
         batch = files[first : first + _BATCH]
         wanted = b"".join(file.object_id + b"\n" for file in batch)
@@ -109,7 +113,7 @@ async def _readable(snapshot: Snapshot, files: Sequence[_File]) -> AsyncIterator
 
 
 def _text(content: bytes) -> str | None:
-    """The text of a file that is worth showing; `None` of any other."""
+    """Decode the text of a file that is worth showing; `None` of any other."""
     if b"\0" in content:
         return None
     try:

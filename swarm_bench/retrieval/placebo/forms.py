@@ -1,4 +1,4 @@
-"""How the placebo of a tool writes its answers: as the tool itself does, as far as that can be told
+"""How the placebo of a tool writes its answers: as the tool itself does, as far as that is known
 without asking it."""
 
 import re
@@ -18,7 +18,7 @@ _LINES = (
     "{path}:{first}",
     "{path}",
 )
-"""Ways to write a place in one text with others, the most usual first."""
+"""Ways to write a passage in a text with others, the most usual first."""
 _EXAMPLE: Mapping[str, str | int] = {
     "path": "some/file.py",
     "first": 12,
@@ -43,7 +43,7 @@ _JSON_PATH = re.compile(r"\$(?P<keys>(?:\.\w+)*)(?:\[\*\])?(?:\.(?P<path>\w+))?"
 
 
 def placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
-    """The placebo of a tool that its server calls so; `search` is the mode's own search."""
+    """Make the placebo of a server's tool; `search` is the mode's own search."""
     searches = search is not None and search.tool == tool.name
     form = _CANOPY.get(tool.name)
     if form is None and not searches:
@@ -62,15 +62,15 @@ def placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
 
 
 def line_for(pattern: str | None) -> str:
-    """How a place is written so that a pattern of a mode file reads it; as grep does without one,
-    or when none is known."""
+    """Choose how a passage is written so that a pattern of a mode file reads it; as grep does
+    without a pattern, or when none of ours fits."""
     if pattern is None:
         return GREP_LINE
     import regex  # only for a mode that has one
 
-    places = regex.compile(pattern, regex.MULTILINE)
+    compiled = regex.compile(pattern, regex.MULTILINE)
     for line in _LINES:
-        match = places.search(line.format(**_EXAMPLE))
+        match = compiled.search(line.format(**_EXAMPLE))
         if match and match["path"] == _EXAMPLE["path"] and _reads_line(match.groupdict()):
             return line
     return GREP_LINE
@@ -81,7 +81,7 @@ def _reads_line(groups: Mapping[str, str | None]) -> bool:
 
 
 def _keys(json_path: str | None) -> tuple[tuple[str, ...], str]:
-    """The keys that lead to the places, and the one of a place's path."""
+    """Return the keys that lead to the passages, and the key of a passage's path."""
     match = _JSON_PATH.fullmatch(json_path or "")
     if match is None:
         return (), "path"

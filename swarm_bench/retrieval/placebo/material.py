@@ -9,13 +9,13 @@ from typing import Any, Literal
 NAME = "swarm-bench-placebo"
 """What a session's record calls the server, and it itself where it is to repeat nobody's name."""
 VERSION = "1"
-"""Another one when the same material would give other answers."""
+"""A new one when the same material would give other answers."""
 Form = Literal[
     "pack", "query", "expand", "lines", "json", "file", "paths", "status", "readme", "done"
 ]
 """How a tool writes its answers.
 
-`pack`, `query`, `expand`, `status`, `readme`: as canopy's tools. `lines`: places as a text, one
+`pack`, `query`, `expand`, `status`, `readme`: as canopy's tools. `lines`: passages as a text, one
 behind the other; `json`: as JSON. `file`: the lines of the file that it is asked for. `paths`:
 names of files. `done`: nothing but that it was done.
 """
@@ -31,7 +31,7 @@ serve(Path(__file__).with_suffix(".json"), Path(sys.argv[1]))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Passage:
     """Lines of a file of the repository, counted from 1; both ends belong to it."""
 
     path: str
@@ -48,11 +48,11 @@ class PlaceboTool:
     schema: Mapping[str, Any]
     form: Form
     line: str = ""
-    """Of `lines`: how a place is written, with `{path}`, `{first}`, `{last}` and `{text}`."""
+    """Of `lines`: how a passage is written, with `{path}`, `{first}`, `{last}` and `{text}`."""
     keys: tuple[str, ...] = ()
-    """Of `json`: the keys that lead to the list of places."""
+    """Of `json`: the keys that lead to the list of passages."""
     path_key: str = "path"
-    """Of `json`: the key of a place's file."""
+    """Of `json`: the key of a passage's file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,21 +73,21 @@ class Material:
     instructions: str
     """What the mode's own server tells a model about itself."""
     tools: tuple[PlaceboTool, ...]
-    places: tuple[Place, ...]
+    places: tuple[Passage, ...]
     files: int
     """Files of the repository, for whoever asks what is indexed."""
     seed: int
 
     def write(self, path: Path) -> None:
-        """For nobody else to read. Beside it lies the script that serves it, so that a command line
-        need not name this package."""
+        """Write it for nobody else to read, and beside it the script that serves it, so that a
+        command line need not name this package."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(path, json.dumps(asdict(self)))
         _write(script_of(path), _SCRIPT)
 
 
 def script_of(material: Path) -> Path:
-    """The script that `Material.write` puts beside a file: it takes the workspace."""
+    """Return the path of the script that `Material.write` puts beside a file."""
     return material.with_suffix(".py")
 
 
@@ -97,7 +97,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def read_material(path: Path) -> Material:
-    """What `Material.write` wrote."""
+    """Read what `Material.write` wrote."""
     content = json.loads(path.read_text(encoding="utf-8"))
     identity = content["identity"]
     return Material(
@@ -106,7 +106,7 @@ def read_material(path: Path) -> Material:
         tools=tuple(
             PlaceboTool(**{**tool, "keys": tuple(tool["keys"])}) for tool in content["tools"]
         ),
-        places=tuple(Place(**place) for place in content["places"]),
+        places=tuple(Passage(**passage) for passage in content["places"]),
         files=content["files"],
         seed=content["seed"],
     )

@@ -24,7 +24,7 @@ _UNCOUNTED = ("canopy_status", "canopy_index", "canopy_invalidate", "canopy_agen
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """Calls in transcripts: those that were answered, those that failed, and those left open,
+    """Calls in transcripts: those that were answered, those that failed, and those that are open,
     without an answer."""
 
     queries: int = 0
@@ -41,7 +41,7 @@ class Calls:
 
     @classmethod
     def of(cls, calls: Mapping[str, ToolCalls]) -> "Calls":
-        """Those of canopy's tools among the calls of MCP tools."""
+        """Count those of canopy's tools among the calls of MCP tools."""
         counted = Counter[str]()
         for tool, made in calls.items():
             if tool.endswith(_UNCOUNTED):
@@ -62,11 +62,11 @@ class Calls:
 
 
 def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
-    """By counter of a service. `recorded` are the query events of `feedback.db`, where it was
-    read."""
+    """Say what each counter of a service may show. `recorded` are the query events of
+    `feedback.db`, where it was read."""
     asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
-    left = calls.open_queries + calls.open_packs
-    failing = _maybe(failed, left, "counted")
+    unanswered = calls.open_queries + calls.open_packs
+    failing = _maybe(failed, unanswered, "counted")
     # What the service was not asked stands in the database all the same.
     local = recorded is not None and recorded >= asked
     dsl = "a query in canopy's own language is not the service's, and the database has it"
@@ -74,7 +74,7 @@ def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
         "queries": Expected(
             plain=asked,
             low=0 if local else asked,
-            high=asked + failed + left,
+            high=asked + failed + unanswered,
             below=dsl,
             above=failing,
             calls=_questions(calls),
@@ -94,8 +94,8 @@ def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
 
 
 def database_counts(calls: Calls, *, service: bool, no_floor: str) -> dict[str, Expected]:
-    """By counter of `feedback.db`, with a service or without. `no_floor` says why it may lack
-    events."""
+    """Say what each counter of `feedback.db` may show, with a service or without. `no_floor` says
+    why it may lack events."""
     return {
         "query_events": _query_events(calls, service=service, no_floor=no_floor),
         "expand_events": _expand_events(calls, service=service, no_floor=no_floor),
@@ -111,19 +111,19 @@ def _questions(calls: Calls) -> str:
 
 def _query_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
     asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
-    left = calls.open_queries + calls.open_packs
+    unanswered = calls.open_queries + calls.open_packs
     if service:
         more = calls.queries + calls.open_queries
         rule = "with a service a canopy_query is written twice"
     else:
         more = calls.packs + calls.failed_packs + calls.open_packs
         rule = "an evidence pack that finds nothing asks a second time"
-    if failed or left:
-        rule += f", and {_maybe(failed, left, 'written')}"
+    if failed or unanswered:
+        rule += f", and {_maybe(failed, unanswered, 'written')}"
     return Expected(
         plain=asked,
         low=asked,
-        high=asked + more + failed + left,
+        high=asked + more + failed + unanswered,
         above=rule,
         calls=_questions(calls),
         no_floor=no_floor,
@@ -160,19 +160,19 @@ def _expand_requests(calls: Calls) -> Expected:
 
 
 def _expands(calls: Calls) -> str:
-    said = f"{numbered(calls.expands, 'answered call')} of canopy_expand"
-    return said + _others(calls.failed_expands, calls.open_expands)
+    answered = f"{numbered(calls.expands, 'answered call')} of canopy_expand"
+    return answered + _others(calls.failed_expands, calls.open_expands)
 
 
-def _others(failed: int, left: int) -> str:
-    """The calls that were not answered, or with an error."""
-    said = f" and {failed} that failed" if failed else ""
-    return said + (f" and {left} that nobody answered" if left else "")
+def _others(failed: int, unanswered: int) -> str:
+    """Name the calls that were not answered, or with an error."""
+    failures = f" and {failed} that failed" if failed else ""
+    return failures + (f" and {unanswered} that nobody answered" if unanswered else "")
 
 
-def _maybe(failed: int, left: int, done: str) -> str:
-    """The rule by which they may be among the counts."""
-    if not left:
+def _maybe(failed: int, unanswered: int, done: str) -> str:
+    """State the rule by which they may be among the counts."""
+    if not unanswered:
         return f"a call that fails may have been {done} before"
     kinds = "fails or that nobody answered" if failed else "nobody answered"
     return f"a call that {kinds} may have been {done}"

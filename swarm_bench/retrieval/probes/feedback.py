@@ -65,7 +65,7 @@ COUNTERS = Counters(
     file=FEEDBACK_DB.as_posix(),
 )
 _KEPT_OPEN = "the service of --service-url may write into a database that it opened before"
-"""A service that went on from an earlier workspace keeps that one's database open."""
+"""A service that served an earlier workspace keeps the database of that one open."""
 
 
 class FeedbackProbe:
@@ -75,15 +75,15 @@ class FeedbackProbe:
     file = "local-feedback-metrics"
     counters = COUNTERS
 
-    def reads(self, place: ProbeContext) -> bool:
+    def reads(self, context: ProbeContext) -> bool:
         return True
 
-    async def snapshot(self, place: ProbeContext) -> dict[str, Any] | None:
-        """Counts so far, or `None` when there is no database.
+    async def snapshot(self, context: ProbeContext) -> dict[str, Any] | None:
+        """Read the counts so far; `None` when there is no database.
 
         A count whose table is missing, broken or not to be trusted is `None`.
         """
-        return await anyio.to_thread.run_sync(read_feedback, place.workspace)
+        return await anyio.to_thread.run_sync(read_feedback, context.workspace)
 
     def difference(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
@@ -107,8 +107,8 @@ class FeedbackProbe:
 
 
 def read_feedback(workspace: Path) -> dict[str, Any] | None:
-    """The counts in the database of a workspace; `None` when there is none. An agent can write it:
-    a copy is read, with limits, and a figure that they cut is `None`."""
+    """Read the counts in the database of a workspace; `None` when there is none. An agent can write
+    it: a copy is read, with limits, and a figure that they cut is `None`."""
     if not os.path.lexists(workspace / FEEDBACK_DB):
         return None
     unknown = dict.fromkeys([*_COUNTS, "globs_predicted", "globs_hit"])
@@ -127,8 +127,8 @@ def read_feedback(workspace: Path) -> dict[str, Any] | None:
 
 
 def _still(workspace: Path) -> dict[str, bytes] | None:
-    """The database and its write-ahead log, as they were at one moment; `None` where they are not
-    files of ours, are too large, do not hold still, or wait to be rolled back."""
+    """Read the database and its write-ahead log, as they were at one moment; `None` where they are
+    not files of ours, are too large, do not hold still, or wait to be rolled back."""
     if os.path.lexists(workspace / f"{FEEDBACK_DB}-journal"):
         return None
     before = _files(workspace)
@@ -143,12 +143,12 @@ def _still(workspace: Path) -> dict[str, bytes] | None:
 
 def _files(workspace: Path) -> dict[str, bytes]:
     names = [str(FEEDBACK_DB), f"{FEEDBACK_DB}-wal"]
-    found = {name: read_inside(workspace, name, DATABASE_BYTES + 1) for name in names}
-    return {Path(name).name: data for name, data in found.items() if data is not None}
+    contents = {name: read_inside(workspace, name, DATABASE_BYTES + 1) for name in names}
+    return {Path(name).name: data for name, data in contents.items() if data is not None}
 
 
 def _counts(database: sqlite3.Connection) -> dict[str, int | None]:
-    """Raises `sqlite3.Error`."""
+    """Count what is in the database. Raises `sqlite3.Error`."""
     end = time.monotonic() + READ_SECONDS
     database.set_progress_handler(lambda: time.monotonic() > end, PROGRESS_STEPS)
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
@@ -169,7 +169,7 @@ def _named(query: str) -> set[str]:
 
 
 def _is_plain(database: sqlite3.Connection, table: str) -> bool:
-    """Whether it is a table whose values are stored: what is computed may be so without end."""
+    """Tell whether it is a table of stored values: to compute others may take for ever."""
     query = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?"
     columns = database.execute(f"PRAGMA table_xinfo({table})").fetchall()
     stored = all(hidden == 0 for *_, hidden in columns)
@@ -179,7 +179,7 @@ def _is_plain(database: sqlite3.Connection, table: str) -> bool:
 def feedback_difference(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """What happened between two snapshots, with canopy's derived metrics over just that.
+    """Compute what happened between two snapshots, with canopy's derived metrics over just that.
 
     A rate without anything to take it from is `None`, where canopy's own report says 0.
     """
@@ -220,14 +220,14 @@ def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
 
 
 def _rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
-    """All rows of a query for a number and a text. Raises `ValueError` when they are too many."""
-    found, room = list[tuple[Any, Any]](), DATABASE_BYTES
+    """Read the rows of a query for a number and a text. Raises `ValueError` for too many."""
+    rows, room = list[tuple[Any, Any]](), DATABASE_BYTES
     for number, text in database.execute(query):
-        found.append((number, text))
+        rows.append((number, text))
         room -= len(text)
-        if len(found) > MOST_ROWS or room < 0:
+        if len(rows) > MOST_ROWS or room < 0:
             raise ValueError("more rows than any session leaves")
-    return found
+    return rows
 
 
 def _minus(after: Any, before: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Asks a probe, whose code may be somebody else's: what it gives is checked, and a failure is a
+"""What is read from a probe, whose code may be somebody else's: it is checked, and a failure is a
 missing reading."""
 
 import json
@@ -24,19 +24,19 @@ class Answer:
     """Why there is no reading, where that is a failure."""
 
 
-async def asked(probe: Probe, place: ProbeContext) -> Answer:
+async def asked(probe: Probe, context: ProbeContext) -> Answer:
     """Read the counters now."""
     try:
-        if not probe.reads(place):
+        if not probe.reads(context):
             return Answer(is_there=False)
-        reading = await probe.snapshot(place)
+        reading = await probe.snapshot(context)
         return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
     except Exception as error:  # noqa: BLE001  # somebody else's code may raise anything
         return Answer(is_there=True, problem=f"{type(error).__name__}: {error}")
 
 
 def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
-    """What happened between two readings; what is no figure is missing."""
+    """Compute what happened between two readings; what is no figure is missing."""
     try:
         change = probe.difference(before, after)
         return None if change is None else {str(key): _figure(change[key]) for key in change}
@@ -45,7 +45,7 @@ def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
 
 
 def content(probe: Probe, before: Reading, after: Reading, change: Reading) -> Reading:
-    """What is written to its file; `None` without figures, or when it cannot be written."""
+    """Make the content of its file; `None` without figures, or when it cannot be written."""
     try:
         return None if change is None else _as_json(probe.content(before, after, change))
     except Exception:  # noqa: BLE001  # somebody else's code may raise anything
@@ -53,7 +53,7 @@ def content(probe: Probe, before: Reading, after: Reading, change: Reading) -> R
 
 
 def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
-    """What its counters may show for the calls; nothing when it fails, and is not compared."""
+    """Ask what its counters may show for the calls; nothing, and no comparison, if it fails."""
     try:
         return probe.expected(transcripts)
     except Exception:  # noqa: BLE001  # somebody else's code may raise anything
@@ -61,7 +61,7 @@ def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
 
 
 def _as_json(reading: Any) -> dict[str, Any]:
-    """What can be stored of it. Raises `ValueError` and `TypeError`."""
+    """Convert it to what can be stored. Raises `ValueError` and `TypeError`."""
     stored = json.loads(json.dumps(reading, allow_nan=False))
     if not isinstance(stored, dict):
         raise TypeError("a reading has names")

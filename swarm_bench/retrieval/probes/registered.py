@@ -1,4 +1,4 @@
-"""The probes by name: those that come with swarm-bench, of other packages, and of one's own."""
+"""The probes by name: those of swarm-bench, of other packages, and of the user's own."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,16 +19,16 @@ _FILE = re.compile(r"[a-z][a-z0-9-]{0,60}-metrics")
 
 
 def check_name(word: str) -> str:
-    """A word of a mode file that can name a probe; no code is loaded. Raises `UnknownName`."""
-    known = {*SHIPPED, *(plugin.name for plugin in registry.plugins("probes"))}
-    if ":" not in word and word not in known:
-        raise UnknownName("probe", word, known)
+    """Check that a mode file can name a probe so; no code is loaded. Raises `UnknownName`."""
+    names = {*SHIPPED, *(plugin.name for plugin in registry.plugins("probes"))}
+    if ":" not in word and word not in names:
+        raise UnknownName("probe", word, names)
     return word
 
 
 def probes_of(modes: Iterable[Mode]) -> dict[str, Probe]:
-    """The probes of a session by the word in its mode files: those of all its modes, and the
-    shipped ones. Loads their code. Raises `UsageError`."""
+    """Load the probes of a session by their names in mode files: those of all its modes, and the
+    shipped probes. Raises `UsageError`."""
     others = {word for mode in modes for word in mode.probes} - set(SHIPPED)
     made = {**SHIPPED, **{word: load(word) for word in sorted(others)}}
     files = dict[str, str]()
@@ -42,8 +42,8 @@ def probes_of(modes: Iterable[Mode]) -> dict[str, Probe]:
 
 
 def load(word: str) -> Probe:
-    """The probe that a word stands for. Raises `UnknownName`, and `ConfigError` for what is no
-    probe."""
+    """Load the probe that a word stands for. Raises `UnknownName`, and `ConfigError` for what is
+    no probe."""
     factory = registry.load("probes", word)
     try:
         probe = factory()
@@ -61,13 +61,13 @@ def load(word: str) -> Probe:
 
 
 def counters_stored(probes: Mapping[str, Probe]) -> dict[str, Counters]:
-    """What a session stores of its probes: those that come with swarm-bench are known."""
+    """Return what a session stores of its probes; the shipped ones are not stored."""
     return {name: probe.counters for name, probe in probes.items() if name not in SHIPPED}
 
 
 def counters_of(experiment: Experiment | None, word: str) -> Counters | None:
-    """What a probe counts, as the session says; `None` when nobody knows. Loads what is installed,
-    and nothing that a session names besides."""
+    """Return what a probe counts, as the session says; `None` when nobody knows. Loads what is
+    installed, and nothing that a session names besides."""
     if word in SHIPPED:
         return SHIPPED[word].counters
     if experiment is not None and word in experiment.counters:

@@ -46,14 +46,14 @@ class ServiceMetricsProbe:
     file = "service-metrics"
     counters = COUNTERS
 
-    def reads(self, place: ProbeContext) -> bool:
-        return place.service_url is not None
+    def reads(self, context: ProbeContext) -> bool:
+        return context.service_url is not None
 
-    async def snapshot(self, place: ProbeContext) -> dict[str, Any] | None:
-        """The body of `/metrics`, or `None` when the service gives none."""
-        if place.service_url is None:
+    async def snapshot(self, context: ProbeContext) -> dict[str, Any] | None:
+        """Read the body of `/metrics`; `None` when the service gives none."""
+        if context.service_url is None:
             return None
-        return await read_metrics(place.service_url, place.key)
+        return await read_metrics(context.service_url, context.key)
 
     def difference(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
@@ -75,7 +75,7 @@ class ServiceMetricsProbe:
 
 
 async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | None:
-    """The body of a service's `/metrics`, or `None` when it gives none."""
+    """Read the body of a service's `/metrics`; `None` when it gives none."""
     import httpx2  # 35 ms, and most sessions ask no service
 
     headers = {"X-Api-Key": key} if key else {}
@@ -91,9 +91,9 @@ async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | Non
 def service_difference(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """The `performance` counters of what happened between two snapshots.
+    """Compute the `performance` counters of what happened between two snapshots.
 
-    A counter that the service does not have is left out; an average over nothing is `None`.
+    A counter that the service does not have is omitted; an average over nothing is `None`.
     """
     if before is None or after is None:
         return None

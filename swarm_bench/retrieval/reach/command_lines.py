@@ -1,4 +1,4 @@
-"""Takes shell command lines apart: which programs are started in one, with which words.
+"""Takes shell command lines apart: which programs are started in one, with which arguments.
 
 A reading of text, and no shell: variables are not filled in and loops are not run. What it cannot
 read, it reads as it stands.
@@ -40,15 +40,17 @@ _WRAPPERS = {
     **{"strace": "eopPsuabEIOSX", "ltrace": "eopsualnAFS", "watch": "n", "unshare": "SGRw"},
     **{"nsenter": "tSGrw", "systemd-run": "upEHM", "docker exec": "ewu", "eval": "", "coproc": ""},
 }
-"""Programs that start the one that their words name, and their letters that take the next word."""
+"""Programs that start the one that they name, and their letters that take the next word."""
 _TAKING_NEXT = re.compile(
     r"--(?:unset|chdir|user|group|adjustment|class|classdata|signal|kill-after|input|output|error"
     r"|format|arg-file|delimiter|max-(?:args|procs|lines)|jobs|colsep|joblog|delay|timeout|wait"
     r"|log-(?:in|out|io)|interval|unit|property|setenv|slice|env|env-file|workdir|shell)"
 )
 _POSITIONS = dict.fromkeys(("flock", "timeout", "chroot", "su", "script", "docker exec"), 1)
-"""How many words they have before it."""
-_TOLD = re.compile(r"(?:flock|script|su) (?:-[a-z]*c|--command)|env (?:-\w*S|--split-string)")
+"""How many arguments they have before it."""
+_SHELL_OPTION = re.compile(
+    r"(?:flock|script|su) (?:-[a-z]*c|--command)|env (?:-\w*S|--split-string)"
+)
 """Their options with a line for a shell."""
 INTERPRETER = re.compile(
     r"(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|java|tsx|ts-node|Rscript|lua)[\d.]*",
@@ -62,7 +64,7 @@ _CODE = {"-c", "-e", "-r", "--eval", "-p", "--print"}
 class Command:
     """One program that is started."""
 
-    words: tuple[str, ...]
+    argv: tuple[str, ...]
     """Its name or path, and its arguments, without quotes."""
     inputs: tuple[str, ...] = ()
     """Files that are put into it (`<`)."""
@@ -75,17 +77,17 @@ class Command:
     assignments: tuple[str, ...] = ()
     """Variables that are set for it, or alone."""
     substitutions: tuple[str, ...] = ()
-    """Command lines within its quoted words."""
+    """Command lines within its quoted arguments."""
 
     @property
     def program(self) -> str:
         """Its name without its folder."""
-        return PurePosixPath(self.words[0]).name if self.words else ""
+        return PurePosixPath(self.argv[0]).name if self.argv else ""
 
 
 def commands_in(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Iterator[Command]:
-    """Every program that a command line starts, those that shells and other programs start for it
-    in their place."""
+    """Yield every program that a command line starts: instead of shells and the like, what they
+    start for it."""
     documents: list[str] = []
 
     def put_aside(match: "re.Match[str]") -> str:
@@ -99,44 +101,44 @@ def commands_in(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Itera
 
 
 def command_of(argv: Sequence[str]) -> Iterator[Command]:
-    """The same of a process."""
-    words = tuple(argv)
+    """Yield what a process is, or starts."""
+    argv = tuple(argv)
     # Some programs write what they do over their arguments.
-    if len(words) == 1 and " " in words[0]:
-        return commands_in(words[0])
-    return started_by(Command(words=words), MOST_LAYERS)
+    if len(argv) == 1 and " " in argv[0]:
+        return commands_in(argv[0])
+    return started_by(Command(argv=argv), MOST_LAYERS)
 
 
 def started_by(command: Command, layers: int) -> Iterator[Command]:
-    """The command, or in its place what it starts: `timeout 5 sh -c 'a; b'` starts a and b."""
-    words = command.words
-    while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
-        if "=" in words[0]:
-            command = replace(command, assignments=(*command.assignments, words[0]))
-        words = words[1:]
-    command = replace(command, words=words)
-    if not layers or not words:
+    """Yield the command, or instead what it starts: `timeout 5 sh -c 'a; b'` starts a and b."""
+    argv = command.argv
+    while argv and (argv[0] in _KEYWORDS or _ASSIGNMENT.match(argv[0])):
+        if "=" in argv[0]:
+            command = replace(command, assignments=(*command.assignments, argv[0]))
+        argv = argv[1:]
+    command = replace(command, argv=argv)
+    if not layers or not argv:
         yield command
     elif command.program in _SHELLS:
         yield from _in_shell(command, layers)
-    elif command.program in ("docker", "podman", "docker-compose") and "exec" in words[1:3]:
-        inside = ("docker exec", *words[words.index("exec") + 1 :])
-        yield from started_by(replace(command, words=inside), layers - 1)
+    elif command.program in ("docker", "podman", "docker-compose") and "exec" in argv[1:3]:
+        inside = ("docker exec", *argv[argv.index("exec") + 1 :])
+        yield from started_by(replace(command, argv=inside), layers - 1)
     elif command.program in _WRAPPERS:
-        yield from started_by(replace(command, words=_wrapped(command)), layers - 1)
-    elif command.program == "find" and (inner := _executed(words)):
+        yield from started_by(replace(command, argv=_wrapped(command)), layers - 1)
+    elif command.program == "find" and (inner := _executed(argv)):
         yield command
-        yield from started_by(Command(words=inner, folder=command.folder), layers - 1)
+        yield from started_by(Command(argv=inner, folder=command.folder), layers - 1)
     elif INTERPRETER.fullmatch(command.program):
-        yield replace(command, code="\n".join(filter(None, (command.code, _inline(words)))))
+        yield replace(command, code="\n".join(filter(None, (command.code, _inline(argv)))))
     else:
         yield replace(command, code="")
 
 
 def _in_shell(command: Command, layers: int) -> Iterator[Command]:
-    """What a shell runs: a line, a document, or a script, which is the program then."""
+    """Yield what a shell runs: a line, a document, or a script, which is the program then."""
     lines = [command.code] if command.code else []
-    rest = list(command.words[1:])
+    rest = list(command.argv[1:])
     while rest and rest[0].startswith(("-", "+")):
         option = rest.pop(0)
         if option.startswith("--") or not rest:
@@ -149,20 +151,20 @@ def _in_shell(command: Command, layers: int) -> Iterator[Command]:
     for line in lines:
         yield from commands_in(line, layers - 1, command.folder)
     if rest:
-        yield from started_by(replace(command, words=tuple(rest), code=""), layers - 1)
+        yield from started_by(replace(command, argv=tuple(rest), code=""), layers - 1)
     elif not lines:
         yield command
 
 
 def _wrapped(command: Command) -> tuple[str, ...]:
-    """The words of the command within one that only starts it."""
-    program, rest = command.program, list(command.words[1:])
+    """Return the inner command of a program that only starts it."""
+    program, rest = command.program, list(command.argv[1:])
     if program == "command" and {"-v", "-V"} & set(rest[:1]):
         return ()  # it only asks where the program is
     skipped = int(rest[1:2] == ["{"]) if program == "coproc" else _POSITIONS.get(program, 0)
     while rest:
         word = rest[0]
-        if len(rest) > 1 and _TOLD.fullmatch(f"{program} {word}"):
+        if len(rest) > 1 and _SHELL_OPTION.fullmatch(f"{program} {word}"):
             return ("sh", "-c", rest[1])
         if word.startswith("-") or _ASSIGNMENT.match(word):
             del rest[: 1 + _takes_next(program, word)]
@@ -172,28 +174,28 @@ def _wrapped(command: Command) -> tuple[str, ...]:
         else:
             break
     if rest and program in ("eval", "watch", "parallel"):
-        told = list(takewhile(lambda word: not word.startswith(":::"), rest))
-        return ("sh", "-c", " ".join(told) or ";".join(rest[1:]))
+        line = list(takewhile(lambda word: not word.startswith(":::"), rest))
+        return ("sh", "-c", " ".join(line) or ";".join(rest[1:]))
     return tuple(rest)
 
 
 def _takes_next(program: str, option: str) -> bool:
-    """Whether the next word belongs to an option."""
+    """Tell whether the next word belongs to an option."""
     letters = _WRAPPERS[program]
     if option.startswith("--"):
         return _TAKING_NEXT.fullmatch(option) is not None
     return option[-1] in letters and not set(option[1:-1]) & set(letters)
 
 
-def _executed(words: Sequence[str]) -> tuple[str, ...]:
-    """What `find` starts for its finds."""
-    at = next((i for i, word in enumerate(words) if word in ("-exec", "-execdir", "-ok")), None)
-    return () if at is None else tuple(words[at + 1 :])
+def _executed(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return what `find` starts for its matches."""
+    at = next((i for i, word in enumerate(argv) if word in ("-exec", "-execdir", "-ok")), None)
+    return () if at is None else tuple(argv[at + 1 :])
 
 
-def _inline(words: Sequence[str]) -> str:
-    """The program that an interpreter is given as one of its words."""
-    for option, value in zip(words[1:], words[2:], strict=False):
+def _inline(argv: Sequence[str]) -> str:
+    """Return the program that an interpreter has as one of its arguments."""
+    for option, value in zip(argv[1:], argv[2:], strict=False):
         if option in _CODE or (len(option) < 5 and re.fullmatch(r"-[A-Za-z]+[ce]", option)):
             return value
         if not option.startswith("-"):
@@ -202,7 +204,7 @@ def _inline(words: Sequence[str]) -> str:
 
 
 def _simple(line: str, documents: Sequence[str], folder: str) -> Iterator[Command]:
-    """The commands of a line, as they stand between its separators."""
+    """Yield the commands of a line, as they stand between its separators."""
     parts = _Parts(documents, folder)
     for match in _TOKEN.finditer(line):
         kind = match.lastgroup or "other"
@@ -215,12 +217,12 @@ def _simple(line: str, documents: Sequence[str], folder: str) -> Iterator[Comman
 
 
 class _Parts:
-    """Puts the words of one command together."""
+    """Puts the words of a command together."""
 
     def __init__(self, documents: Sequence[str], folder: str) -> None:
         self._documents = documents
         self._folders = [folder]
-        self._words: list[str] = []
+        self._argv: list[str] = []
         self._inputs: list[str] = []
         self._outputs: list[str] = []
         self._substitutions: list[str] = []
@@ -244,36 +246,36 @@ class _Parts:
             self._comment = True
         else:
             if kind == "double":
-                found = _INNER.findall(text)
-                self._substitutions += [dollar or back for dollar, back in found]
+                inner = _INNER.findall(text)
+                self._substitutions += [dollar or back for dollar, back in inner]
                 text = re.sub(r'\\([$`"\\\n])', r"\1", text)
             elif kind == "ansi":
-                text = re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), text)
+                text = re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), text)
             self._word = (self._word or "") + text
 
     def end(self, separator: str) -> Iterator[Command]:
-        """The command that ends here, if there is one."""
+        """Yield the command that ends here, if any."""
         if self._comment and separator != "\n":
             return
         self._finish()
         self._comment = False
-        if self._words or self._inputs or self._outputs:
+        if self._argv or self._inputs or self._outputs:
             yield Command(
-                words=tuple(self._words),
+                argv=tuple(self._argv),
                 inputs=tuple(self._inputs),
                 outputs=tuple(self._outputs),
                 folder=self._folders[-1],
                 code=self._code,
                 substitutions=tuple(self._substitutions),
             )
-        self._move(self._words, separator)
-        self._words, self._inputs, self._outputs, self._substitutions = [], [], [], []
+        self._move(self._argv, separator)
+        self._argv, self._inputs, self._outputs, self._substitutions = [], [], [], []
         self._code = self._redirect = ""
 
-    def _move(self, words: list[str], separator: str) -> None:
+    def _move(self, argv: list[str], separator: str) -> None:
         """Follow `cd` to where the next command runs."""
-        if words[:1] in (["cd"], ["pushd"], ["popd"]):
-            to = next((word for word in words[1:] if not word.startswith("-")), "")
+        if argv[:1] in (["cd"], ["pushd"], ["popd"]):
+            to = next((word for word in argv[1:] if not word.startswith("-")), "")
             self._folders[-1] = posixpath.join(self._folders[-1], to) if to else ""
         if separator == "(":
             self._folders.append(self._folders[-1])
@@ -286,10 +288,10 @@ class _Parts:
             return
         redirect, self._redirect = self._redirect, ""
         if not redirect:
-            self._words.append(word)
+            self._argv.append(word)
         elif redirect in ("<<", "<<-"):
-            known = word.isdecimal() and int(word) < len(self._documents)
-            self._code = self._documents[int(word)] if known else ""
+            is_document = word.isdecimal() and int(word) < len(self._documents)
+            self._code = self._documents[int(word)] if is_document else ""
         elif redirect == "<<<":
             self._code = word
         elif redirect.startswith("<"):

@@ -34,7 +34,7 @@ _PATIENCE = 5.0
 _WHICH = re.compile(
     r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.@-]+)\s*(?:2>\s*/dev/null\s*)?[)`]"
 )
-"""The place of a program: it stands for the program."""
+"""The path of a program: it stands for the program."""
 _VARIABLE = re.compile(
     r"""(?<![\w$/=-])([A-Za-z_]\w*)=(?:'([^'\n]*)'|"([^"\n]*)"|\(([^()\n]*)\)|([\w./@:~+-]+))"""
     r"""|"\$\{(\w+)\[@\]\}"|\$(\w+)|\$\{(\w+)\}"""
@@ -42,9 +42,9 @@ _VARIABLE = re.compile(
 """One that is set, or used."""
 _PLAIN_VALUE = re.compile(r"[\w./@:~+ -]{1,500}")
 _QUOTING = str.maketrans("", "", "'\"\\")
-_Place = Literal["process tree", "transcript"]
-_Found = dict[str, dict[_Place, None]]
-"""Findings as clauses, and where each was seen."""
+_Source = Literal["process tree", "transcript"]
+_Findings = dict[str, dict[_Source, None]]
+"""Findings as clauses, and the sources of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,24 +68,24 @@ class Reach:
     def findings(
         self, outcome: Outcome, processes: Iterable[Sequence[str]] = ()
     ) -> tuple[str, ...]:
-        """A sentence for each thing that was reached. `processes` are the arguments of those that
-        were seen in the agent's process tree."""
-        found: _Found = {}
-        for place, command in self._started(outcome, processes):
+        """Write a sentence for each thing that was reached. `processes` are the arguments of those
+        that were seen in the agent's process tree."""
+        findings: _Findings = {}
+        for source, command in self._started(outcome, processes):
             for clause in self._clauses(command):
-                found.setdefault(clause, {})[place] = None
+                findings.setdefault(clause, {})[source] = None
         for clause in (*self._read(outcome), *self._called(outcome)):
-            found.setdefault(clause, {})["transcript"] = None
+            findings.setdefault(clause, {})["transcript"] = None
         sentences = (
-            f"It {clause[:_LONGEST_CLAUSE]} ({' and '.join(seen)})."
-            for clause, seen in found.items()
+            f"It {clause[:_LONGEST_CLAUSE]} ({' and '.join(sources)})."
+            for clause, sources in findings.items()
         )
         return tuple(islice(sentences, MOST_OUTSIDE))
 
     def _started(
         self, outcome: Outcome, processes: Iterable[Sequence[str]]
-    ) -> Iterator[tuple[_Place, Command]]:
-        """Every command that may be worth a look, and where it was seen."""
+    ) -> Iterator[tuple[_Source, Command]]:
+        """Yield every command that may be worth a look, and where it was seen."""
         end = time.monotonic() + _PATIENCE
         for argv in processes:
             if time.monotonic() < end and self._may_name("\0".join(argv)):
@@ -103,8 +103,8 @@ class Reach:
             if name in self.programs:
                 yield f"copied {name}, a program of {self.programs[name]}"
         for address in asked(command):
-            for place, mode in self.addresses.items():
-                if place.covers(address):
+            for target, mode in self.addresses.items():
+                if target.covers(address):
                     yield f"asked at an address of {mode}"
             if self.canopy is not None and _is_canopys(address, command):
                 yield f"asked {address.name} as one asks the service of {self.canopy}"
@@ -118,8 +118,8 @@ class Reach:
                     yield f"read {folder}, where the tool of {mode} keeps its index"
 
     def _called(self, outcome: Outcome) -> Iterator[str]:
-        """Tools under the name that their server gives them, as programs print them that do not
-        tell whose a tool is. One of which every call failed is not there."""
+        """Yield tools under the name that their server gives them, as programs print them that do
+        not show whose a tool is. A tool of which every call failed is not there."""
         failures = outcome.tool_failures or {}
         for tool, calls in (outcome.tool_calls or {}).items():
             if tool in self.tools and failures.get(tool, 0) < calls:
@@ -135,15 +135,15 @@ class Reach:
     def _signs(self) -> "re.Pattern[str] | None":
         """Texts one of which a command has that reaches anything: a look at each is dear."""
         signs = {plain(name).rpartition("/")[2] for name in self.programs}
-        signs |= {str(place.port) for place in self.addresses}
-        signs |= {place.host for place in self.addresses if place.host != LOOPBACK}
+        signs |= {str(address.port) for address in self.addresses}
+        signs |= {address.host for address in self.addresses if address.host != LOOPBACK}
         signs |= {plain(name) for name in self.folders}
         signs |= {plain(route) for route in (*ROUTES, *QUERIES) if self.canopy is not None}
         return re.compile("|".join(map(re.escape, sorted(signs)))) if signs else None
 
 
 def _all(commands: Iterable[Command]) -> Iterator[Command]:
-    """The commands, and those that texts in other languages start among them."""
+    """Yield the commands, and those that texts in other languages start among them."""
     for command in commands:
         yield command
         if command.code:
@@ -151,26 +151,25 @@ def _all(commands: Iterable[Command]) -> Iterator[Command]:
 
 
 def _filled(line: str) -> str:
-    """A line with the values of those of its variables that it sets itself, and with the places of
-    programs."""
+    """Fill in a line those of its variables that it sets itself, and the paths of programs."""
     values: dict[str, str] = {}
 
-    def fill(found: "re.Match[str]") -> str:
-        if name := found[6] or found[7] or found[8]:
-            return values.get(name, found[0])
-        value = next((text for text in found.group(2, 3, 4, 5) if text is not None), "")
+    def fill(match: "re.Match[str]") -> str:
+        if name := match[6] or match[7] or match[8]:
+            return values.get(name, match[0])
+        value = next((text for text in match.group(2, 3, 4, 5) if text is not None), "")
         value = value.translate(_QUOTING)
         if _PLAIN_VALUE.fullmatch(value):
-            values[found[1]] = value
-        return found[0]
+            values[match[1]] = value
+        return match[0]
 
     return _VARIABLE.sub(fill, _WHICH.sub(r"/usr/bin/\1", line))
 
 
 def _is_canopys(address: Address, command: Command) -> bool:
-    """Whether a request to this machine is one to a service of canopy, wherever it listens."""
+    """Tell whether a request to this machine is to a service of canopy, wherever it listens."""
     if address.host != LOOPBACK:
         return False
     path = address.path.rstrip("/")
-    text = " ".join((*command.words, command.code))
+    text = " ".join((*command.argv, command.code))
     return path in ROUTES or (path in QUERIES and re.search(r"\brepo\b", text) is not None)

@@ -20,8 +20,8 @@ _FIRST_LINE = 256
 
 
 def package_version(command: str, args: Sequence[str], path: str | None) -> str | None:
-    """The version of the package that a command line starts, looked up in `path`; `None` when that
-    cannot be told. Of a launcher such as npx it is the version that it is told to run."""
+    """Find the version of the package that a command line starts, looked up in `path`; `None` when
+    it is unknown. Of a launcher such as npx it is the version that it is to run."""
     program = shutil.which(command, path=path)
     if program is None:
         return None
@@ -36,22 +36,22 @@ def package_version(command: str, args: Sequence[str], path: str | None) -> str 
 
 
 def _files(args: Sequence[str]) -> Iterator[Path]:
-    """The words that are files."""
+    """Yield the arguments that are files."""
     yield from (Path(word) for word in args if not word.startswith("-") and Path(word).is_file())
 
 
 def _pinned(packages: Sequence[str]) -> str | None:
-    """The version that the only one of some packages is written with."""
+    """Return the version that a package is pinned to, if there is only one package."""
     match = _PINNED.fullmatch(packages[0]) if len(packages) == 1 else None
     return match and (match[1] or match[2])
 
 
 def _of_npm(file: Path) -> str | None:
-    """By the `package.json` above the file that a link in `.bin` leads to."""
-    place = file.resolve()
-    if "node_modules" not in place.parts:
+    """Read the `package.json` above the file that a link in `.bin` leads to."""
+    script = file.resolve()
+    if "node_modules" not in script.parts:
         return None
-    for folder in place.parents:
+    for folder in script.parents:
         if folder.name == "node_modules":
             return None
         about = _json(folder / "package.json")
@@ -68,17 +68,17 @@ def _json(file: Path) -> dict[str, object]:
 
 
 def _of_script(file: Path) -> str | None:
-    """By the distribution that has a script of that name, where the script's Python looks."""
-    place = file.resolve()
-    for dist in _distributions(_homes(place)):
+    """Find the distribution that has a script of that name, where the script's Python looks."""
+    script = file.resolve()
+    for dist in _distributions(_homes(script)):
         names = (entry.name for entry in dist.entry_points if entry.group == "console_scripts")
-        if place.name in names:
+        if script.name in names:
             return dist.version
     return None
 
 
 def _homes(script: Path) -> list[Path]:
-    """Folders with a `lib` of Python: of the interpreter that the script names, and around it."""
+    """List folders with a `lib` of Python: of the script's interpreter, and around the script."""
     homes = [script.parent.parent]
     with suppress(OSError), script.open("rb") as file:
         first = file.read(_FIRST_LINE).split(b"\n")[0].decode(errors="replace")
@@ -88,11 +88,11 @@ def _homes(script: Path) -> list[Path]:
 
 
 def _of_python_arguments(python: Path, args: Sequence[str]) -> str | None:
-    """Of `python -m module`: by the distribution that has the module."""
-    words = list(args)
-    if "-m" not in words[:-1]:
+    """Find the distribution that has the module of `python -m module`."""
+    arguments = list(args)
+    if "-m" not in arguments[:-1]:
         return None
-    module = words[words.index("-m") + 1].split(".")[0]
+    module = arguments[arguments.index("-m") + 1].split(".")[0]
     for dist in _distributions([python.absolute().parent.parent]):
         top = (dist.read_text("top_level.txt") or "").split()
         files = dist.files or ()

@@ -1,4 +1,4 @@
-"""The names by which a program that somebody starts is known again: its own script, module, package
+"""The names by which a program that somebody starts is recognised: its own script, module, package
 or binary. What only runs it (an interpreter, a launcher of packages) is no name of it."""
 
 import posixpath
@@ -90,19 +90,19 @@ _PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?(?!\.bin/)[^/]+)/")
 
 
 def names_of(command: Command, folder: str | None = None) -> frozenset[str]:
-    """The names of what a command starts; none for interpreters without a program, and for what
-    every agent uses. `folder` is where relative paths of scripts begin."""
+    """Return the names of what a command starts; none for interpreters without a program, and for
+    what every agent uses. `folder` is where relative paths of scripts begin."""
     return frozenset(filter(_is_telling, _names(command, _folder(command, folder))))
 
 
 def copied_names(command: Command, folder: str | None = None) -> Iterator[str]:
-    """The names of what a command makes a copy of, or a link to."""
-    words = [word for word in command.words[1:] if not word.startswith("-")]
+    """Yield the names of what a command makes a copy of, or a link to."""
+    arguments = [word for word in command.argv[1:] if not word.startswith("-")]
     sources: Sequence[str] = ()
     if command.program in _COPYING:
-        sources = words[:-1] if len(words) > 1 and "-t" not in command.words else words
+        sources = arguments[:-1] if len(arguments) > 1 and "-t" not in command.argv else arguments
     elif command.program == "cat" and any(not name.startswith("/dev/") for name in command.outputs):
-        sources = words
+        sources = arguments
     for source in sources:
         yield _whole(source, _folder(command, folder))
         path = PurePosixPath(source)
@@ -111,34 +111,34 @@ def copied_names(command: Command, folder: str | None = None) -> Iterator[str]:
 
 
 def loaded_names(code: str) -> frozenset[str]:
-    """Modules and scripts that a text in another language loads; a module of a single word may be
+    """Find modules and scripts that a text in another language loads; a module of one word may be
     anybody's."""
-    found = {*_LOADED.findall(code), *_IMPORT.findall(code)}
+    loaded = {*_LOADED.findall(code), *_IMPORT.findall(code)}
     return frozenset(
         posixpath.normpath(name) if name.startswith("/") else plain(name)
-        for name in found
+        for name in loaded
         if re.search(r"[-_./]", name)
     )
 
 
 def packages_of(modules: Iterable[str]) -> frozenset[str]:
-    """The packages that modules are in, for what an agent starts: a mode's own module may lie in
-    the user's package. One of a single word may be anybody's."""
+    """Return the packages that modules are in, for what an agent starts: a mode's own module may
+    lie in the user's package. A package of a single word may be anybody's."""
     tops = {name.partition(".")[0] for name in modules if "." in name and "/" not in name}
     return frozenset(top for top in tops if "-" in top)
 
 
 def started_in(code: str) -> Iterator[Command]:
-    """What a text in another language starts, as far as it says so in strings."""
-    told = _CALL.findall(code)
+    """Yield what a text in another language starts, as far as it does so in strings."""
+    calls = _CALL.findall(code)
     if called := set(_CALLED.findall(code)):
-        told += [(mark, strings) for name, mark, strings in _SET.findall(code) if name in called]
-    for mark, strings in told:
-        words = [text.lstrip("bfru")[1:-1] for text in re.findall(_STRING, strings)]
-        if len(words) == 1 and "[" not in mark:
-            yield from commands_in(words[0])
+        calls += [(mark, strings) for name, mark, strings in _SET.findall(code) if name in called]
+    for mark, strings in calls:
+        argv = [text.lstrip("bfru")[1:-1] for text in re.findall(_STRING, strings)]
+        if len(argv) == 1 and "[" not in mark:
+            yield from commands_in(argv[0])
         else:
-            yield from started_by(Command(words=tuple(words)), 2)
+            yield from started_by(Command(argv=tuple(argv)), 2)
 
 
 def _folder(command: Command, folder: str | None) -> str | None:
@@ -156,60 +156,60 @@ def _is_telling(name: str) -> bool:
 
 
 def is_launcher(program: str) -> bool:
-    """Whether a program of that name starts others, such as those of packages."""
+    """Tell whether a program of that name starts others, such as those of packages."""
     return program in _LAUNCHERS or program in _LAUNCHING
 
 
 def launched_packages(program: str, args: Sequence[str]) -> list[str]:
-    """The packages, as they are written, in which a launcher is to look for a program."""
+    """List the packages, as they are written, in which a launcher is to look for a program."""
     before = args[: len(args) - len(_launched_command(program, args))]
     return list(_named_packages(program, before)) or _launched_command(program, args)[:1]
 
 
 def plain(name: str) -> str:
-    """A name as it is compared: programs and their packages differ in `-`, `_` and case."""
+    """Normalise a name: programs and their packages differ in `-`, `_` and case."""
     return name.casefold().replace("_", "-")
 
 
 def _names(command: Command, folder: str | None) -> Iterator[str]:
-    program, words = command.program, command.words
-    if not words:
+    program, argv = command.program, command.argv
+    if not argv:
         return
-    if program in _LAUNCHERS or (program in _LAUNCHING and _is_launch(program, words)):
-        yield from _launched(program, words, folder)
+    if program in _LAUNCHERS or (program in _LAUNCHING and _is_launch(program, argv)):
+        yield from _launched(program, argv, folder)
     elif INTERPRETER.fullmatch(program):
-        yield from _interpreted(words, folder)
+        yield from _interpreted(argv, folder)
     elif _SOURCE.search(program):
-        yield from _script(words[0], folder)
+        yield from _script(argv[0], folder)
     else:
         yield plain(program)
-        yield from _packages(words[0])
+        yield from _packages(argv[0])
 
 
-def _is_launch(program: str, words: Sequence[str]) -> bool:
-    return any(word in _LAUNCHING[program] for word in _positional(words[1:])[:1])
+def _is_launch(program: str, argv: Sequence[str]) -> bool:
+    return any(word in _LAUNCHING[program] for word in _positional(argv[1:])[:1])
 
 
-def _launched(program: str, words: Sequence[str], folder: str | None) -> Iterator[str]:
-    """Names of the package and the program that a launcher is told."""
-    for written in _named_packages(program, words[1:]):
+def _launched(program: str, argv: Sequence[str], folder: str | None) -> Iterator[str]:
+    """Yield the names of the package and the program that a launcher is to start."""
+    for written in _named_packages(program, argv[1:]):
         yield from _package(written)
-    rest = _launched_command(program, words[1:])
+    rest = _launched_command(program, argv[1:])
     if not rest:
         return
     if "/" not in rest[0] or rest[0].startswith("@") or program in ("docker", "podman"):
         yield from _package(rest[0])
-    inner = Command(words=tuple(rest))
+    inner = Command(argv=tuple(rest))
     if not is_launcher(inner.program):
         yield from _names(inner, folder)
-    for option, line in zip(words, words[1:], strict=False):
+    for option, line in zip(argv, argv[1:], strict=False):
         if option in ("-c", "--call"):
-            for told in commands_in(line):
-                yield from _names(told, folder)
+            for inner in commands_in(line):
+                yield from _names(inner, folder)
 
 
 def _named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
-    """The packages that options name."""
+    """Yield the packages that options name."""
     for option, value in zip(args, (*args[1:], ""), strict=False):
         name, _, joined = option.partition("=")
         if name in _NAMING and (joined or value) and not (program == "uvx" and name == "-p"):
@@ -217,16 +217,16 @@ def _named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
 
 
 def _launched_command(program: str, args: Sequence[str]) -> list[str]:
-    """What a launcher is to start, and the words for it."""
+    """Return what a launcher is to start, and its arguments."""
     rest = _positional(args)
     while rest and rest[0] in _LAUNCHING.get(program, ()):
         rest = _positional(rest[1:])
     return rest
 
 
-def _positional(words: Sequence[str]) -> list[str]:
-    """What follows the options at the beginning."""
-    rest = list(words)
+def _positional(arguments: Sequence[str]) -> list[str]:
+    """Return what follows the options at the beginning."""
+    rest = list(arguments)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
         if option in _WITH_VALUE and rest:
@@ -240,9 +240,9 @@ def _package(written: str) -> Iterator[str]:
     yield name.rpartition("/")[2]
 
 
-def _interpreted(words: Sequence[str], folder: str | None) -> Iterator[str]:
-    rest = list(words[1:])
-    if PurePosixPath(words[0]).name.startswith(("python", "pypy")):
+def _interpreted(argv: Sequence[str], folder: str | None) -> Iterator[str]:
+    rest = list(argv[1:])
+    if PurePosixPath(argv[0]).name.startswith(("python", "pypy")):
         rest = list(_apart(rest))
     while rest:
         word = rest.pop(0)
@@ -263,9 +263,9 @@ def _interpreted(words: Sequence[str], folder: str | None) -> Iterator[str]:
             rest.pop(0)
 
 
-def _apart(words: Sequence[str]) -> Iterator[str]:
-    """The words, with a module that is glued to its option apart."""
-    for word in words:
+def _apart(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, a module apart that is glued to its option."""
+    for word in arguments:
         glued = re.fullmatch(r"-[bBdEiIOPqsSuvx]*m(.*)", word)
         yield from filter(None, ("-m", glued[1])) if glued else (word,)
 
@@ -275,7 +275,7 @@ def _module(name: str) -> Iterator[str]:
 
 
 def _script(path: str, folder: str | None) -> Iterator[str]:
-    """By its whole path; one that was installed as a program, by its name too."""
+    """Name a script by its whole path; if it was installed as a program, by its name too."""
     yield from _packages(path)
     if (whole := _whole(path, folder)).startswith("/"):
         yield whole
@@ -284,6 +284,6 @@ def _script(path: str, folder: str | None) -> Iterator[str]:
 
 
 def _packages(path: str) -> Iterator[str]:
-    """The package of npm that a file belongs to."""
-    if found := _PACKAGE.findall(path):
-        yield plain(found[-1])
+    """Yield the package of npm that a file belongs to."""
+    if packages := _PACKAGE.findall(path):
+        yield plain(packages[-1])

@@ -17,7 +17,6 @@ from swarm_bench.retrieval.reach.program_names import names_of
 from swarm_bench.retrieval.reach.targets import Address, address_of
 from swarm_bench.retrieval.witnesses.purposes import agents_name
 
-"""The probe whose counters lie in a clone."""
 _EVERYBODYS = frozenset(
     {
         *(".agents", ".claude", ".codex", ".config", ".cursor", ".cache", ".gemini", ".git"),
@@ -59,33 +58,33 @@ def reach_of(
     values: Mapping[str, str],
     variables: Mapping[str, str],
 ) -> Reach:
-    """What `mode` does not give and another mode of the session does. `files` are those that the
-    repository itself has, `values` fill the placeholders of mode files, and `variables` are those
-    that they may name."""
+    """Collect what `mode` does not give and another mode of the session does. `files` are those
+    that the repository itself has, `values` fill the placeholders of mode files, and `variables`
+    are those that they may name."""
     tops = {file.partition("/")[0] for file in files if "/" in file}
-    given = {
-        one.name: _provided(experiment, one, _servers(one, values, variables), values, tops)
-        for one in experiment.modes
+    provided = {
+        each.name: _provided(experiment, each, _servers(each, values, variables), values, tops)
+        for each in experiment.modes
     }
-    own = given[mode]
+    own = provided[mode]
     # Of several modes that give the same, the first one is named.
-    others = [(name, one) for name, one in reversed(given.items()) if name != mode]
+    others = [(name, other) for name, other in reversed(provided.items()) if name != mode]
     asks = SERVICE in experiment.mode(mode).services
-    services = [one.name for one in experiment.modes if gives_canopy(one) and one.name != mode]
+    services = [each.name for each in experiment.modes if gives_canopy(each) and each.name != mode]
     return Reach(
-        programs={key: name for name, one in others for key in one.programs - own.programs},
-        addresses={key: name for name, one in others for key in one.addresses - own.addresses},
-        folders={key: name for name, one in others for key in one.folders - own.folders},
-        tools={key: name for name, one in others for key in one.tools - own.tools},
+        programs={key: name for name, other in others for key in other.programs - own.programs},
+        addresses={key: name for name, other in others for key in other.addresses - own.addresses},
+        folders={key: name for name, other in others for key in other.folders - own.folders},
+        tools={key: name for name, other in others for key in other.tools - own.tools},
         canopy=None if asks or not services else services[0],
         workspace=values.get("workspace"),
     )
 
 
 def _servers(mode: Mode, values: Mapping[str, str], variables: Mapping[str, str]) -> Servers:
-    for known in (variables, None):  # of a mode that has run, they may be set no more
+    for environment in (variables, None):  # of a mode that has run, they may be set no more
         with suppress(ConfigError):
-            return render_servers(mode, values, known)
+            return render_servers(mode, values, environment)
     return {}
 
 
@@ -99,22 +98,22 @@ def _provided(
     addresses = {server["url"] for server in servers.values() if "url" in server}
     if mode.services and experiment.service_url is not None:
         addresses.add(experiment.service_url)
-    found = (address for url in addresses if (address := address_of(url)) is not None)
+    parsed = (address for url in addresses if (address := address_of(url)) is not None)
     return _Provided(
         programs=frozenset(_programs(mode, servers, values.get("workspace"))),
-        addresses=frozenset(found),
+        addresses=frozenset(parsed),
         folders=frozenset(_folders(experiment, mode)) - _EVERYBODYS - set(tops),
         tools=frozenset(_tools(experiment, mode)) - _ORDINARY,
     )
 
 
 def gives_canopy(mode: Mode) -> bool:
-    """Whether the tool of a mode is canopy, whichever one runs."""
+    """Tell whether the tool of a mode is canopy, real or embedded."""
     return bool(mode.services) or uses(mode, "canopy_mcp")
 
 
 def _programs(mode: Mode, servers: Servers, workspace: str | None) -> Iterator[str]:
-    """Of its servers, and of the commands that prepare its clones."""
+    """Yield the programs of its servers, and of the commands that prepare its clones."""
     started = [server for server in servers.values() if server.get("command")]
     lines = [(server["command"], *server.get("args", ())) for server in started]
     lines += [mode.prepare.command if mode.prepare else (), mode.teardown]
@@ -126,7 +125,7 @@ def _programs(mode: Mode, servers: Servers, workspace: str | None) -> Iterator[s
 
 
 def _folders(experiment: Experiment, mode: Mode) -> Iterator[str]:
-    """Where its tool keeps what it makes in a clone, by name alone: an index lies anywhere."""
+    """Yield where its tool keeps what it makes in a clone, by name: an index lies anywhere."""
     for pattern in mode.may_create:
         name = pattern.strip("/")
         if pattern.endswith("/") and not set(name) & set("/*?[!"):
@@ -138,7 +137,7 @@ def _folders(experiment: Experiment, mode: Mode) -> Iterator[str]:
 
 
 def _tools(experiment: Experiment, mode: Mode) -> Iterator[str]:
-    """The bare names of what its servers offer."""
+    """Yield the bare names of what its servers offer."""
     for tool in experiment.tool_purposes.get(mode.name, {}):
         for server in mode.servers:
             prefix = agents_name(server, "")

@@ -1,5 +1,5 @@
-"""What a command asks and reads, as its words say it: addresses, and folders that are looked into
-and not merely named, listed, left out or searched for."""
+"""What a command asks and reads, by its arguments: addresses, and folders that are looked into
+and not merely named, listed, excluded or searched for."""
 
 import re
 import socket
@@ -24,17 +24,17 @@ _CONNECTING = re.compile(
 )
 """One as a program opens it."""
 _TALKING = frozenset({"nc", "ncat", "netcat", "telnet"})
-"""Programs whose host and port are two words."""
+"""Programs whose host and port are two arguments."""
 _REQUESTING = frozenset({"http", "https", "xh", "xhs"})
 """Those for which a port alone is one of this machine."""
 _FETCHING = frozenset({"curl", "wget", *_REQUESTING})
-"""Those whose words are addresses, a mere number too."""
+"""Those whose arguments are addresses, a mere number too."""
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _GREPS = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
 _FILTERS = frozenset({"sed", "awk", "gawk", "jq", "yq"})
 """Programs whose first word is a program of theirs and no file."""
 _SPEAKING = _GREPS | _FILTERS | {"echo", "printf", "git", "cat", "head", "tail", "find", "fd"}
-"""Programs that connect to no address among their words."""
+"""Programs that connect to no address among their arguments."""
 _NOT_READING = frozenset(
     {
         *("echo", "printf", "rm", "rmdir", "mkdir", "touch", "git", "test", "[", "[[", "ls"),
@@ -49,8 +49,8 @@ _EXCLUDING_OF = {
     **{"fd": "-E", "fdfind": "-E", "tree": "-I", "eza": "-I", "diff": "-x", "zip": "-x"},
     **{"tokei": "-e", "scc": "-i", "bandit": "-x", "watchexec": "-i", "codespell": "-S"},
 }
-_LEAVING_OUT = re.compile(r"ignore|exclu|skip|omit|prune|filter|without|^ex$", re.IGNORECASE)
-"""Names of variables for what is left out."""
+_OMITTING = re.compile(r"ignore|exclu|skip|omit|prune|filter|without|^ex$", re.IGNORECASE)
+"""Names of variables for what is omitted."""
 _FINDING = frozenset(
     {"-path", "-ipath", "-name", "-iname", "-wholename", "-iwholename", "-regex", "-iregex"}
 )
@@ -85,7 +85,7 @@ class Address:
         return f"{host}:{self.port}"
 
     def covers(self, other: "Address") -> bool:
-        """Whether the other one asks what is here. On this machine a port is one program's; a host
+        """Tell whether the other asks what is here. On this machine a port is one program's; a host
         has many, told apart by their paths."""
         if (self.host, self.port) != (other.host, other.port):
             return False
@@ -94,7 +94,7 @@ class Address:
 
 
 def address_of(url: str) -> Address | None:
-    """The address in a URL; `None` when there is none."""
+    """Read the address in a URL; `None` when there is none."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme.lower())
@@ -106,48 +106,48 @@ def address_of(url: str) -> Address | None:
 
 
 def addresses_in(text: str) -> Iterator[Address]:
-    """All addresses that a text names."""
+    """Yield all addresses that a text names."""
     for url in _URL.findall(text):
-        if (found := address_of(url)) is not None:
-            yield found
+        if (address := address_of(url)) is not None:
+            yield address
     for host, port, path in _HOST.findall(_URL.sub(" ", text)):
         if not host.isdigit():  # of a time or a place in a file
             yield Address(host=_host(host.strip("[]")), port=int(port), path=path)
 
 
 def asked(command: Command) -> Iterator[Address]:
-    """Addresses that a command may connect to."""
-    program, words = command.program, command.words[1:]
+    """Yield the addresses that a command may connect to."""
+    program, arguments = command.program, command.argv[1:]
     yield from addresses_in(" ".join(command.assignments))
-    for found in map(_DEVICE.match, (*command.inputs, *command.outputs)):
-        if found:
-            yield _address(found[1], found[2])
+    for device in map(_DEVICE.match, (*command.inputs, *command.outputs)):
+        if device:
+            yield _address(device[1], device[2])
     if program in _SPEAKING:
         return
-    if program in _TALKING and not any(re.fullmatch(r"-[a-z]*l[a-z]*", word) for word in words):
-        pairs = zip(words, words[1:], strict=False)
+    if program in _TALKING and not any(re.fullmatch(r"-[a-z]*l[a-z]*", word) for word in arguments):
+        pairs = zip(arguments, arguments[1:], strict=False)
         yield from (_address(*pair) for pair in pairs if re.fullmatch(r"\d{1,5}", pair[1]))
     if program in _REQUESTING:
-        words = tuple(re.sub(r"^:(?=\d|/)", "localhost:", word) for word in words)
+        arguments = tuple(re.sub(r"^:(?=\d|/)", "localhost:", word) for word in arguments)
     if program in _FETCHING:
-        words = tuple(re.sub(r"^(?=\w+:\d)", "http://", word) for word in words)
-    yield from addresses_in(" ".join(words))
+        arguments = tuple(re.sub(r"^(?=\w+:\d)", "http://", word) for word in arguments)
+    yield from addresses_in(" ".join(arguments))
     yield from addresses_in(command.code)
     yield from (_address(*pair) for pair in _CONNECTING.findall(command.code))
 
 
 def folders_read(command: Command, names: Collection[str]) -> Iterator[str]:
-    """Which folders of these names a command looks into."""
-    words = [*command.inputs, *_paths(command)]
-    told = (value.partition("=") for value in command.assignments if command.words)
+    """Yield the folders of these names that a command looks into."""
+    paths = [*command.inputs, *_paths(command)]
+    assigned = (value.partition("=") for value in command.assignments if command.argv)
     set_to = [
         value
-        for variable, _, value in told
-        if not (_LEAVING_OUT.search(variable) or "*" in value or value[:1] in "-!(")
+        for variable, _, value in assigned
+        if not (_OMITTING.search(variable) or "*" in value or value[:1] in "-!(")
     ]
     for name in names:
         if (
-            any(is_below(word, name) for word in words)
+            any(is_below(path, name) for path in paths)
             or any(is_below(value.rpartition("/")[0], name) for value in set_to)
             or _opens(command.code, name)
         ):
@@ -155,25 +155,25 @@ def folders_read(command: Command, names: Collection[str]) -> Iterator[str]:
 
 
 def is_below(path: str, name: str) -> bool:
-    """Whether a path is that of a folder of the name, or of something in one."""
+    """Tell whether a path is that of a folder of the name, or of something in it."""
     if "://" in path and not path.startswith("file://"):
         return False
     return any(name in part.split("/") for part in re.split(r"[=:,]", path))
 
 
 def _paths(command: Command) -> Iterator[str]:
-    """Words that may be files or folders to look into."""
-    program, words = command.program, list(command.words[1:])
+    """Yield arguments that may be files or folders to look into."""
+    program, arguments = command.program, list(command.argv[1:])
     if program == "git":
-        yield from _of_commits(words)
-    if program == "find" and {"-exec", "-execdir"} & set(words):
-        yield from _find_targets(words)
+        yield from _of_commits(arguments)
+    if program == "find" and {"-exec", "-execdir"} & set(arguments):
+        yield from _find_targets(arguments)
     if program in _NOT_READING:
         return
-    if program == "zip" and "-x" in words:
-        del words[words.index("-x") :]
-    pattern_to_come = program in _GREPS | _FILTERS and not {"-e", "-f"} & set(words)
-    for word, before in zip(words, ["", *words], strict=False):
+    if program == "zip" and "-x" in arguments:
+        del arguments[arguments.index("-x") :]
+    pattern_to_come = program in _GREPS | _FILTERS and not {"-e", "-f"} & set(arguments)
+    for word, before in zip(arguments, ["", *arguments], strict=False):
         if _is_other(program, word, before):
             continue
         if pattern_to_come and not word.startswith("-"):
@@ -184,11 +184,11 @@ def _paths(command: Command) -> Iterator[str]:
 
 
 def _is_other(program: str, word: str, before: str) -> bool:
-    """Whether a word is an option, the value of one that names no file, or left out."""
+    """Tell whether a word is an option, the value of one that names no file, or excluded."""
     option, _, value = word.partition("=")
-    if _is_left_out(program, before) or "!" in (word[:1], value[:1]):
+    if _is_excluded(program, before) or "!" in (word[:1], value[:1]):
         return True
-    if option != word and _is_left_out(program, option):
+    if option != word and _is_excluded(program, option):
         return True
     if word.startswith("-") and "=" not in word:
         return True
@@ -197,9 +197,9 @@ def _is_other(program: str, word: str, before: str) -> bool:
     return program in _GREPS and (before in _WITH_VALUE or word.isdigit())
 
 
-def _of_commits(words: Sequence[str]) -> Iterator[str]:
-    """Files that `git` shows from a commit, or searches because it is told to look there."""
-    rest = list(words)
+def _of_commits(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield files that `git` shows from a commit, or searches because they are named."""
+    rest = list(arguments)
     while rest and rest[0].startswith("-"):
         del rest[: 2 if rest[0] in ("-C", "-c") else 1]
     if rest[:1] == ["grep"] and "--" in rest:
@@ -208,25 +208,25 @@ def _of_commits(words: Sequence[str]) -> Iterator[str]:
         yield from (word for word in rest if re.match(r"[^:]*:[^!^(]", word))
 
 
-def _find_targets(words: Sequence[str]) -> Iterator[str]:
-    """What `find` looks for and gives to a program that reads it."""
-    at = next(i for i, word in enumerate(words) if word in ("-exec", "-execdir"))
-    reader = words[at + 1].rpartition("/")[2] if len(words) > at + 1 else ""
-    if reader not in _NOT_READING and not {"!", "-not", "-prune"} & set(words):
-        pairs = zip(words[:at], words[1:at], strict=False)
+def _find_targets(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what `find` looks for and gives to a program that reads it."""
+    at = next(i for i, word in enumerate(arguments) if word in ("-exec", "-execdir"))
+    reader = arguments[at + 1].rpartition("/")[2] if len(arguments) > at + 1 else ""
+    if reader not in _NOT_READING and not {"!", "-not", "-prune"} & set(arguments):
+        pairs = zip(arguments[:at], arguments[1:at], strict=False)
         yield from (value for option, value in pairs if option in _FINDING)
 
 
-def _is_left_out(program: str, option: str) -> bool:
-    """Whether what follows an option is not looked into."""
+def _is_excluded(program: str, option: str) -> bool:
+    """Tell whether what follows an option is not looked into."""
     if program == "find" and option in _FINDING:
         return True
     return bool(_EXCLUDING.fullmatch(option)) or _EXCLUDING_OF.get(program) == option
 
 
 def _opens(code: str, name: str) -> bool:
-    """Whether a program text opens a path below the folder, or looks into the folder itself. A
-    mere name may as well be left out."""
+    """Tell whether a program text opens a path below the folder, or looks into the folder itself.
+    A mere name may as well be excluded."""
     if name not in code:
         return False
     folder = re.escape(name)
@@ -240,7 +240,7 @@ def _opens(code: str, name: str) -> bool:
             rf"join\([^()\n]*['\"]{folder}['\"]\s*,",
             rf"Path\(\s*['\"][^'\"\n]*(?<![\w.*!-]){folder}/?['\"](?:{_LOOKING_INTO}|\)\s*/)",
         )
-    ) or any(known in kept for known in re.findall(rf"{_OPENING}\s*(\w+)", code))
+    ) or any(variable in kept for variable in re.findall(rf"{_OPENING}\s*(\w+)", code))
 
 
 def _address(host: str, port: str) -> Address:
@@ -259,7 +259,7 @@ def _host(name: str) -> str:
 
 
 def _number(name: str) -> IPv4Address | IPv6Address:
-    """The address that a number stands for, in any of its spellings: 127.1, 0x7f000001, 0."""
+    """Read the address of a number, in any of its spellings: 127.1, 0x7f000001, 0."""
     if ":" not in name:
         return IPv4Address(socket.inet_aton(name))
     number = IPv6Address(name)

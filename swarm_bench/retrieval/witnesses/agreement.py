@@ -32,14 +32,14 @@ CUT_OFF = frozenset(
     }
 )
 """Ends after which a transcript may lack calls, or have calls that nobody answered."""
-_ANYBODYS = "others may ask the service of --service-url, so nobody knows whose calls it counts"
+_SHARED = "others may ask the service of --service-url, so nobody knows whose calls it counts"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What the counters of one swarm say."""
 
-    verdict: Agreement | None = None
+    agreement: Agreement | None = None
     """`None` when there are no counters, or they could not be read."""
     why: tuple[str, ...] = ()
     moved: bool | None = None
@@ -64,9 +64,9 @@ def compare(
     *,
     external: bool,
 ) -> Finding:
-    """The finding on a swarm. `trials` are the records of its agents, as far as they are there;
-    `external` says that its service is one that others may ask too (`--service-url`). What others
-    than `probes` read is not compared."""
+    """Compare the counters of a swarm. `trials` are the records of its agents, as far as they are
+    there; `external` says that its service is one that others may ask too (`--service-url`). What
+    others than `probes` read is not compared."""
     about = {name: probe.counters for name, probe in probes.items() if name in swarm.after}
     counts = counts_of(swarm, about)
     lost = tuple(why for probe, of in about.items() if (why := unread(swarm, probe, of)))
@@ -75,12 +75,12 @@ def compare(
         clean = len(trials) == len(swarm.agents) and all(map(_shows_no_tool, trials))
         return _without_tool(swarm, counted, lost, clean=clean)
     read = {name: probes[name] for name in about}
-    verdict, sentences = _with_tool(mode, swarm, trials, read, counted)
-    if verdict is None:
+    agreement, sentences = _with_tool(mode, swarm, trials, read, counted)
+    if agreement is None:
         return Finding(why=lost)
     return Finding(
-        verdict=verdict,
-        why=sentences if verdict == "contradict" else (*sentences, *lost),
+        agreement=agreement,
+        why=sentences if agreement == "contradict" else (*sentences, *lost),
         moved=None if external and any(counts.values()) else any(counts.values()),
     )
 
@@ -92,7 +92,7 @@ def _with_tool(
     probes: Mapping[str, Probe],
     counted: Counted,
 ) -> tuple[Agreement | None, tuple[str, ...]]:
-    """The gravest verdict on a counter, and the sentences of that one."""
+    """Judge each counter; return the gravest result, and the sentences on it."""
     counts, about, external = counted.counts, counted.about, counted.external
     ran = [trial for trial in trials if trial.started_at is not None]
     whole = [trial for trial in ran if not _cut_off(trial)]
@@ -114,15 +114,15 @@ def _with_tool(
     ]
     if not judged:
         return None, ()
-    verdict = _worst([verdict for verdict, _ in judged])
+    agreement = _worst([agreement for agreement, _ in judged])
     # Beside a contradiction, what is explained or was not read would read as another one.
-    return verdict, tuple(sentence for of, sentence in judged if sentence and of == verdict)
+    return agreement, tuple(sentence for of, sentence in judged if sentence and of == agreement)
 
 
 def _expected(
     probes: Mapping[str, Probe], transcripts: Transcripts
 ) -> dict[tuple[str, str], Expected]:
-    """By probe and counter."""
+    """Ask the probes what each counter may show."""
     return {
         (name, key): expected
         for name, probe in probes.items()
@@ -131,25 +131,25 @@ def _expected(
 
 
 def gives_no_tool(mode: Mode) -> bool:
-    """Whether nothing of the mode may touch a retrieval tool."""
+    """Tell whether nothing of the mode may touch a retrieval tool."""
     return not mode.servers and not mode.services
 
 
 def _without_tool(
     swarm: SwarmRecord, counted: Counted, lost: tuple[str, ...], *, clean: bool
 ) -> Finding:
-    """In a mode that gives no tool nothing may be counted, and no file appear. One without a count
-    proves no use where all agents are `clean`: any of them can make such a file."""
+    """Check that nothing was counted in a mode that gives no tool, and that no file appeared. A
+    file without a count proves no use where all agents are `clean`: any of them can make it."""
     moved, about = counted.moved, counted.about
     appeared = [
         probe
         for probe, of in about.items()
         if of.file and swarm.before.get(probe) is None and swarm.after.get(probe) is not None
     ]
-    local = bool(appeared) or not all(counted.is_anybodys(probe) for probe, _ in moved)
+    local = bool(appeared) or not all(counted.may_be_of_others(probe) for probe, _ in moved)
     if not moved and not appeared:
-        verdict: Agreement | None = "agree" if counted.counts else None
-        return Finding(verdict=verdict, why=lost, moved=False if counted.counts else None)
+        agreement: Agreement | None = "agree" if counted.counts else None
+        return Finding(agreement=agreement, why=lost, moved=False if counted.counts else None)
     texts = [_counted_text(key, counted.counts[key], about[key[0]]) for key in moved]
     files = " and ".join(f"{about[probe].file}" for probe in appeared)
     what = " and ".join(texts) or f"{files} appeared in the workspace"
@@ -165,11 +165,11 @@ def _without_tool(
             "a warning"
         )
     sentence = f"{swarm.mode} gives no retrieval tool, and {what}: {who}."
-    return Finding(verdict="contradict", why=(sentence,), moved=local and not made)
+    return Finding(agreement="contradict", why=(sentence,), moved=local and not made)
 
 
 def _shows_no_tool(trial: TrialRecord) -> bool:
-    """Whether the whole transcript of an agent shows what it had, and no retrieval tool."""
+    """Tell whether the whole transcript of an agent shows what it had, and no retrieval tool."""
     whole = trial.tool_calls is not None and not _cut_off(trial)
     return whole and trial.retrieval is Treatment.NOT_GIVEN
 
@@ -186,7 +186,7 @@ def _trust(
         "agents were cut off in the middle of their work": any(map(_cut_off, ran)),
         "agents of the swarm were run again since": len(trials) < len(swarm.agents),
         "sub-agents called tools too": any(trial.subagents for trial in ran),
-        _ANYBODYS: external,
+        _SHARED: external,
     }
     return _Trust(
         no_ceiling=tuple(reason for reason, holds in reasons.items() if holds),
@@ -195,7 +195,7 @@ def _trust(
 
 
 def _cut_off(trial: TrialRecord) -> bool:
-    """Whether it was ended while it may have had a call open."""
+    """Tell whether it was ended while it may have had a call open."""
     at_the_limit = trial.cause is Cause.MAX_TURNS and trial.turns_counted is True
     return trial.cause in CUT_OFF or at_the_limit
 
@@ -205,7 +205,7 @@ def _counted_text(key: tuple[str, str], count: int, about: Counters) -> str:
 
 
 def _calls(trials: Sequence[TrialRecord]) -> dict[str, ToolCalls]:
-    """Those of MCP tools, over all trials."""
+    """Sum up the calls of MCP tools over all trials."""
     calls = dict[str, ToolCalls]()
     for trial in trials:
         failures, unanswered = trial.tool_failures or {}, trial.tool_unanswered or {}
@@ -227,13 +227,13 @@ def _judged(
     trust: _Trust,
     probes: Mapping[str, Counters],
 ) -> tuple[Agreement, str]:
-    """`low` is the fewest counts that the calls of agents that were not cut off allow."""
+    """Judge a count. `low` is the fewest that calls of agents that were not cut off allow."""
     about = probes[key[0]]
     reason: str | None
     if count == fits.plain:
         if not count or not trust.external or not about.shared:
             return "agree", ""
-        reason = _ANYBODYS
+        reason = _SHARED
     elif fits.low <= count <= fits.high:
         reason = fits.below if count < fits.plain else fits.above
     elif count > fits.high:
@@ -249,6 +249,6 @@ def _judged(
     return "explained", f"{sentence}: {reason}."
 
 
-def _worst(verdicts: Sequence[Agreement]) -> Agreement:
+def _worst(agreements: Sequence[Agreement]) -> Agreement:
     order: tuple[Agreement, ...] = ("contradict", "explained", "agree")
-    return next(verdict for verdict in order if verdict in verdicts)
+    return next(agreement for agreement in order if agreement in agreements)

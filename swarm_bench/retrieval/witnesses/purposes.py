@@ -1,6 +1,6 @@
 """What the tools of a server are for, as its schemas say it: whether a call of one is retrieval.
 
-No server is known by name. A tool that asks for words and one that gives text retrieve; one that
+No server is known by name. A tool that asks for terms and one that gives text retrieve; one that
 tells the state of the tool itself, keeps its index or changes something does not. What fits
 neither, such as a list of folders, is left open.
 """
@@ -44,8 +44,8 @@ _UPKEEP = frozenset(
 
 
 def purposes(mode: Mode, greetings: Greetings) -> dict[str, Purpose | None]:
-    """What each tool that the mode's servers listed is for, by the name that agents give it; `None`
-    where that cannot be told."""
+    """Say what each tool that the mode's servers listed is for, by the name that agents give it;
+    `None` where that is unknown."""
     return {
         agents_name(greeting.server, tool.name): purpose(mode, tool)
         for greeting in greetings.get(mode.name, {}).values()
@@ -54,8 +54,8 @@ def purposes(mode: Mode, greetings: Greetings) -> dict[str, Purpose | None]:
 
 
 def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
-    """What a tool is for, under the name that its server gives it. The mode's file has the first
-    word."""
+    """Say what a tool is for, under the name that its server gives it. The mode's file comes
+    first."""
     if mode.search is not None and mode.search.tool == tool.name:
         return "search"
     upkeep = bool(tool_roles.name_parts(tool.name) & _UPKEEP)
@@ -68,7 +68,7 @@ def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
 
 
 def agents_name(server: str, tool: str) -> str:
-    """The name of a server's tool as agents write it, with `_` for what a name cannot have."""
+    """Name a server's tool as agents do, with `_` for what a name cannot have."""
     return "mcp__" + "__".join(re.sub(r"[^A-Za-z0-9_-]", "_", name) for name in (server, tool))
 
 
@@ -82,7 +82,7 @@ def _searches(tool: ToolSpec) -> bool:
 
 
 def _asks_anybody(tool: ToolSpec) -> bool:
-    """Whether a tool asks somebody else than the repository, or does not say whom."""
+    """Tell whether a tool asks somebody other than the repository, or does not say whom."""
     if tool_roles.is_elsewhere(tool.name):
         return True
     if "ask" not in tool_roles.name_parts(tool.name) or tool_roles.is_of_code(tool.name):

@@ -17,45 +17,43 @@ _TOOL_SEARCHES = frozenset({"toolsearch"})
 _MAY_COME = frozenset({"pending", "unknown"})
 """What agents say of a server that may be connected later, or is and they do not know."""
 
-
 Purposes = Mapping[str, Purpose | None]
-"""What tools are for, by the name that agents give them; `None`, or no entry, where that cannot be
-told."""
+"""What tools are for, by the name that agents give them; `None`, or no entry, if unknown."""
 
 
 def treatment(
-    given: Collection[str], outcome: Outcome, purposes: Purposes | None = None
+    servers: Collection[str], outcome: Outcome, purposes: Purposes | None = None
 ) -> tuple[Treatment, Evidence]:
-    """The label of a trial in a mode that gives the MCP servers `given`, and what it rests on.
-    Without `purposes` every answered call counts as retrieval."""
-    seen = _Seen(given, outcome, purposes)
-    start, why = _start_against_transcript(seen)
+    """Label a trial in a mode that gives these MCP servers, with what the label rests on. Without
+    `purposes` every answered call counts as retrieval."""
+    observed = _Observed(servers, outcome, purposes)
+    start, why = _start_against_transcript(observed)
     evidence = Evidence(
-        connected=seen.connected,
-        offered=None if outcome.tools_offered is None else len(seen.offered),
-        foreign=seen.foreign,
-        calls=None if outcome.tool_calls is None else sum(seen.calls.values()),
-        failed=None if outcome.tool_calls is None else seen.failed,
-        unanswered=None if outcome.tool_unanswered is None else seen.unanswered,
-        retrieved=None if outcome.tool_calls is None else seen.retrieved,
-        unclear=seen.unclear,
-        others=seen.others,
+        connected=observed.connected,
+        offered=None if outcome.tools_offered is None else len(observed.offered),
+        foreign=observed.foreign,
+        calls=None if outcome.tool_calls is None else sum(observed.calls.values()),
+        failed=None if outcome.tool_calls is None else observed.failed,
+        unanswered=None if outcome.tool_unanswered is None else observed.unanswered,
+        retrieved=None if outcome.tool_calls is None else observed.retrieved,
+        unclear=observed.unclear,
+        others=observed.others,
         start=start,
-        why=(*why, *_imagined(seen), *_beside(seen)),
+        why=(*why, *_imagined(observed), *_beside(observed)),
     )
-    return _label(seen, outcome), evidence
+    return _label(observed, outcome), evidence
 
 
 def mcp_calls(outcome: Outcome) -> int | None:
-    """Calls of MCP tools; `None` when the agent does not show its calls."""
+    """Count the calls of MCP tools; `None` when the agent does not show its calls."""
     if outcome.tool_calls is None:
         return None
     return sum(outcome.tool_calls[tool] for tool in _mcp(outcome.tool_calls))
 
 
 def is_of_server(tool: str, servers: Collection[str]) -> bool:
-    """Whether a tool, as a model sees its name, belongs to one of the servers: most programs write
-    `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
+    """Tell whether a tool, as a model sees its name, belongs to one of the servers: most programs
+    write `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
     return bool(servers) and _of_servers(tuple(servers)).match(tool) is not None
 
 
@@ -67,15 +65,17 @@ def _of_servers(servers: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]) -> int:
-    """How many of some calls were of tools of the servers."""
+    """Count the calls that were of tools of the servers."""
     return sum(number for tool, number in (by_tool or {}).items() if is_of_server(tool, servers))
 
 
-class _Seen:
+class _Observed:
     """An outcome, sorted by the servers that its tools belong to."""
 
-    def __init__(self, given: Collection[str], outcome: Outcome, purposes: Purposes | None) -> None:
-        self._names = {_normal(name): name for name in given}
+    def __init__(
+        self, servers: Collection[str], outcome: Outcome, purposes: Purposes | None
+    ) -> None:
+        self._names = {_normal(name): name for name in servers}
         self._outcome = outcome
         self._purposes = purposes
         shown = outcome.servers
@@ -85,7 +85,7 @@ class _Seen:
     @cached_property
     def foreign(self) -> tuple[str, ...]:
         """Servers that the mode does not give, and tools of servers that nobody showed."""
-        servers = [name for name in self._outcome.servers or () if not self._is_given(name)]
+        servers = [name for name in self._outcome.servers or () if not self._is_mode_server(name)]
         tools = _mcp([*(self._outcome.tools_offered or ()), *(self._outcome.tool_calls or ())])
         loose = [tool for tool in tools if self._owner(tool) is None and tool not in self.imagined]
         return (*servers, *dict.fromkeys(loose))
@@ -106,18 +106,18 @@ class _Seen:
         """The servers of the mode that were connected at the start, by their names in the mode."""
         if self.statuses is None:
             return None
-        found = (name for name in self._names if self.statuses.get(name) == "connected")
-        return tuple(self._names[name] for name in found)
+        names = (name for name in self._names if self.statuses.get(name) == "connected")
+        return tuple(self._names[name] for name in names)
 
     @cached_property
     def offered(self) -> tuple[str, ...]:
-        return tuple(tool for tool in self._outcome.tools_offered or () if self._is_ours(tool))
+        return tuple(tool for tool in self._outcome.tools_offered or () if self._is_of_mode(tool))
 
     @cached_property
     def calls(self) -> Mapping[str, int]:
         """By tool of the mode."""
         calls = self._outcome.tool_calls or {}
-        return {tool: number for tool, number in calls.items() if self._is_ours(tool)}
+        return {tool: number for tool, number in calls.items() if self._is_of_mode(tool)}
 
     @cached_property
     def answered(self) -> Mapping[str, int]:
@@ -137,19 +137,20 @@ class _Seen:
 
     @property
     def unclear(self) -> tuple[str, ...]:
-        """Tools that answered and of which it cannot be told what they are for."""
-        known = self._purposes
-        return () if known is None else tuple(t for t in self.answered if not known.get(_normal(t)))
+        """Tools that answered and whose purpose is unknown."""
+        if (purposes := self._purposes) is None:
+            return ()
+        return tuple(tool for tool in self.answered if not purposes.get(_normal(tool)))
 
     @property
     def others(self) -> tuple[str, ...]:
         """Tools that answered and do not retrieve."""
-        known = self._purposes or {}
-        return tuple(tool for tool in self.answered if known.get(_normal(tool)) == "other")
+        purposes = self._purposes or {}
+        return tuple(tool for tool in self.answered if purposes.get(_normal(tool)) == "other")
 
     @property
     def used(self) -> bool:
-        """Whether a tool of the mode retrieved something, as far as that can be told."""
+        """Whether a tool of the mode retrieved something, as far as that is known."""
         return set(self.answered) != set(self.others)
 
     @property
@@ -184,7 +185,7 @@ class _Seen:
         return _MAY_COME.isdisjoint(self.statuses.get(self.of(tool)) for tool in self.calls)
 
     def of(self, tool: str) -> str:
-        """The name in `statuses` of the server that a tool of the mode belongs to."""
+        """Return the name in `statuses` of the server that a tool of the mode belongs to."""
         return self._owner(tool) or ""
 
     def name(self, server: str) -> str:
@@ -194,76 +195,78 @@ class _Seen:
     def mode_servers(self) -> Iterable[str]:
         return self._names
 
-    def _is_given(self, server: str) -> bool:
+    def _is_mode_server(self, server: str) -> bool:
         return _normal(server) in self._names
 
-    def _is_ours(self, tool: str) -> bool:
+    def _is_of_mode(self, tool: str) -> bool:
         return self._owner(tool) in self._names
 
     def _owner(self, tool: str) -> str | None:
-        """The server that a tool belongs to. A server `a` may have a tool `b__c`, and a server
-        `a__b` a tool `c`: of those that were given or shown, the one with the longer name."""
-        known = {*self._names, *(self.statuses or ())}
-        fitting = [name for name in known if tool.startswith(f"{MCP_PREFIX}{name}__")]
+        """Find the server that a tool belongs to. A server `a` may have a tool `b__c`, and a server
+        `a__b` a tool `c`: of the mode's servers and those that were shown, the longer name wins."""
+        names = {*self._names, *(self.statuses or ())}
+        fitting = [name for name in names if tool.startswith(f"{MCP_PREFIX}{name}__")]
         return max(fitting, key=len, default=None)
 
 
-def _label(seen: _Seen, outcome: Outcome) -> Treatment:
-    if seen.foreign:
+def _label(observed: _Observed, outcome: Outcome) -> Treatment:
+    if observed.foreign:
         return Treatment.CONTAMINATED
-    if seen.used:
+    if observed.used:
         return Treatment.USED
-    if outcome.servers is None and outcome.tools_offered is None and not seen.calls:
+    if outcome.servers is None and outcome.tools_offered is None and not observed.calls:
         return Treatment.UNKNOWN
-    if not seen.mode_servers:
+    if not observed.mode_servers:
         return Treatment.NOT_GIVEN
-    if seen.connected or seen.offered or (seen.calls and not seen.in_vain):
+    if observed.connected or observed.offered or (observed.calls and not observed.in_vain):
         return Treatment.UNKNOWN if outcome.tool_calls is None else Treatment.UNUSED
     # An agent may know how many of several have connected, and not which.
-    unclear = "unknown" in (seen.statuses or {}).values() and len(seen.statuses or {}) > 1
+    unclear = "unknown" in (observed.statuses or {}).values() and len(observed.statuses or {}) > 1
     return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
 
 
-def _start_against_transcript(seen: _Seen) -> tuple[Agreement | None, tuple[str, ...]]:
-    if not seen.answered:
+def _start_against_transcript(observed: _Observed) -> tuple[Agreement | None, tuple[str, ...]]:
+    if not observed.answered:
         return None, ()
-    found = list(_differences(seen))
-    if not found:
-        shows = seen.statuses is not None or seen.offered
+    differences = list(_differences(observed))
+    if not differences:
+        shows = observed.statuses is not None or observed.offered
         return ("agree" if shows else None), ()
-    verdicts = {verdict for verdict, _ in found}
-    sentences = tuple(sentence for _, sentence in found)
-    return ("contradict" if "contradict" in verdicts else "explained"), sentences
+    agreements = {agreement for agreement, _ in differences}
+    sentences = tuple(sentence for _, sentence in differences)
+    return ("contradict" if "contradict" in agreements else "explained"), sentences
 
 
-def _differences(seen: _Seen) -> Iterator[tuple[Agreement, str]]:
+def _differences(observed: _Observed) -> Iterator[tuple[Agreement, str]]:
     late = set[str]()
-    for server in dict.fromkeys(map(seen.of, seen.answered)):
-        status = None if seen.statuses is None else seen.statuses.get(server, "missing")
+    for server in dict.fromkeys(map(observed.of, observed.answered)):
+        status = None if observed.statuses is None else observed.statuses.get(server, "missing")
         if status in (None, "connected", "unknown"):
             continue
         late.add(server)
         if status == "pending":
             yield (
                 "explained",
-                f"{seen.name(server)} was still connecting when the agent started, and answered "
-                "later: it connected after the start.",
+                f"{observed.name(server)} was still connecting when the agent started, and "
+                "answered later: it connected after the start.",
             )
         else:
             yield (
                 "contradict",
-                f"{seen.name(server)} was {status} when the agent started, and the transcript has "
-                "answered calls of its tools.",
+                f"{observed.name(server)} was {status} when the agent started, and the transcript "
+                "has answered calls of its tools.",
             )
-    yield from _not_offered(seen, late)
+    yield from _not_offered(observed, late)
 
 
-def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Agreement, str]]:
-    """Answered calls of tools that the start event leaves out, of servers that were there."""
-    if not seen.lists_tools:
+def _not_offered(observed: _Observed, late: Collection[str]) -> Iterator[tuple[Agreement, str]]:
+    """Yield answered calls of tools that the start event omits, of servers that were there."""
+    if not observed.lists_tools:
         return
-    tools = [t for t in seen.answered if t not in seen.offered and seen.of(t) not in late]
-    if tools and seen.searched_tools:
+    tools = [
+        t for t in observed.answered if t not in observed.offered and observed.of(t) not in late
+    ]
+    if tools and observed.searched_tools:
         yield "explained", f"{_listed(tools)} came through a search for tools after the start."
     elif tools:
         yield (
@@ -272,17 +275,17 @@ def _not_offered(seen: _Seen, late: Collection[str]) -> Iterator[tuple[Agreement
         )
 
 
-def _imagined(seen: _Seen) -> Iterator[str]:
-    if seen.calls and seen.in_vain:
-        yield f"{_listed(seen.calls)} was called without a connection: no call was answered."
-    if seen.imagined:
-        yield f"{_listed(seen.imagined)} was called and is not there: every call failed."
+def _imagined(observed: _Observed) -> Iterator[str]:
+    if observed.calls and observed.in_vain:
+        yield f"{_listed(observed.calls)} was called without a connection: no call was answered."
+    if observed.imagined:
+        yield f"{_listed(observed.imagined)} was called and is not there: every call failed."
 
 
-def _beside(seen: _Seen) -> Iterator[str]:
-    if seen.answered and not seen.used:
-        verb = "does" if len(seen.others) == 1 else "do"
-        yield f"Only {_listed(seen.others)} answered, which {verb} not retrieve."
+def _beside(observed: _Observed) -> Iterator[str]:
+    if observed.answered and not observed.used:
+        verb = "does" if len(observed.others) == 1 else "do"
+        yield f"Only {_listed(observed.others)} answered, which {verb} not retrieve."
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from swarm_bench.retrieval.placebo.material import (
     Form,
     Identity,
     Material,
-    Place,
+    Passage,
     PlaceboTool,
     script_of,
 )
@@ -26,7 +26,7 @@ from swarm_bench.runtime.mcp.client import Answer, Connection, own_server
 
 Result = TypeVar("Result")
 NAMES = [f"part{number}/file{number}.txt" for number in range(8)]
-PLACES = tuple(Place(path=name, first=3, last=9) for name in NAMES)
+PLACES = tuple(Passage(path=name, first=3, last=9) for name in NAMES)
 LIMITED = {"type": "object", "properties": {"query": {"type": "string"}, "limit": {}}}
 READING = {
     "type": "object",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.retrieval.locations import read_places
+from swarm_bench.retrieval.locations import read_locations
 from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").glob("*.json"))
@@ -59,7 +59,7 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
     if mode.search is not None:
         assert "words" in json.dumps(search_arguments(mode, "words", VALUES, {}))
     if path.stem in ANSWERS:
-        found = read_places(ANSWERS[path.stem], mode.search, "/w", {"a/b.py"})
+        found = read_locations(ANSWERS[path.stem], mode.search, "/w", {"a/b.py"})
         assert {(place.path, place.exists) for place in found} == {("a/b.py", True)}
     if mode.prepare is not None and mode.prepare.command:
         assert mode.may_create or mode.keep

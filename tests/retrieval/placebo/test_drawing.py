@@ -14,27 +14,27 @@ from swarm_bench.retrieval.placebo.drawing import (
     FEWEST_FILES,
     LINES,
     MOST_FILES,
-    draw_places,
-    places_in,
+    draw_passages,
+    passages_in,
     shares_word,
 )
-from swarm_bench.retrieval.placebo.material import Place
+from swarm_bench.retrieval.placebo.material import Passage
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
 
 TASK = Task(id="a", title="A", prompt="Explain how `parseInvoice` authenticates the users.")
 COLOURS = "".join(f"colour_{number} = 'hue {number}'\n" for number in range(60))
 
 
-def draw(folder: Path, files: Mapping[str, str | bytes], seed: int = 0) -> tuple[Place, ...]:
+def draw(folder: Path, files: Mapping[str, str | bytes], seed: int = 0) -> tuple[Passage, ...]:
     repo = folder / "repo"
     for name, content in files.items():
         path = repo / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
-    async def drawn() -> tuple[Place, ...]:
+    async def drawn() -> tuple[Passage, ...]:
         target = folder / f"snapshot-{seed}.git"
-        return await draw_places(await take_snapshot(repo, target, dirty=False), [TASK], seed)
+        return await draw_passages(await take_snapshot(repo, target, dirty=False), [TASK], seed)
 
     return anyio.run(drawn)
 
@@ -64,7 +64,7 @@ def test_no_place_is_of_a_file_that_has_a_word_of_a_task(tmp_path: Path) -> None
 
 def test_places_are_ranges_of_real_lines() -> None:
     text = "\n\n" + COLOURS + "\n\n"
-    for places in (places_in("a.py", text, seed) for seed in range(20)):
+    for places in (passages_in("a.py", text, seed) for seed in range(20)):
         assert places
         assert all(3 <= place.first <= place.last <= 62 for place in places)
         assert all(place.last - place.first < LINES[1] for place in places)

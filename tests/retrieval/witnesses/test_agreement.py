@@ -86,7 +86,7 @@ def test_counts_that_the_transcripts_allow(
 ) -> None:
     verdict, word = expected
     found = finding(mode, swarm(feedback, service), trial(calls, tool_failures=failures))
-    assert found.verdict == verdict
+    assert found.agreement == verdict
     assert bool(found.why) is (word is not None)
     assert word is None or any(word in sentence for sentence in found.why)
 
@@ -110,7 +110,7 @@ def test_a_call_that_nobody_answered_may_have_been_counted_or_not(
     mode: Mode, calls: Any, feedback: Any, service: Any, expected: str
 ) -> None:
     found = finding(mode, swarm(feedback, service), trial(calls, tool_unanswered=calls))
-    assert found.verdict == expected
+    assert found.agreement == expected
     assert expected != "explained" or all(
         "1 that nobody answered" in sentence and "nobody answered may have been" in sentence
         for sentence in found.why
@@ -119,20 +119,20 @@ def test_a_call_that_nobody_answered_may_have_been_counted_or_not(
 
 def test_beside_answered_calls_one_that_nobody_answered_widens_the_interval_by_one() -> None:
     given = trial({QUERY: 4}, tool_failures={QUERY: 1}, tool_unanswered={QUERY: 1})
-    verdicts = [finding(ALONE, swarm((count, 0)), given).verdict for count in range(1, 6)]
+    verdicts = [finding(ALONE, swarm((count, 0)), given).agreement for count in range(1, 6)]
     assert verdicts == ["contradict", "agree", "explained", "explained", "contradict"]
 
 
 def test_the_calls_of_all_agents_are_taken_together() -> None:
     both = trial({PACK: 2}), trial({PACK: 1, EXPAND: 1})
-    assert finding(ALONE, swarm((3, 1), agents=2), *both).verdict == "agree"
+    assert finding(ALONE, swarm((3, 1), agents=2), *both).agreement == "agree"
 
 
 def test_packs_are_compared_where_the_service_counts_them() -> None:
     change = {"service": {"queries": 2, "evidence_packs": 2, "expands": 0}}
     record = swarm(before=change, after=change, difference=change)
-    assert finding(SERVICE, record, trial({PACK: 2})).verdict == "agree"
-    assert finding(SERVICE, record, trial({QUERY: 1, PACK: 1})).verdict == "contradict"
+    assert finding(SERVICE, record, trial({PACK: 2})).agreement == "agree"
+    assert finding(SERVICE, record, trial({QUERY: 1, PACK: 1})).agreement == "contradict"
 
 
 @pytest.mark.parametrize(
@@ -154,42 +154,42 @@ def test_there_may_be_more_counts_than_calls(
     trials: list[TrialRecord], external: bool, word: str
 ) -> None:
     found = finding(SERVICE, swarm((9, 0), (9, 0), agents=2), *trials, external=external)
-    assert found.verdict == "explained"
+    assert found.agreement == "explained"
     assert all(word in sentence for sentence in found.why)
     fewer = finding(SERVICE, swarm((0, 0), (0, 0), agents=2), *trials, external=external)
-    assert fewer.verdict == "contradict"
+    assert fewer.agreement == "contradict"
 
 
 @pytest.mark.parametrize("counted", [6, 12])
 def test_a_service_that_others_may_ask_never_agrees(counted: int) -> None:
     record = swarm((6, 0), (counted, 0))
     mine = finding(SERVICE, record, trial({PACK: 6}))
-    assert mine.verdict == ("agree" if counted == 6 else "contradict")
+    assert mine.agreement == ("agree" if counted == 6 else "contradict")
     shared = finding(SERVICE, record, trial({PACK: 6}), external=True)
-    assert (shared.verdict, shared.moved) == ("explained", None)
+    assert (shared.agreement, shared.moved) == ("explained", None)
     (sentence,) = shared.why
     assert sentence.startswith(f"The service counted {counted} query requests")
     assert "nobody knows whose calls" in sentence
-    assert finding(SERVICE, swarm((0, 0), (0, 0)), trial({}), external=True).verdict == "agree"
+    assert finding(SERVICE, swarm((0, 0), (0, 0)), trial({}), external=True).agreement == "agree"
 
 
 def test_calls_that_were_cut_off_need_not_have_been_counted() -> None:
     cut = trial({PACK: 2}, cause=Cause.TIMEOUT)
-    assert finding(ALONE, swarm((0, 0)), cut).verdict == "explained"
-    assert finding(ALONE, swarm((2, 0), agents=2), cut, trial({PACK: 3})).verdict == "contradict"
+    assert finding(ALONE, swarm((0, 0)), cut).agreement == "explained"
+    assert finding(ALONE, swarm((2, 0), agents=2), cut, trial({PACK: 3})).agreement == "contradict"
 
 
 def test_a_trial_that_never_began_called_nothing() -> None:
     never = trial(None, cause=Cause.NOT_STARTED, started_at=None)
-    assert finding(ALONE, swarm((1, 0)), never).verdict == "contradict"
-    assert finding(ALONE, swarm((0, 0)), never).verdict == "agree"
+    assert finding(ALONE, swarm((1, 0)), never).agreement == "contradict"
+    assert finding(ALONE, swarm((0, 0)), never).agreement == "agree"
 
 
 def test_a_database_that_was_never_made_is_a_count_of_nothing() -> None:
     gone: dict[str, Any] = {"feedback": None}
     record = swarm(before=gone, after=gone, difference=gone)
-    assert finding(ALONE, record, trial({})) == Finding(verdict="agree", moved=False)
-    assert finding(ALONE, record, trial({PACK: 1})).verdict == "contradict"
+    assert finding(ALONE, record, trial({})) == Finding(agreement="agree", moved=False)
+    assert finding(ALONE, record, trial({PACK: 1})).agreement == "contradict"
 
 
 def test_counters_that_could_not_be_read_say_nothing() -> None:
@@ -197,11 +197,11 @@ def test_counters_that_could_not_be_read_say_nothing() -> None:
     lost: dict[str, Any] = {"feedback": None}
     record = swarm(before={"feedback": {"query_events": 0}}, after=lost, difference=lost)
     found = finding(ALONE, record, trial({PACK: 1}))
-    assert (found.verdict, found.moved) == (None, None)
+    assert (found.agreement, found.moved) == (None, None)
     assert "could not be read" in found.why[0]
     broken = {"feedback": {"query_events": None, "expand_events": None}}
     record = swarm(before=broken, after=broken, difference=broken)
-    assert finding(ALONE, record, trial({PACK: 1})).verdict is None
+    assert finding(ALONE, record, trial({PACK: 1})).agreement is None
 
 
 def test_counters_that_went_down_are_not_compared() -> None:
@@ -209,10 +209,10 @@ def test_counters_that_went_down_are_not_compared() -> None:
     anew = {"service": {"queries": -3, "expands": 1}}
     record = swarm(before=anew, after=anew, difference=anew)
     found = finding(SERVICE, record, trial({PACK: 1}), external=True)
-    assert (found.verdict, found.moved) == (None, None)
+    assert (found.agreement, found.moved) == (None, None)
     assert "lower than before the agents began" in found.why[0]
     baseline = finding(BASELINE, record, trial({}), external=True)
-    assert (baseline.verdict, baseline.moved) == (None, None)
+    assert (baseline.agreement, baseline.moved) == (None, None)
 
 
 def test_what_was_read_is_compared_and_what_was_not_is_said() -> None:
@@ -223,7 +223,7 @@ def test_what_was_read_is_compared_and_what_was_not_is_said() -> None:
     }
     record = swarm(before=change, after=change, difference=change)
     found = finding(SERVICE, record, trial({PACK: 1}))
-    assert found.verdict == "agree"
+    assert found.agreement == "agree"
     assert found.why == (
         "The service counters could not be read, before the agents or after them.",
     )
@@ -234,15 +234,15 @@ def test_what_was_read_is_compared_and_what_was_not_is_said() -> None:
 def test_where_nothing_is_given_nothing_may_be_counted() -> None:
     none: dict[str, Any] = {"feedback": None}
     quiet = swarm(before=none, after=none, difference=none)
-    assert finding(BASELINE, quiet, trial({})) == Finding(verdict="agree", moved=False)
+    assert finding(BASELINE, quiet, trial({})) == Finding(agreement="agree", moved=False)
     asked = finding(BASELINE, swarm((2, 1), before=none), trial({}))
-    assert (asked.verdict, asked.moved) == ("contradict", True)
+    assert (asked.agreement, asked.moved) == ("contradict", True)
     assert "2 query events and .canopy/feedback.db has 1 expand event" in asked.why[0]
     appeared = finding(BASELINE, swarm((0, 0), before=none), trial({}))
-    assert (appeared.verdict, appeared.moved) == ("contradict", True)
+    assert (appeared.agreement, appeared.moved) == ("contradict", True)
     assert "appeared" in appeared.why[0]
     was_there = finding(BASELINE, swarm((0, 0)), trial({}))
-    assert (was_there.verdict, was_there.moved) == ("agree", False)
+    assert (was_there.agreement, was_there.moved) == ("agree", False)
 
 
 def test_a_database_without_a_count_proves_no_use_by_agents_that_show_all_they_had() -> None:
@@ -256,7 +256,7 @@ def test_a_database_without_a_count_proves_no_use_by_agents_that_show_all_they_h
     clean = trial({"Read": 1}, retrieval=Treatment.NOT_GIVEN)
     for record in made:
         found = finding(BASELINE, record, clean, clean)
-        assert (found.verdict, found.moved) == ("contradict", False)
+        assert (found.agreement, found.moved) == ("contradict", False)
         assert "does not prove use" in found.why[0]
         for other in (
             trial(None, retrieval=Treatment.NOT_GIVEN),
@@ -271,7 +271,7 @@ def test_a_database_without_a_count_proves_no_use_by_agents_that_show_all_they_h
 
 def test_a_service_of_others_that_is_asked_beside_the_baseline_proves_nothing() -> None:
     found = finding(BASELINE, swarm(None, (2, 0)), trial({}), external=True)
-    assert (found.verdict, found.moved) == ("contradict", False)
+    assert (found.agreement, found.moved) == ("contradict", False)
     assert "somebody asked the service" in found.why[0]
 
 
@@ -280,7 +280,7 @@ def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing() -> None:
     none: dict[str, Any] = {"feedback": None}
     unread: dict[str, Any] = {"feedback": {"query_events": None, "expand_events": None}}
     found = finding(BASELINE, swarm(before=none, after=unread, difference=none), trial(None))
-    assert found.verdict == "contradict"
+    assert found.agreement == "contradict"
     assert found.why[0].endswith(
         "appeared in the workspace, and is no regular file or no database that can be read: "
         "whether a tool ran that the mode does not give cannot be told from it."
