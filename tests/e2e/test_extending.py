@@ -1,6 +1,5 @@
 """What a package of one's own adds: the examples of docs/extending, in real sessions."""
 
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,9 @@ import pytest
 import yaml
 
 from swarm_bench.testing.contracts import check_agent, check_metric, check_scorer
+from tests.builders.packages import DOCUMENTS, block, install, install_example
 from tests.e2e.conftest import Bench, Done
 
-DOCUMENTS = Path(__file__).parents[2] / "docs" / "extending"
 PROGRAM = f"""#!{sys.executable}
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
@@ -43,33 +42,15 @@ NONE = "no metric"
 pytestmark = pytest.mark.timeout(180)
 
 
-def block(page: str, language: str) -> str:
-    text = (DOCUMENTS / f"{page}.md").read_text(encoding="utf-8")
-    match = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
-    assert match
-    return match[1]
-
-
 def example(page: str, name: str) -> Any:
     names: dict[str, Any] = {}
     exec(block(page, "python"), names)
     return names[name]
 
 
-def install(bench: Bench, page: str, module: str) -> Path:
-    """The example as its page has it, as a package that pip left in a folder of its own."""
-    packages = bench.folder / "packages"
-    lines = block(page, "toml").replace("project.entry-points.", "").replace('"', "")
-    put(packages, module, block(page, "python"), lines)
-    return packages
-
-
-def put(packages: Path, module: str, code: str, points: str) -> None:
-    info = packages / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(points)
-    (packages / f"{module}.py").write_text(code, encoding="utf-8")
+@pytest.fixture
+def packages(bench: Bench) -> Path:
+    return bench.folder / "packages"
 
 
 def call(bench: Bench, packages: Path, *arguments: str) -> Done:
@@ -111,8 +92,8 @@ def test_a_metric_that_divides_by_what_can_be_0_breaks_the_contract() -> None:
 
 
 @pytest.mark.slow
-def test_an_agent_program(bench: Bench) -> None:
-    packages = install(bench, "agent-program", "my_agent")
+def test_an_agent_program(bench: Bench, packages: Path) -> None:
+    install_example("agent-program", "my_agent", packages)
     program = packages / "my-agent"
     program.write_text(PROGRAM, encoding="utf-8")
     program.chmod(0o700)
@@ -127,13 +108,13 @@ def test_an_agent_program(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_scorer_its_metric_and_a_column(bench: Bench) -> None:
+def test_a_scorer_its_metric_and_a_column(bench: Bench, packages: Path) -> None:
     for page, module in (
         ("scorer", "my_scorers"),
         ("metric", "my_metrics"),
         ("column", "my_columns"),
     ):
-        packages = install(bench, page, module)
+        install_example(page, module, packages)
     (bench.folder / "plain.json").write_text('{"mcpServers": {}}')
     compare(bench, packages, "--modes", "baseline", "./plain.json")
     records = sorted(bench.records("out"), key=lambda record: (record["mode"], record["agent"]))
@@ -164,11 +145,11 @@ def sent(record: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.slow
-def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench) -> None:
-    packages = install(bench, "metric", "my_metrics")
+def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench, packages: Path) -> None:
+    install_example("metric", "my_metrics", packages)
     names = ("FAILS", "WORDS", "COST", "EMPTY", "NONE", "MISSING")
     points = "\n".join(f"{name.lower()} = tone:{name}" for name in names)
-    put(packages, "tone", TONE, f"[swarm_bench.metrics]\n{points}")
+    install("tone", TONE, f"[swarm_bench.metrics]\n{points}", packages)
     compare(bench, packages, "--modes", "baseline")
     page = summary(bench)
     for sentence in (
@@ -185,9 +166,9 @@ def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench) -> None:
     assert summary(bench) == page
 
 
-def test_a_plan_loads_no_metric_and_no_scorer(bench: Bench) -> None:
+def test_a_plan_loads_no_metric_and_no_scorer(bench: Bench, packages: Path) -> None:
     for page, module in (("scorer", "my_scorers"), ("metric", "my_metrics")):
-        packages = install(bench, page, module)
+        install_example(page, module, packages)
         (packages / f"{module}.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
     compare(bench, packages, "--plan")
     call(bench, packages, "tasks")

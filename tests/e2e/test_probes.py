@@ -1,7 +1,6 @@
 """Probes of one's own: the example of docs/extending/probe.md, in real sessions."""
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 
 from swarm_bench.testing.contracts import check_probe
+from tests.builders.packages import block, install_example
 from tests.e2e.conftest import Bench
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "extending" / "probe.md"
 PROBE = "my_probe:MyToolProbe"
 SERVER = """
 import os
@@ -34,24 +33,18 @@ indexed_mcp.serve()
 """
 
 
-def block(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
-    assert found
-    return found[1]
-
-
 @pytest.mark.anyio
 async def test_the_example_keeps_the_contract_of_its_role(tmp_path: Path) -> None:
     names: dict[str, Any] = {}
-    exec(block("python"), names)
+    exec(block("probe", "python"), names)
     await check_probe(names["MyToolProbe"](), tmp_path)
 
 
 def lay(bench: Bench, *, times: int = 1, folder: str = ".") -> str:
     """The example as its page has it, with a server that writes so many lines for a search."""
-    (bench.folder / "my_probe.py").write_text(block("python"), encoding="utf-8")
+    (bench.folder / "my_probe.py").write_text(block("probe", "python"), encoding="utf-8")
     (bench.folder / "server.py").write_text(SERVER, encoding="utf-8")
-    mode = json.loads(block("json"))
+    mode = json.loads(block("probe", "json"))
     server = {"command": sys.executable, "args": [str(bench.folder / "server.py"), str(times)]}
     mode["mcpServers"]["mine"] = server
     path = bench.folder / folder / "mine.json"
@@ -100,14 +93,8 @@ def test_a_package_registers_a_probe_by_name(bench: Bench) -> None:
     path = bench.folder / lay(bench)
     path.write_text(path.read_text().replace(PROBE, "my-tool"), encoding="utf-8")
     packages = bench.folder / "packages"
-    info = packages / "mine-1.0.dist-info"
-    info.mkdir(parents=True)
-    (bench.folder / "my_probe.py").rename(packages / "my_probe.py")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
-    points = block("toml").replace(
-        'project.entry-points."swarm_bench.probes"', "swarm_bench.probes"
-    )
-    (info / "entry_points.txt").write_text(points.replace('"', ""))
+    (bench.folder / "my_probe.py").unlink()
+    install_example("probe", "my_probe", packages)
     inside = ("env", f"PYTHONPATH={packages}")
     words = ["--modes", str(path), "--agents", "1", "--runs", "1", "--output", "out"]
     done = bench.call("compare", "--repo", str(bench.repo), *words, inside=inside)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import packages
 from tests.e2e.conftest import Bench, Done
 
 MODULE = """
@@ -37,25 +38,21 @@ class Bare:
 
 def install(folder: Path, **scorers: str) -> Path:
     """A package as pip leaves it, in a folder of its own."""
-    info = folder / "packages" / "tone-1.0.dist-info"
-    info.mkdir(parents=True)
     lines = [f"{name} = tone:{kind}" for name, kind in scorers.items()]
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tone\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("\n".join(["[swarm_bench.scorers]", *lines]))
-    (info.parent / "tone.py").write_text(MODULE)
-    return info.parent
+    packages.install("tone", MODULE, "\n".join(["[swarm_bench.scorers]", *lines]), folder)
+    return folder
 
 
-def compare(bench: Bench, packages: Path) -> Done:
+def compare(bench: Bench, folder: Path) -> Done:
     words = ["--modes", "baseline", "--agents", "2", "--runs", "1", "--output", "out"]
-    inside = ("env", f"PYTHONPATH={packages}")
+    inside = ("env", f"PYTHONPATH={folder}")
     return bench.call("compare", "--repo", str(bench.repo), *words, inside=inside)
 
 
 @pytest.mark.slow
 def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> None:
-    packages = install(bench.folder, tone="Tone", broken="Broken", sly="Sly")
-    done = compare(bench, packages)
+    folder = install(bench.folder / "packages", tone="Tone", broken="Broken", sly="Sly")
+    done = compare(bench, folder)
     assert done.code == 0, done.err
     records = bench.records("out")
     assert len(records) == 2
@@ -88,7 +85,7 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> 
     ],
 )
 def test_what_is_no_scorer_is_said_before_anything_runs(bench: Bench, kind: str, why: str) -> None:
-    done = compare(bench, install(bench.folder, tone=kind))
+    done = compare(bench, install(bench.folder / "packages", tone=kind))
     assert done.code == 2
     assert why in done.err
     assert not (bench.folder / "out").exists()
