@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents.replay.recorded import read_recording
+from swarm_bench.agents.replay.recording import read_recording
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
