@@ -21,7 +21,7 @@ from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
-from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.retrieval.handshake import Greeting
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.workspace import clone

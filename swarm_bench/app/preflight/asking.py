@@ -12,7 +12,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Mode, Program
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
 from swarm_bench.retrieval.canopy.service import started_service, without_log
-from swarm_bench.retrieval.greeting import Greeting, Greetings
+from swarm_bench.retrieval.handshake import Greeting, Greetings
 from swarm_bench.retrieval.modes.mode import check_filling, uses
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.workspaces.workspace import Snapshot

@@ -17,7 +17,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
 from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.canopy.own_service import new_key, sends_key, service_command
-from swarm_bench.retrieval.greeting import TAG_BEGIN, Greeting, greet
+from swarm_bench.retrieval.handshake import TAG_BEGIN, Greeting, greet
 from swarm_bench.retrieval.modes.mode import check_filling, render_servers, uses
 from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.runtime.environment import small_environment

@@ -9,7 +9,7 @@ from swarm_bench.app.preflight.asking import Asking
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
-from swarm_bench.retrieval.greeting import Greeting, Greetings, greet
+from swarm_bench.retrieval.handshake import Greeting, Greetings, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
 from swarm_bench.retrieval.placebo.drawing import draw_passages

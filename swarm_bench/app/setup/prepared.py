@@ -8,7 +8,7 @@ from typing import Literal
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Recorded
-from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.retrieval.handshake import Greetings
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 

@@ -7,7 +7,7 @@ from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.greeting import Greeting, Greetings
+from swarm_bench.retrieval.handshake import Greeting, Greetings
 
 
 class OverheadLines:

@@ -11,7 +11,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.models import tool_roles
-from swarm_bench.retrieval.greeting import Greetings
+from swarm_bench.retrieval.handshake import Greetings
 
 _ASKS = frozenset(
     {"query", "queries", "question", "q", "searchquery", "keyword", "keywords", "terms", "patterns"}

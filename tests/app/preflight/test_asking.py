@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.app.preflight.asking import Asking, back_ends
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.retrieval.canopy.backends import embedded_label
-from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.retrieval.handshake import Greeting
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes
 

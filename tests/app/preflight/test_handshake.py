@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.app.preflight.handshake import Asking, greet_all
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.greeting import Greeting
+from swarm_bench.retrieval.handshake import Greeting
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspaces.workspace import take_snapshot

@@ -16,7 +16,7 @@ from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.greeting import LONGEST_NAME, Greeting, Servers, greet
+from swarm_bench.retrieval.handshake import LONGEST_NAME, Greeting, Servers, greet
 from swarm_bench.retrieval.witnesses.purposes import purposes
 from swarm_bench.retrieval.witnesses.treatment import treatment
 
