@@ -12,7 +12,6 @@ import anyio
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
-from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.launches import launches_of
 from swarm_bench.app.setup.places import check_output, make_session_folder
@@ -37,6 +36,7 @@ from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
@@ -51,7 +51,7 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 
 
 def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    """Run the experiment, or what is left of the one that is continued."""
+    """Run the experiment, or what remains of the one that is continued."""
     raise_limit()
     wait_without_threads()
     with cancelling(), guarded(f"{OWNER}={this_owner()}"):
@@ -59,12 +59,12 @@ def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
 
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
-    """What `run` would do. No agent gets a task, no service is started, and nothing stays."""
+    """Show what `run` would do. No agent gets a task, no service is started, and nothing stays."""
     return render_plan(planned(resolved, benchmark))
 
 
 def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
-    """What `show_plan` shows."""
+    """Prepare what `show_plan` shows."""
     with cancelling():
         return anyio.run(_planned, resolved, benchmark)
 
@@ -103,7 +103,7 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
         summary=summary,
         report=report,
         interrupted=interrupted,
-        unfinished=_unfinished(folder),
+        unfinished=_unfinished(ready.experiment, folder),
         kept=(kept,) if kept.exists() else (),
         stopped=stopped,
     )
@@ -117,9 +117,12 @@ def _executing(ready: Prepared, kit: Kit) -> Execute:
 
 
 async def _run_in(ready: Prepared, store: SwarmStore, execute: Execute) -> bool:
-    """Whether it was interrupted. A defect of ours passes, and what there is has its summary."""
+    """Run to the end, or to an interruption: then it is true. A defect of ours passes, and what
+    there is has its summary."""
     folder, experiment = store.folder, store.experiment
     remove_parts(folder.path)
+    if ready.before is not None:
+        folder.rearrange(ready.before, experiment)
     folder.write_experiment(storable(experiment))
     if store.recorder is not None:
         store.recorder.begin(experiment, store.files)
@@ -179,7 +182,7 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
 async def _opened(
     resolved: Resolved, benchmark: Benchmark, emit: Emit | None
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
-    """The experiment, and the folder of the session that is continued, held against others."""
+    """Prepare the experiment, and hold the folder of the session that is continued."""
     resume = resolved.settings.resume
     continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
@@ -193,7 +196,7 @@ async def _opened(
 
 @asynccontextmanager
 async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsal | None]:
-    """The server that answers in the place of a model, when the experiment is a rehearsal."""
+    """Start the server that answers in the place of a model, in a rehearsal."""
     experiment = kit.experiment
     if not experiment.rehearsal or experiment.replayed is not None:
         yield None
@@ -225,7 +228,7 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
         user_environment=resolved.environment,
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
-        agent_env={} if ready.recorded else agents.environment(settings),
+        agent_env=ready.agent_env,
         dotenv=resolved.dotenv,
         record=settings.record,
         probes=ready.probes,
@@ -258,8 +261,8 @@ def _store(
     )
 
 
-def _unfinished(folder: SessionFolder) -> int:
-    return sum(planned_by_mode(folder.read_experiment()).values()) - len(_finished(folder))
+def _unfinished(experiment: Experiment, folder: SessionFolder) -> int:
+    return sum(planned_by_mode(experiment).values()) - len(_finished(folder))
 
 
 def _finished(folder: SessionFolder) -> set[str | None]:

@@ -41,9 +41,11 @@ class Records:
         """Leave one line of each trial, in the place of its first. Nothing is written when nothing
         was amended."""
         make_room(self.path)
-        lines = read_heads(self.path)
+        state, lines = state_of(self.path), read_heads(self.path)
         if len(kept := folded(lines)) < len(lines):
             write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
+            state = state_of(self.path)
+        self._read = state, kept
 
     def read(self) -> list[Checked[TrialRecord]]:
         """Read the records, the amended ones once."""

@@ -73,6 +73,7 @@ async def prepared(
             programs=chosen.programs,
             probes=chosen.probes,
             agent_env=chosen.agent_env,
+            before=old,
             snapshot=snapshot,
             work=work,
         )

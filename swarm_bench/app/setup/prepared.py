@@ -36,5 +36,7 @@ class Prepared:
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     agent_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Variables that the user gives the agents."""
+    before: Experiment | None = None
+    """What the session was that is continued."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents."""

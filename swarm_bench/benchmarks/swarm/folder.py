@@ -89,13 +89,14 @@ class SessionFolder:
         """Whether a session was here, even if its experiment is lost."""
         return self.holds_session() or self.lock.exists()
 
+    def rearrange(self, before: Experiment, after: Experiment) -> None:
+        """Make room for the other runs of a session that grows from one run to several."""
+        if before.runs == 1 and after.runs > 1:
+            with store_errors(self.path):
+                self._move_into_first_run([mode.name for mode in before.modes])
+
     def write_experiment(self, experiment: Storable) -> None:
-        """Store the experiment. A session that grows from one run to several is re-arranged."""
-        if self.holds_session():
-            before = self.read_experiment()
-            if before.runs == 1 and experiment.runs > 1:
-                with store_errors(self.path):
-                    self._move_into_first_run([mode.name for mode in before.modes])
+        """Store the experiment."""
         write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> Experiment:

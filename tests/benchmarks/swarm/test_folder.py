@@ -110,6 +110,7 @@ def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_pa
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / "canopy" / "agent-1.json").write_text("1")
     (tmp_path / "run-1" / "canopy" / "agent-2.json").write_text("2")
+    folder.rearrange(experiment(runs=1), experiment(runs=2))
     folder.write_experiment(storable(experiment(runs=2)))
     names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
     assert names == ["agent-1.json", "agent-2.json"]
@@ -158,6 +159,7 @@ def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
         place.rename(tmp_path / "gone")
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(docs, target_is_directory=True)
+    folder.rearrange(experiment(runs=1), experiment(runs=2))
     folder.write_experiment(storable(experiment(runs=2)))
     assert [path.name for path in docs.iterdir()] == ["thesis.txt"]
     moved = folder.path / "run-1" / "canopy" / "agent-1.json"
@@ -360,3 +362,7 @@ def test_lines_are_read_once_before_a_session_goes_on(
     assert len(folder.records.heads()) == 2
     folder.records.append(MINE.model_copy(update={"trial": "c"}))
     assert len(folder.records.set_aside_reruns()) == 3, "what was written meanwhile is read"
+    folder.records.fold()
+    calls.clear()
+    assert len(folder.records.heads()) == 3
+    assert not calls
