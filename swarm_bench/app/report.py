@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from swarm_bench.analysis.documents import comparison, growth, noise
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
@@ -13,9 +14,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
-from swarm_bench.reports.calibration import render_calibration
 from swarm_bench.reports.markdown import render
-from swarm_bench.reports.series import render_series
 from swarm_bench.runtime.files import write_whole
 
 
@@ -35,7 +34,8 @@ def report(path: Path) -> str:
     if folder.is_ours():
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
-        return render(summarise(read_script_folder(path), registered_metrics()))
+        data = read_script_folder(path)
+        return render(comparison.document(summarise(data, registered_metrics())))
     raise UsageError(
         f"{path} holds neither a session nor what canopy's script writes "
         "(experiment.json, or config.json beside metrics.jsonl); give another folder"
@@ -49,9 +49,12 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
     metrics = registered_metrics()
     report = summarise(data, metrics)
     calibrated = data.experiment is not None and data.experiment.benchmark == "calibrate"
-    summary = (
-        render_calibration(report, calibration(data, metrics)) if calibrated else render(report)
+    document = (
+        noise.document(report, calibration(data, metrics))
+        if calibrated
+        else comparison.document(report)
     )
+    summary = render(document)
     write_whole(folder.summary, summary)
     return report, summary
 
@@ -61,7 +64,7 @@ def write_series_summary(path: Path, *, audited: bool = False) -> str:
     sessions = {
         size: _read(folder, audited=audited) for size, folder in series_sessions(path).items()
     }
-    summary = render_series(series(sessions, registered_metrics()))
+    summary = render(growth.document(series(sessions, registered_metrics())))
     write_whole(SessionFolder(path).summary, summary)
     return summary
 

@@ -27,7 +27,7 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.reports.series import render_series_plan
+from swarm_bench.reports.plan.series import render_series_plan
 
 BENCHMARK: Benchmark = "swarm"
 

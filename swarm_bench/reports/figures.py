@@ -1,61 +1,75 @@
 """How a figure is written. What is missing is never written as 0."""
 
-from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.report import Figure, Ratio
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Interval, Parts, Scale, Value
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
+_LARGEST = 10.0
+"""Ratios beyond it, where no larger one is to be believed."""
 
 
-def figure(metric: Metric, value: Figure | None) -> str:
-    """`12.5s (11.0-14.2; 1 missing)`: the median over runs, the range if there is one, and what
-    is not in it."""
-    if value is None:
-        return NOT_APPLICABLE
+def figure(value: Value) -> str:
+    """Write `12.5s (11.0–14.2; 1 missing)`: the range if there is one, and what is not in it."""
     if value.value is None:
         return NOT_REPORTED
-    brackets: list[str] = []
-    if value.low is not None and value.high is not None:
-        brackets += _range(_number(metric.style, value.low), _number(metric.style, value.high))
-    if value.missing:
-        brackets.append(f"{value.missing} missing")
-    return written(metric.style, value.value) + (f" ({'; '.join(brackets)})" if brackets else "")
+    brackets = [*_range(value), *value.notes]
+    if value.beside:
+        brackets.insert(0, figure(value.beside))
+    return written(value.scale, value.value) + (f" ({'; '.join(brackets)})" if brackets else "")
 
 
-def ratio(value: Ratio | None, tasks: int) -> str:
-    """`0.84x (0.61-1.20)`: the median over tasks and the range."""
-    if value is None:
+def interval(value: Interval) -> str:
+    """Write `0.91–1.10`."""
+    if value.scale is Scale.NOISE and value.high > _LARGEST:
+        return f"beyond {_LARGEST:g}×"
+    return _between(value.scale, value.low, value.high)
+
+
+def parts(value: Parts) -> str:
+    """Write `60.30s before the agents; 1 missing`."""
+    if not value.parts:
         return NOT_REPORTED
-    brackets = _range(_times(value.low), _times(value.high))
-    if value.tasks < tasks:
-        brackets.append(f"{value.tasks} of {tasks} tasks")
-    return f"{_times(value.median)}×" + (f" ({'; '.join(brackets)})" if brackets else "")
+    amounts = [f"{written(value.style, part)} {what}" for part, what in value.parts]
+    return "; ".join([*amounts, *value.notes])
 
 
-def _range(low: str, high: str) -> list[str]:
-    """None where the two read alike."""
-    return [] if low == high else [f"{low}–{high}"]
-
-
-def _times(value: float) -> str:
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
-
-
-def written(style: Style, value: float) -> str:
-    """With its unit, where the unit is a sign."""
-    number = _number(style, value)
-    match style:
+def written(scale: Style | Scale, value: float) -> str:
+    """Write it with its unit, where the unit is a sign."""
+    number = _number(scale, value)
+    match scale:
         case Style.SECONDS:
             return f"{number}s"
         case Style.PERCENT:
             return f"{number}%"
         case Style.DOLLARS | Style.CENTS:
             return f"${number}"
-        case Style.WHOLE | Style.AVERAGE:
+        case Scale.RATIO | Scale.NOISE:
+            return f"{number}×"
+        case _:
             return number
 
 
-def _number(style: Style, value: float) -> str:
+def _range(value: Value) -> list[str]:
+    """None where the two read alike, unless it is of noise: that is how little there was."""
+    if value.low is None or value.high is None:
+        return []
+    ends = {_number(value.scale, end) for end in (value.low, value.high)}
+    if len(ends) == 1 and (isinstance(value.scale, Style) or value.scale is Scale.RATIO):
+        return []
+    return [_between(value.scale, value.low, value.high)]
+
+
+def _between(scale: Style | Scale, low: float, high: float) -> str:
+    word = " to " if scale in (Scale.DIFFERENCE, Scale.DEVIATION) else "–"
+    return f"{_number(scale, low)}{word}{_number(scale, high)}"
+
+
+def _number(scale: Style | Scale, value: float) -> str:
+    return _compared(scale, value) if isinstance(scale, Scale) else _measured(scale, value)
+
+
+def _measured(style: Style, value: float) -> str:
     match style:
         case Style.SECONDS:
             return f"{value:.2f}"
@@ -70,3 +84,17 @@ def _number(style: Style, value: float) -> str:
             return f"{value:.4f}"
         case Style.WHOLE:
             return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+
+
+def _compared(scale: Scale, value: float) -> str:
+    match scale:
+        case Scale.RATIO:
+            return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+        case Scale.NOISE if not 1 / _LARGEST <= value <= _LARGEST:
+            return f">{_LARGEST:g}" if value > 1 else f"<{1 / _LARGEST:g}"
+        case Scale.NOISE:
+            return f"{value:.2f}"
+        case Scale.DIFFERENCE:
+            return f"{value:+.2f}" if value else "0"
+        case Scale.DEVIATION:
+            return f"{value:.2f}" if value else "0"

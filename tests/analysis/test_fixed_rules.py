@@ -8,8 +8,7 @@ import pytest
 from swarm_bench.analysis.comparison.spent import TITLE
 from swarm_bench.core.report.report import Ratios, Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.markdown import render
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

@@ -5,8 +5,28 @@ from functools import partial
 import swarm_bench.analysis.noise.calibration
 import swarm_bench.analysis.summary
 import swarm_bench.analysis.sweep.series
+import swarm_bench.reports.markdown
+from swarm_bench.analysis.documents import comparison, growth, noise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.calibration import Calibration
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.report.series import Series
 
 summarise = partial(swarm_bench.analysis.summary.summarise, metrics=METRICS)
 calibration = partial(swarm_bench.analysis.noise.calibration.calibration, metrics=METRICS)
 series = partial(swarm_bench.analysis.sweep.series.series, metrics=METRICS)
+
+
+def render(report: Report) -> str:
+    """Write the `summary.md` of a comparison."""
+    return swarm_bench.reports.markdown.render(comparison.document(report))
+
+
+def render_calibration(report: Report, calibration: Calibration) -> str:
+    """Write the `summary.md` of a calibration."""
+    return swarm_bench.reports.markdown.render(noise.document(report, calibration))
+
+
+def render_series(series: Series) -> str:
+    """Write the `summary.md` of a series."""
+    return swarm_bench.reports.markdown.render(growth.document(series))

@@ -18,10 +18,9 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.folding import folded
 from swarm_bench.engine.lines import read_lines
-from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 from tests.fuzz import answers, servers, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 

@@ -6,8 +6,7 @@ from typing import Any
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.calibration import render_calibration
-from tests.builders.reports import calibration, summarise
+from tests.builders.reports import calibration, render_calibration, summarise
 from tests.builders.sessions import make_session, make_trial
 
 ARMS = ("canopy", "canopy-again")

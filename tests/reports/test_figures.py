@@ -1,47 +1,75 @@
 import pytest
 
-from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.report import Figure, Ratio
-from swarm_bench.reports.figures import figure, ratio
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Interval, Parts, Scale, Value
+from swarm_bench.reports.figures import figure, interval, parts
+
+MISSING = ("1 missing",)
 
 
-def metric(style: Style) -> Metric:
-    return Metric(key="k", title="t", unit="u", definition="d", style=style)
-
-
-@pytest.mark.parametrize(
-    ("style", "value", "shown"),
-    [
-        (Style.SECONDS, Figure(value=1.5), "1.50s"),
-        (Style.WHOLE, Figure(value=12345), "12345"),
-        (Style.WHOLE, Figure(value=12.5), "12.5"),
-        (Style.AVERAGE, Figure(value=2), "2.0"),
-        (Style.PERCENT, Figure(value=2 / 3), "66.7%"),
-        (Style.DOLLARS, Figure(value=1.106892), "$1.10689"),
-        (Style.DOLLARS, Figure(value=0.000012), "$0.00001200"),
-        (Style.DOLLARS, Figure(value=0), "$0"),
-        (Style.WHOLE, Figure(value=0), "0"),
-        (Style.WHOLE, Figure(value=5, low=5, high=5), "5"),
-        (Style.SECONDS, Figure(value=0.2, low=0.199, high=0.201), "0.20s"),
-        (Style.WHOLE, Figure(value=5, low=4, high=9), "5 (4–9)"),
-        (Style.SECONDS, Figure(value=5, low=4, high=9, missing=2), "5.00s (4.00–9.00; 2 missing)"),
-        (Style.PERCENT, Figure(value=1, low=1, high=1, missing=1), "100.0% (1 missing)"),
-        (Style.WHOLE, Figure(value=None, missing=4), "not reported"),
-        (Style.WHOLE, None, "-"),
-    ],
-)
-def test_a_figure(style: Style, value: Figure | None, shown: str) -> None:
-    assert figure(metric(style), value) == shown
+def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str, ...] = ()) -> str:
+    low, high = ends or (None, None)
+    return figure(Value(scale=scale, value=value, low=low, high=high, notes=notes))
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("shown", "written"),
     [
-        (Ratio(median=0.5, low=0.25, high=2, tasks=4), "0.50× (0.25–2.00)"),
-        (Ratio(median=1, low=1, high=1, tasks=3), "1.00× (3 of 4 tasks)"),
-        (Ratio(median=0.004, low=0.004, high=0.004, tasks=4), "0.004×"),
-        (None, "not reported"),
+        (of(Style.SECONDS, 1.5), "1.50s"),
+        (of(Style.WHOLE, 12345), "12345"),
+        (of(Style.WHOLE, 12.5), "12.5"),
+        (of(Style.AVERAGE, 2), "2.0"),
+        (of(Style.PERCENT, 2 / 3), "66.7%"),
+        (of(Style.DOLLARS, 1.106892), "$1.10689"),
+        (of(Style.DOLLARS, 0.000012), "$0.00001200"),
+        (of(Style.DOLLARS, 0), "$0"),
+        (of(Style.WHOLE, 0), "0"),
+        (of(Style.WHOLE, 5, 5, 5), "5"),
+        (of(Style.SECONDS, 0.2, 0.199, 0.201), "0.20s"),
+        (of(Style.WHOLE, 5, 4, 9), "5 (4–9)"),
+        (of(Style.SECONDS, 5, 4, 9, notes=MISSING), "5.00s (4.00–9.00; 1 missing)"),
+        (of(Style.PERCENT, 1, 1, 1, notes=MISSING), "100.0% (1 missing)"),
+        (of(Style.WHOLE, None, notes=MISSING), "not reported"),
+        (of(Scale.RATIO, 0.5, 0.25, 2), "0.50× (0.25–2.00)"),
+        (of(Scale.RATIO, 1, 1, 1, notes=("3 of 4 tasks",)), "1.00× (3 of 4 tasks)"),
+        (of(Scale.RATIO, 0.004, 0.004, 0.004), "0.004×"),
+        (of(Scale.RATIO, None), "not reported"),
+        (of(Scale.NOISE, 1, 1, 1), "1.00× (1.00–1.00)"),
+        (of(Scale.NOISE, 0.02, 0.02, 40), "<0.1× (<0.1–>10)"),
+        (of(Scale.DIFFERENCE, 0.5, -0.5, 1), "+0.50 (-0.50 to +1.00)"),
+        (of(Scale.DIFFERENCE, 0), "0"),
+        (of(Scale.DEVIATION, 0.5, 0.25, 1), "0.50 (0.25 to 1.00)"),
     ],
 )
-def test_a_ratio(value: Ratio | None, shown: str) -> None:
-    assert ratio(value, tasks=4) == shown
+def test_a_figure(shown: str, written: str) -> None:
+    assert shown == written
+
+
+@pytest.mark.parametrize(
+    ("beside", "written"),
+    [(9, "12 (9)"), (0, "12 (0)"), (None, "12 (not reported)")],
+)
+def test_a_figure_beside_another(beside: float | None, written: str) -> None:
+    other = Value(scale=Style.WHOLE, value=beside)
+    assert figure(Value(scale=Style.WHOLE, value=12, beside=other)) == written
+    assert figure(Value(scale=Style.WHOLE, value=None, beside=other)) == "not reported"
+
+
+@pytest.mark.parametrize(
+    ("scale", "high", "written"),
+    [
+        (Scale.NOISE, 1.25, "0.50–1.25"),
+        (Scale.NOISE, 11, "beyond 10×"),
+        (Scale.DIFFERENCE, 11, "+0.50 to +11.00"),
+    ],
+)
+def test_an_interval(scale: Scale, high: float, written: str) -> None:
+    assert interval(Interval(scale=scale, low=0.5, high=high)) == written
+
+
+def test_several_figures() -> None:
+    both = ((60.3, "before the agents"), (2, "in their time"))
+    notes = ("1 missing",)
+    shown = parts(Parts(style=Style.SECONDS, parts=both, notes=notes))
+    assert shown == "60.30s before the agents; 2.00s in their time; 1 missing"
+    assert parts(Parts(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"

@@ -12,8 +12,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.importers.canopy_script.folder import read_script_folder
-from swarm_bench.reports.markdown import render
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = TESTS / "importers" / "canopy_script" / "data" / "script"

@@ -7,12 +7,12 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from swarm_bench.analysis.documents.parts import MOST_TRIALS
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.reports.markdown import MOST_TRIALS, render
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
 
 HOSTILE = (

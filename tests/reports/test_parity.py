@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.importers.canopy_script.folder import read_script_folder
-from swarm_bench.reports.markdown import render
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 
 OWN = Path(__file__).parent / "data" / "script"
 """A folder without defects; its summary was worked out by hand with the script's formulas."""

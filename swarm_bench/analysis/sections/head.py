@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.core.report.report import Fact
+from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
 from swarm_bench.retrieval.canopy.backends import is_stand_in

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from swarm_bench.analysis.sections.head import place_and_state
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.report import Fact, Report
+from swarm_bench.core.report.document import Fact
+from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import SeriesRow, Sizes
 
 _COSTS = {

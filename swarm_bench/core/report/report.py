@@ -6,6 +6,7 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
+from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
 
@@ -225,14 +226,6 @@ class SpentByRules:
     banner: str
     ratios: Ratios
     controls: tuple[Controls, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """A labelled word of the head."""
-
-    label: str
-    value: str
 
 
 @dataclass(frozen=True, kw_only=True)

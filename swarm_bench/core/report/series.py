@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Fact, Standing
+from swarm_bench.core.report.document import Fact
+from swarm_bench.core.report.report import Standing
 
 Sizes = tuple[int, ...]
 """Agents that share a workspace, the smallest first."""

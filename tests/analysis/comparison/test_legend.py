@@ -8,8 +8,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.report import Indexing, Ratios
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.reports.markdown import render
-from tests.builders.reports import summarise
+from tests.builders.reports import render, summarise
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]

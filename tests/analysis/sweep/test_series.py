@@ -5,8 +5,7 @@ import pytest
 
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.reports.series import render_series
-from tests.builders.reports import series
+from tests.builders.reports import render_series, series
 
 Make = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]

@@ -1,0 +1,185 @@
+"""The summary of a calibration as a document."""
+
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.analysis.documents.parts import (
+    named_standing,
+    not_reported,
+    paragraph,
+    warned,
+)
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.calibration import Calibration, Noise, Range
+from swarm_bench.core.report.document import (
+    Banner,
+    Block,
+    Bullets,
+    Cell,
+    Document,
+    Grid,
+    Interval,
+    Scale,
+    Section,
+    Span,
+    Text,
+    Value,
+)
+from swarm_bench.core.report.report import Report
+
+_EFFECT = (
+    "For each task the medians over its runs are compared; shown is the mean over tasks (of ratios "
+    "the geometric one), and in brackets its 95 % interval."
+)
+_LARGEST = "the task in which the two arms differ most, in either direction."
+_SPREAD = (
+    "the standard deviation of one task in one arm from run to run, and its 95 % interval. It is a "
+    "factor: 1.08× means that most runs lie within a factor of 1.08 of the typical one. Of scores "
+    "it is a difference."
+)
+_IDENTICAL = (
+    "pairs of trials, of the same task in the same place of the same run, whose figures are equal; "
+    '"all" where the figure never varied at all, neither between the arms nor between runs.'
+)
+_ZEROS = (
+    ' "With 0": pairs in which a figure is 0; there is no ratio to 0, so they are left out of the '
+    "other columns."
+)
+_SIZES = (
+    "A column is an experiment of so many tasks × runs; the first one has the size of this "
+    "session. A ratio (of scores, a difference) that lies outside the range is found in 80 of 100 "
+    "such experiments, by a two-sided t test at 5 % over the tasks' differences. The figures hold "
+    "for normal noise of the size that was measured here, on these tasks. They are lower bounds: a "
+    "mode does not differ from itself by task, and a real tool helps with some tasks more than "
+    "with others, which adds to the noise and which only more tasks average out."
+)
+
+
+def document(report: Report, calibration: Calibration) -> Document:
+    """Lay out a calibration; the report has what stands before its figures."""
+    return Document(
+        title=report.title,
+        banner=report.banner,
+        head=report.head,
+        sections=tuple(_sections(report, calibration)),
+    )
+
+
+def _sections(report: Report, calibration: Calibration) -> Iterator[Section]:
+    yield Section(title="Headline", blocks=tuple(_headline(report, calibration)))
+    yield from warned(report.warnings, report.notes)
+    if not calibration.no_floor:
+        yield _floor(calibration)
+        if spent := calibration.spent_by_rules:
+            blocks = (Banner(text=spent.banner), _noise(spent.rows))
+            yield Section(title=spent.title, blocks=blocks)
+        yield _findable(calibration)
+
+
+def _headline(report: Report, calibration: Calibration) -> Iterator[Block]:
+    if calibration.no_floor:
+        strong = Span(text="no noise floor", strong=True)
+        yield paragraph(("There is ", strong, f": {calibration.no_floor}"))
+    qualified = [mode for mode in report.headline.standings if mode.qualifications]
+    items: list[Text] = [*map(named_standing, qualified), *calibration.headline]
+    if items:
+        yield Bullets(items=tuple(items))
+
+
+def _floor(calibration: Calibration) -> Section:
+    mode, tasks = calibration.mode, amount(calibration.tasks, "task")
+    about = (
+        f"{mode} was compared with itself: {tasks}, {amount(calibration.runs, 'run')} of each in "
+        "both arms, in an order drawn for every run. Whatever differs here is noise."
+    )
+    blocks: tuple[Block, ...] = (
+        paragraph(about),
+        _noise(calibration.rows),
+        Bullets(items=tuple(_legend(calibration))),
+        *map(paragraph, not_reported(calibration.unknown, "session")),
+    )
+    return Section(title=f"Noise floor of {mode}", blocks=blocks)
+
+
+def _legend(calibration: Calibration) -> Iterator[Text]:
+    zeros = any(row.zeros for row in calibration.rows if not row.still)
+    omitted = calibration.left_out
+    without = (
+        f" {amount(omitted, 'trial')} left out (failed, contaminated or not measured)."
+        if omitted
+        else ""
+    )
+    texts = {
+        "Second arm": f"{calibration.again} against {calibration.mode}. {_EFFECT}",
+        "Largest task": _LARGEST,
+        "Spread of runs": _SPREAD,
+        "Identical": f"{_IDENTICAL}{_ZEROS if zeros else ''}{without}",
+    }
+    for label, text in texts.items():
+        yield (Span(text=label, strong=True), f": {text}")
+
+
+def _findable(calibration: Calibration) -> Section:
+    rows = calibration.rows
+    moving = [row for row in rows if not row.still and any((row.planned, *row.grid))]
+    still = [row.metric.title for row in rows if row.still]
+    blocks: list[Block] = []
+    if moving:
+        blocks += [_grid(calibration, moving), paragraph(_SIZES)]
+    else:
+        repeated = rows and calibration.runs > 1
+        why = "no metric differed" if repeated else "there is no spread of runs"
+        blocks.append(paragraph(f"Nothing can be said: {why}."))
+    if still:
+        text = f"Never differed, so any difference is one of the modes: {', '.join(still)}."
+        blocks.append(paragraph(text))
+    return Section(title="What a planned experiment could find", blocks=tuple(blocks))
+
+
+def _grid(calibration: Calibration, noise: Sequence[Noise]) -> Grid:
+    sizes = [(calibration.tasks, calibration.runs), *calibration.sizes]
+    rows = tuple(
+        (row.metric.title, *(_interval(row, size) for size in (row.planned, *row.grid)))
+        for row in noise
+    )
+    headers = ("Metric", *(f"{tasks} × {runs}" for tasks, runs in sizes))
+    return Grid(headers=headers, labels=1, rows=rows)
+
+
+def _noise(noise: Sequence[Noise]) -> Grid:
+    headers = ("Metric", "Second arm", "Largest task", "Spread of runs", "Identical")
+    return Grid(headers=headers, labels=1, rows=tuple(map(_row, noise)))
+
+
+def _row(noise: Noise) -> tuple[Cell, ...]:
+    """Of what never differed there is no effect, and no spread either."""
+    direction = Scale.NOISE if noise.relative else Scale.DIFFERENCE
+    size = Scale.NOISE if noise.relative else Scale.DEVIATION
+    if noise.still:
+        none = noise.nothing
+        cells = (Value(scale=direction, value=none), *[Value(scale=size, value=none)] * 2)
+        return (noise.metric.title, *cells, f"all {noise.pairs}")
+    return (
+        noise.metric.title,
+        _value(direction, noise.effect, noise.interval),
+        _value(size, noise.largest),
+        _value(size, noise.spread, noise.spread_interval),
+        _pairs(noise),
+    )
+
+
+def _value(scale: Scale, value: float | None, interval: Range | None = None) -> Value:
+    ends = (interval.low, interval.high) if interval else (None, None)
+    return Value(scale=scale, value=value, low=ends[0], high=ends[1])
+
+
+def _interval(noise: Noise, findable: Range | None) -> Interval | None:
+    if findable is None:
+        return None
+    scale = Scale.NOISE if noise.relative else Scale.DIFFERENCE
+    return Interval(scale=scale, low=findable.low, high=findable.high)
+
+
+def _pairs(noise: Noise) -> str:
+    parts = {"missing": noise.missing, "with 0": noise.zeros}
+    notes = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+    return f"{noise.identical} of {noise.pairs}" + (f" ({notes})" if notes else "")

@@ -1,0 +1,136 @@
+"""What the summaries of all benchmarks are made of."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Grid,
+    Paragraph,
+    Scale,
+    Section,
+    Span,
+    Text,
+    Value,
+)
+from swarm_bench.core.report.report import Figure, Ratio, Standing, Table
+
+MOST_TRIALS = 5000
+"""Rows of the table of trials; nobody reads more, and they would take most of the time."""
+NOT_REPORTED = "not reported"
+_QUOTED = 600
+
+
+def paragraph(*lines: Text) -> Paragraph:
+    """Make a paragraph of lines."""
+    return Paragraph(lines=lines)
+
+
+def quoting(text: str) -> Span:
+    """Mark a sentence that can quote an agent, and agents can quote anything."""
+    return Span(text=text, longest=_QUOTED)
+
+
+def warned(warnings: Iterable[str], notes: Iterable[str]) -> Iterator[Section]:
+    """Make the sections of what went wrong, and of what must be known where nothing did."""
+    items = tuple((quoting(warning),) for warning in warnings)
+    none = "None: every planned trial ran to completion, and no mode got what it should not have."
+    yield Section(title="Warnings", blocks=(Bullets(items=items),) if items else (paragraph(none),))
+    if notes := tuple(notes):
+        yield Section(title="Notes", blocks=(Bullets(items=notes),))
+
+
+def table(table: Table, arms: Sequence[str], explanation: Sequence[str] = ()) -> Section:
+    """Make the section of a table of metrics by arm; the explanation says how to read it."""
+    rows = tuple(
+        (
+            f"{row.metric.title} (estimate)" if row.estimated else row.metric.title,
+            *(figure(row.metric.style, one) for one in row.figures),
+        )
+        for row in table.rows
+    )
+    grid = Grid(headers=("Metric", *arms), labels=1, rows=rows)
+    blocks: list[Block] = [grid] if rows else []
+    blocks += map(paragraph, not_reported(table.unknown, "session"))
+    blocks += [paragraph(*explanation)] if explanation else []
+    blocks += definitions(row.metric for row in table.rows)
+    return Section(title=table.title, blocks=tuple(blocks))
+
+
+def explanation(runs: int) -> Iterator[str]:
+    """Say how the first table of metrics is to be read."""
+    if runs > 1:
+        yield (
+            f"Each value is that of one run, as the median over {runs} runs; in brackets the "
+            "lowest and the highest run, where they differ."
+        )
+    yield (
+        f'"n missing" counts{", over all runs," if runs > 1 else ""} the trials that should be in '
+        'the figure and did not give it, so a total is too low by them; "-" means that the metric '
+        "does not apply to the mode."
+    )
+
+
+def trials(
+    headers: tuple[str, ...], labels: int, rows: Iterable[tuple[Cell, ...]], number: int
+) -> Section:
+    """Make the section of the single trials: the first rows of so many."""
+    blocks: list[Block] = [
+        Grid(headers=headers, labels=labels, rows=tuple(islice(rows, MOST_TRIALS)))
+    ]
+    omitted = number - MOST_TRIALS
+    if omitted > 0:
+        more = "1 more trial is" if omitted == 1 else f"{omitted:,} more trials are"
+        blocks.append(paragraph(f"{more} not shown; metrics.jsonl has a line of each."))
+    return Section(title="Per-Agent Results", blocks=tuple(blocks))
+
+
+def not_reported(metrics: Iterable[Metric], where: str) -> list[str]:
+    """Name the metrics that nothing gave, in at most one sentence."""
+    titles = ", ".join(metric.title for metric in metrics)
+    return [f"Not reported by anything in this {where}: {titles}."] if titles else []
+
+
+def definitions(metrics: Iterable[Metric]) -> list[Block]:
+    """List what the metrics mean."""
+    items = tuple(
+        (Span(text=metric.title, strong=True), f", {metric.unit}: {metric.definition}")
+        for metric in metrics
+    )
+    return [Bullets(items=items)] if items else []
+
+
+def figure(style: Style, median: Figure | None) -> Value | None:
+    """Make the cell of a median over runs."""
+    if median is None:
+        return None
+    notes = (f"{median.missing} missing",) if median.missing else ()
+    return Value(scale=style, value=median.value, low=median.low, high=median.high, notes=notes)
+
+
+def ratio(compared: Ratio | None, tasks: int) -> Value:
+    """Make the cell of a median over so many tasks, or over fewer of them."""
+    if compared is None:
+        return Value(scale=Scale.RATIO, value=None)
+    some = (f"{compared.tasks} of {tasks} tasks",) if compared.tasks < tasks else ()
+    low, high = compared.low, compared.high
+    return Value(scale=Scale.RATIO, value=compared.median, low=low, high=high, notes=some)
+
+
+def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:
+    """Say what the witnesses make of a mode, and where."""
+    return (Span(text=mode.mode, strong=True), f"{where}:", *_standing(mode))
+
+
+def _standing(mode: Standing) -> Iterator[str | Span]:
+    if mode.treatment:
+        yield " "
+        yield quoting(mode.treatment)
+    if mode.no_verdict:
+        yield from (" ", Span(text="no verdict", strong=True), ": ", quoting(mode.no_verdict))
+    if mode.qualifications:
+        yield " Caveats: " if len(mode.qualifications) > 1 else " Caveat: "
+        yield from (quoting("; ".join(mode.qualifications)), ".")

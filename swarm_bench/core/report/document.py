@@ -1,0 +1,146 @@
+"""A document as data: all its sentences, and all its figures before they are formatted.
+
+All text in it is plain text; a renderer escapes what its format needs escaped. A benchmark that has
+a summary of its own makes a `Document`; whoever can render one needs to know nothing else.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_bench.core.metric import Style
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A part of a text."""
+
+    text: str
+    strong: bool = False
+    longest: int | None = None
+    """It quotes somebody, so a renderer cuts it after so many characters."""
+    address: str = ""
+    """The file that it leads to, relative to the document."""
+
+
+Text = str | tuple[str | Span, ...]
+
+
+class Scale(StrEnum):
+    """What a figure is that compares two others."""
+
+    RATIO = "ratio"
+    """1 is no difference."""
+    NOISE = "noise"
+    """A ratio between equals: far from 1 it says no more than that."""
+    DIFFERENCE = "difference"
+    """0 is no difference."""
+    DEVIATION = "deviation"
+    """A difference without a direction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A figure in a table."""
+
+    scale: Style | Scale
+    value: float | None
+    """`None` when nothing gave it; it is never written as 0."""
+    low: float | None = None
+    high: float | None = None
+    """The range that stands behind it; none of the two, or both."""
+    notes: tuple[str, ...] = ()
+    """What is not in it."""
+    beside: "Value | None" = None
+    """Another figure of the same, in the place of a range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A range without a figure in it."""
+
+    scale: Scale
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Several figures in one cell."""
+
+    style: Style
+    parts: tuple[tuple[float, str], ...]
+    """Each with what it is; none when nothing gave them."""
+    notes: tuple[str, ...] = ()
+    """What is not in them."""
+
+
+Cell = str | Span | Value | Interval | Parts | None
+"""`None` where the column does not apply to the row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table."""
+
+    headers: tuple[str, ...]
+    labels: int
+    """Columns on the left that name the row; the others are its figures."""
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paragraph:
+    """Lines of text."""
+
+    lines: tuple[Text, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Banner:
+    """What must be known before what follows it."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verbatim:
+    """Text of somebody else, as it is."""
+
+    text: str
+
+
+Block = Grid | Paragraph | Bullets | Banner | Verbatim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A heading, and what stands below it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A labelled word of the head."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A title, what must be known first, what it is about, and sections."""
+
+    title: str
+    banner: str | None
+    head: tuple[tuple[Fact, ...], ...]
+    """Line by line."""
+    sections: tuple[Section, ...]

@@ -1,0 +1,68 @@
+"""Any document as Markdown: no benchmark, no mode and no trial is needed for one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import swarm_bench.reports
+from swarm_bench.analysis.documents.parts import table, trials, warned
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import Document, Fact, Paragraph, Section, Span, Value
+from swarm_bench.core.report.report import Figure, Row, Table
+from swarm_bench.reports.markdown import render
+
+TEMPLATES = Path(swarm_bench.reports.__file__).parent / "templates"
+LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
+SENTENCE = re.compile(r"[^\W\d_]+(?:\W*\s\W*[^\W\d_]+){2}")
+"""Three words in a row."""
+
+
+def sentences(template: str) -> list[str]:
+    return SENTENCE.findall(LAYOUT.sub("\n\x00\n", template).replace("\x00", "|"))
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES.iterdir()), ids=lambda path: path.name)
+def test_a_template_has_no_sentence(template: Path) -> None:
+    assert sentences(template.read_text(encoding="utf-8")) == []
+
+
+def test_a_sentence_is_recognised() -> None:
+    assert sentences("## {{ title }}\n\nThere is **no verdict**: {{ why }}") != []
+
+
+ARMS = ("a|b", "c")
+METRIC = Metric(key="k", title="Words", unit="words", style=Style.WHOLE, definition="All of them.")
+
+
+def test_a_benchmark_of_any_kind_has_a_summary() -> None:
+    row = Row(metric=METRIC, figures=(Figure(value=3, low=2, high=4, missing=1), None))
+    cells = ("a|b", Span(text="x" * 50, longest=5), Value(scale=Style.SECONDS, value=1.5))
+    document = Document(
+        title="Prompts",
+        banner=None,
+        head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
+        sections=(
+            *warned(["*One* failed."], []),
+            table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
+            trials(("Arm", "Case", "Time"), 2, [cells], 1),
+        ),
+    )
+    assert render(document) == (
+        "# Prompts\n\n**Cases:** 3 | **Runs:** 1\n\n"
+        "## Warnings\n\n- \\*One\\* failed.\n\n"
+        "## Figures\n\n"
+        "| Metric   |               a\\|b |   c |\n|:---------|-------------------:|----:|\n"
+        "| Words    | 3 (2–4; 1 missing) |   - |\n\n"
+        "How to read it.\n\n- **Words**, words: All of them.\n\n"
+        "## Per-Agent Results\n\n"
+        "| Arm   | Case     |   Time |\n|:------|:---------|-------:|\n"
+        "| a\\|b  | xxxxx... |  1.50s |\n"
+    )
+
+
+def test_blanks_between_the_parts_of_a_text_stay() -> None:
+    line = ("see ", Span(text="[it]", address="b.md"), " or ", Span(text="#1", strong=True), ".")
+    section = Section(title="T", blocks=(Paragraph(lines=(line, "second")),))
+    text = render(Document(title="D", banner="B", head=(), sections=(section,)))
+    assert text == "# D\n\n> B\n\n## T\n\nsee [\\[it\\]](b.md) or **`#1`**.\nsecond\n"
