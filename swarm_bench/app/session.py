@@ -149,7 +149,7 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: Execute) -> bool:
 
 def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
     if ready.recorded is None:
-        lines.greet(ready.experiment, ready.greetings)
+        lines.greet(ready.experiment, ready.handshakes)
     else:
         lines.copy(ready.experiment, ready.recorded)
 

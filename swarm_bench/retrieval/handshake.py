@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 TAG_BEGIN = "greeting"
-"""How the tag of a greeted server begins, so that it is told apart from those of agents."""
+"""How the tag of a greeted server begins, unlike those of agents."""
 LONGEST_NAME = 100
 """Characters of what a server says of itself."""
 _VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
 
 Servers = Mapping[str, Mapping[str, Any]]
 """Servers by name, as an `mcpServers` file has them, filled in."""
-Greetings = Mapping[str, Mapping[str, "Greeting"]]
+Handshakes = Mapping[str, Mapping[str, "Handshake"]]
 """By mode and server."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Greeting:
-    """What became of greeting one server."""
+class Handshake:
+    """What became of the handshake with one server."""
 
     server: str
     """Its name in the mode."""
@@ -80,19 +80,19 @@ async def greet(
     env: Mapping[str, str],
     secrets: Collection[str] = (),
     seconds: float = START_SECONDS,
-) -> dict[str, dict[str, Greeting]]:
+) -> dict[str, dict[str, Handshake]]:
     """Start and greet all servers of all modes at the same time; equal ones once. They run in
     `cwd`, with the environment `env` under their own variables, and are gone afterwards.
 
     `written` are the same servers with the user's variables as they are written. Returns the
-    greetings by mode and server; a server that takes longer than `seconds` has a problem. `secrets`
-    are in nothing that a server says.
+    handshakes by mode and server; a server that takes longer than `seconds` has a problem.
+    `secrets` are in nothing that a server says.
     """
     configs = {_key(config): config for servers in modes.values() for config in servers.values()}
-    answers: dict[str, Greeting] = {}
+    answers: dict[str, Handshake] = {}
 
     async def ask(key: str) -> None:
-        answers[key] = await _greeting(configs[key], cwd, env, secrets, seconds)
+        answers[key] = await _greet(configs[key], cwd, env, secrets, seconds)
 
     async with anyio.create_task_group() as group:
         for key in configs:
@@ -106,20 +106,20 @@ async def greet(
     }
 
 
-def _of(written: Mapping[str, Any], name: str, answer: Greeting) -> Greeting:
+def _of(written: Mapping[str, Any], name: str, answer: Handshake) -> Handshake:
     """Make it the answer of one server of one mode. What is stored of its configuration is what
     the mode file says: what is filled in may be a key."""
     update = {"path": written.get("command"), "name": answer.program.name or _address(written)}
     return replace(answer, server=name, program=answer.program.model_copy(update=update))
 
 
-async def _greeting(
+async def _greet(
     config: Mapping[str, Any],
     cwd: Path,
     env: Mapping[str, str],
     secrets: Collection[str],
     seconds: float,
-) -> Greeting:
+) -> Handshake:
     # Half a second of imports, which a call that greets nobody does not pay.
     from swarm_bench.runtime.mcp.client import ServerFailed, own_server
 
@@ -130,7 +130,7 @@ async def _greeting(
         ) as connection:
             name, title, version = _who(connection, secrets)
             package = await to_thread.run_sync(_package, config, env)
-            return Greeting(
+            return Handshake(
                 server="",
                 program=_program(name, title, package or version),
                 name=name or "",
@@ -141,7 +141,7 @@ async def _greeting(
                 seconds=connection.seconds,
             )
     except ServerFailed as error:
-        return Greeting(server="", program=Program(name=""), problem=str(error))
+        return Handshake(server="", program=Program(name=""), problem=str(error))
 
 
 def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Greeting real servers."""
+"""Handshakes with real servers."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.handshake import LONGEST_NAME, Greeting, Servers, greet
+from swarm_bench.retrieval.handshake import LONGEST_NAME, Handshake, Servers, greet
 from swarm_bench.retrieval.witnesses.purposes import purposes
 from swarm_bench.retrieval.witnesses.treatment import treatment
 
@@ -49,11 +49,11 @@ def server(name: str, version: str | None = "1", **more: str) -> dict[str, Any]:
     return {"command": sys.executable, "args": ["-c", TOOL + SCRIPT, json.dumps(info)]}
 
 
-async def greeted(modes: Mapping[str, Servers], cwd: Path) -> dict[str, dict[str, Greeting]]:
+async def greeted(modes: Mapping[str, Servers], cwd: Path) -> dict[str, dict[str, Handshake]]:
     return await greet(modes, written=modes, cwd=cwd, env=ENV)
 
 
-async def one(config: dict[str, Any], cwd: Path) -> Greeting:
+async def one(config: dict[str, Any], cwd: Path) -> Handshake:
     return (await greeted({"mode": {"it": config}}, cwd))["mode"]["it"]
 
 

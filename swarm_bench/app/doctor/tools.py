@@ -21,7 +21,7 @@ from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
-from swarm_bench.retrieval.handshake import Greeting
+from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.workspace import clone
@@ -121,35 +121,35 @@ async def _check_mode(
         try:
             if clones and isinstance(question, Question):
                 async with clone(question.snapshot, folder / "clone", keep=None) as workspace:
-                    greetings = (await greet_modes(asking, [mode], workspace))[mode.name]
+                    handshakes = (await greet_modes(asking, [mode], workspace))[mode.name]
             else:
-                greetings = await greet_alone(asking, mode, folder / "small")
+                handshakes = await greet_alone(asking, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, finding=str(error))
-    return _of_greetings(asking, mode, greetings, about)
+    return _of_handshakes(asking, mode, handshakes, about)
 
 
-def _of_greetings(
-    asking: Asking, mode: Mode, greetings: Mapping[str, Greeting], about: str
+def _of_handshakes(
+    asking: Asking, mode: Mode, handshakes: Mapping[str, Handshake], about: str
 ) -> Check:
-    broken = [greeting for greeting in greetings.values() if greeting.problem is not None]
+    broken = [handshake for handshake in handshakes.values() if handshake.problem is not None]
     if broken:
         finding = "; ".join(
-            f"the server {greeting.server!r} does not start: {greeting.problem}"
-            for greeting in broken
+            f"the server {handshake.server!r} does not start: {handshake.problem}"
+            for handshake in broken
         )
         advice = f"fix {asking.to_fix(mode)}"
         return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
-    slow = any((greeting.seconds or 0) > SLOW_SECONDS for greeting in greetings.values())
+    slow = any((handshake.seconds or 0) > SLOW_SECONDS for handshake in handshakes.values())
     overhead = tokens.count(mode.instructions) + sum(
-        greeting.tool_tokens + greeting.instruction_tokens for greeting in greetings.values()
+        handshake.tool_tokens + handshake.instruction_tokens for handshake in handshakes.values()
     )
-    servers = ", ".join(map(_server, greetings.values()))
+    servers = ", ".join(map(_server, handshakes.values()))
     finding = f"{servers}; about {overhead} tokens in every request"
-    if not any(greeting.tools for greeting in greetings.values()):
+    if not any(handshake.tools for handshake in handshakes.values()):
         advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
         return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
-    changes = (greeting.unexpected for greeting in greetings.values())
+    changes = (handshake.unexpected for handshake in handshakes.values())
     if changed := next(filter(None, changes), ()):
         finding += f"; changed in the clone: {', '.join(changed)}"
         advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
@@ -160,10 +160,10 @@ def _of_greetings(
     return Check(about=about, state=State.OK, finding=finding)
 
 
-def _server(greeting: Greeting) -> str:
+def _server(handshake: Handshake) -> str:
     return (
-        f"{greeting.server} ({greeting.program.label}) answered in {greeting.seconds:.1f} s "
-        f"with {amount(len(greeting.tools), 'tool')}"
+        f"{handshake.server} ({handshake.program.label}) answered in {handshake.seconds:.1f} s "
+        f"with {amount(len(handshake.tools), 'tool')}"
     )
 
 

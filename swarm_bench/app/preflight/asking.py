@@ -12,7 +12,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Mode, Program
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
 from swarm_bench.retrieval.canopy.service import started_service, without_log
-from swarm_bench.retrieval.handshake import Greeting, Greetings
+from swarm_bench.retrieval.handshake import Handshake, Handshakes
 from swarm_bench.retrieval.modes.mode import check_filling, uses
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -22,7 +22,7 @@ OMIT = "omit the mode from --modes"
 
 async def ask_tools(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
-) -> Greetings:
+) -> Handshakes:
     """Greet all servers of the modes.
 
     Raises `UsageError` for a mode that cannot be used, with what it said; a group for several.
@@ -41,32 +41,32 @@ async def ask_tools(
         async with anyio.create_task_group() as group:
             if asking.service_url is None and any(mode.services for mode in with_tool):
                 group.start_soon(_try_service, asking, trouble)
-            greetings = await greet_all(asking, with_tool, snapshot)
+            handshakes = await greet_all(asking, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     problems = [
-        problem for mode in with_tool for problem in _problems(asking, mode, greetings, trouble)
+        problem for mode in with_tool for problem in _problems(asking, mode, handshakes, trouble)
     ]
     if len(problems) > 1:
         raise ExceptionGroup("several modes cannot be used", problems)
     if problems:
         raise problems[0]
-    return greetings
+    return handshakes
 
 
 def _problems(
-    asking: Asking, mode: Mode, greetings: Greetings, trouble: Sequence[ServiceFailed]
+    asking: Asking, mode: Mode, handshakes: Handshakes, trouble: Sequence[ServiceFailed]
 ) -> Iterator[UsageError]:
     """Yield why the mode cannot be used; the names of tools only where every server answered."""
     if trouble and mode.services:
         yield UsageError(
             f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
         )
-    answers = greetings[mode.name]
-    broken = (greeting for greeting in answers.values() if greeting.problem is not None)
-    failed = [_no_start(asking, mode, greeting) for greeting in broken]
+    answers = handshakes[mode.name]
+    broken = (handshake for handshake in answers.values() if handshake.problem is not None)
+    failed = [_no_start(asking, mode, handshake) for handshake in broken]
     yield from failed
-    if mode.servers and not failed and not any(greeting.tools for greeting in answers.values()):
+    if mode.servers and not failed and not any(handshake.tools for handshake in answers.values()):
         yield ConfigError(
             f"The mode {mode.name} offers no tool: its servers answered, and have none; "
             f"fix {mode.source}, or {OMIT}"
@@ -88,15 +88,15 @@ async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
         trouble.append(ServiceFailed(without_log(error, log)))
 
 
-def _no_start(asking: Asking, mode: Mode, greeting: Greeting) -> ConfigError:
+def _no_start(asking: Asking, mode: Mode, handshake: Handshake) -> ConfigError:
     return ConfigError(
-        f"The MCP server {greeting.server!r} of the mode {mode.name} does not start: "
-        f"{greeting.problem}; fix {asking.to_fix(mode)}, or {OMIT}"
+        f"The MCP server {handshake.server!r} of the mode {mode.name} does not start: "
+        f"{handshake.problem}; fix {asking.to_fix(mode)}, or {OMIT}"
     )
 
 
 def _unknown_tools(
-    mode: Mode, greetings: Mapping[str, Greeting], secrets: Collection[str]
+    mode: Mode, handshakes: Mapping[str, Handshake], secrets: Collection[str]
 ) -> Iterator[ConfigError]:
     """Yield calls that none of the mode's servers offers, before they fail in every swarm."""
     named = {
@@ -104,7 +104,7 @@ def _unknown_tools(
         "warm_up": mode.warm_up.tool if mode.warm_up else "",
         "search": mode.search.tool if mode.search else "",
     }
-    offered = sorted({tool.name for greeting in greetings.values() for tool in greeting.tools})
+    offered = sorted({tool.name for handshake in handshakes.values() for tool in handshake.tools})
     for key, tool in cleaned(named, secrets).items():  # as those that are offered
         if tool and tool not in offered:
             yield ConfigError(
@@ -113,11 +113,11 @@ def _unknown_tools(
             )
 
 
-def back_ends(asking: Asking, modes: Sequence[Mode], greetings: Greetings) -> dict[str, Program]:
+def back_ends(asking: Asking, modes: Sequence[Mode], handshakes: Handshakes) -> dict[str, Program]:
     """Name who answers in each mode whose servers were greeted."""
     back_ends = {}
     for mode in modes:
-        programs = [greeting.program for greeting in greetings.get(mode.name, {}).values()]
+        programs = [handshake.program for handshake in handshakes.get(mode.name, {}).values()]
         if programs:
             label = ", ".join(program.label for program in programs)
             program = programs[0] if len(programs) == 1 else Program(name=label)

@@ -17,7 +17,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
 from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.canopy.own_service import new_key, sends_key, service_command
-from swarm_bench.retrieval.handshake import TAG_BEGIN, Greeting, greet
+from swarm_bench.retrieval.handshake import TAG_BEGIN, Handshake, greet
 from swarm_bench.retrieval.modes.mode import check_filling, render_servers, uses
 from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.runtime.environment import small_environment
@@ -108,11 +108,11 @@ class Asking:
 
 async def greet_all(
     asking: Asking, modes: Sequence[Mode], snapshot: Snapshot
-) -> dict[str, dict[str, Greeting]]:
+) -> dict[str, dict[str, Handshake]]:
     """Greet the servers of all modes at the same time. Each mode has a clone of the repository, so
     that what appears there is its own; those that may not start without what prepares them have a
     small repository, where that takes no time. Raises `UsageError` for what cannot be prepared."""
-    greetings: dict[str, dict[str, Greeting]] = {}
+    handshakes: dict[str, dict[str, Handshake]] = {}
     alike: dict[str, list[Mode]] = {}
     for mode in modes:
         alike.setdefault(_likeness(mode), []).append(mode)
@@ -120,11 +120,11 @@ async def greet_all(
     async def ask(number: int, group_: list[Mode]) -> None:
         folder = asking.homes.work / TAG_BEGIN / str(number)
         if needs_preparation(group_[0]):
-            greetings.update(await _greet_prepared(asking, group_, folder / "repository"))
+            handshakes.update(await _greet_prepared(asking, group_, folder / "repository"))
         else:
             name = Path(snapshot.repository.path).name or "repository"
             async with clone(snapshot, folder / name, keep=None) as workspace:
-                greetings.update(await greet_modes(asking, group_, workspace))
+                handshakes.update(await greet_modes(asking, group_, workspace))
 
     try:
         async with anyio.create_task_group() as group:
@@ -132,7 +132,7 @@ async def greet_all(
                 group.start_soon(ask, number, same)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    return greetings
+    return handshakes
 
 
 def _likeness(mode: Mode) -> str:
@@ -144,15 +144,15 @@ def _likeness(mode: Mode) -> str:
 
 async def _greet_prepared(
     asking: Asking, modes: Sequence[Mode], folder: Path
-) -> dict[str, dict[str, Greeting]]:
+) -> dict[str, dict[str, Handshake]]:
     first, *_ = modes
     try:
-        greetings = await greet_alone(asking, first, folder)
+        handshakes = await greet_alone(asking, first, folder)
     except IndexFailed as error:
         raise UsageError(
             f"The mode {first.name} cannot be prepared, tried in {FILES} files: {error}"
         ) from error
-    return {mode.name: greetings for mode in modes}
+    return {mode.name: handshakes for mode in modes}
 
 
 def needs_preparation(mode: Mode) -> bool:
@@ -161,7 +161,7 @@ def needs_preparation(mode: Mode) -> bool:
     return step is not None and step.when == "always" and not mode.services
 
 
-async def greet_alone(asking: Asking, mode: Mode, folder: Path) -> dict[str, Greeting]:
+async def greet_alone(asking: Asking, mode: Mode, folder: Path) -> dict[str, Handshake]:
     """Greet its servers in a repository of ten files that is made in `folder` for a moment.
     Raises `IndexFailed`."""
     folder.mkdir(parents=True)
@@ -174,9 +174,9 @@ async def greet_alone(asking: Asking, mode: Mode, folder: Path) -> dict[str, Gre
 
 async def greet_modes(
     asking: Asking, modes: Sequence[Mode], workspace: Path
-) -> dict[str, dict[str, Greeting]]:
+) -> dict[str, dict[str, Handshake]]:
     """Greet the servers of modes that are alike in `workspace`, which is prepared first if they
-    need it; one that fails says so in its greeting. What they say is without secrets. Raises
+    need it; one that fails says so in its handshake. What they say is without secrets. Raises
     `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
     for alike in modes:
@@ -189,7 +189,7 @@ async def greet_modes(
         try:
             if needs_preparation(mode):
                 await prepare(site)
-            greetings = await greet(
+            handshakes = await greet(
                 {mode.name: site.servers},
                 written={mode.name: render_servers(mode, site.values, None)},
                 cwd=workspace,
@@ -197,7 +197,7 @@ async def greet_modes(
                 secrets=hidden,
                 seconds=mode.start_seconds,
             )
-            answers = greetings[mode.name]
+            answers = handshakes[mode.name]
             if mode.version and answers:
                 answers = _with_version(answers, await version(site))
             change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
@@ -208,8 +208,8 @@ async def greet_modes(
     return {alike.name: answers for alike in modes}
 
 
-def _with_version(greetings: Mapping[str, Greeting], number: str | None) -> dict[str, Greeting]:
+def _with_version(handshakes: Mapping[str, Handshake], number: str | None) -> dict[str, Handshake]:
     """Of several servers the first is the mode's tool."""
-    (name, first), *others = greetings.items()
+    (name, first), *others = handshakes.items()
     program = first.program.model_copy(update={"version": number})
     return {name: replace(first, program=program), **dict(others)}

@@ -9,7 +9,7 @@ from swarm_bench.app.preflight.asking import Asking
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
-from swarm_bench.retrieval.handshake import Greeting, Greetings, greet
+from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
 from swarm_bench.retrieval.placebo.drawing import draw_passages
@@ -26,9 +26,9 @@ def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode
 
 
 async def make_placebos(
-    asking: Asking, placebos: Sequence[Mode], ready: Prepared, greetings: Greetings
-) -> Greetings:
-    """Make and greet the placebos; `greetings` are those of their tools. Raises `UsageError` when
+    asking: Asking, placebos: Sequence[Mode], ready: Prepared, handshakes: Handshakes
+) -> Handshakes:
+    """Make and greet the placebos; `handshakes` are those of their tools. Raises `UsageError` when
     too few files have nothing to do with the tasks."""
     if not placebos:
         return {}
@@ -39,24 +39,24 @@ async def make_placebos(
         for number, server in enumerate(own.servers):
             path = material_file(folder, mode.name, number)
             with store_errors(path):
-                _material(greetings[own.name][server], own, experiment, places).write(path)
+                _material(handshakes[own.name][server], own, experiment, places).write(path)
     values = {"workspace": str(ready.work), PLACEBO: str(folder)}
     async with asking.homes.opened("home-placebo") as home:
         servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
         answers = await greet(servers, written=servers, cwd=ready.work, env=asking.env)
     for name, by_server in answers.items():
-        for greeting in by_server.values():
-            if greeting.problem is not None:
-                raise HarnessError(f"{name} could not be started: {greeting.problem}; try again")
+        for handshake in by_server.values():
+            if handshake.problem is not None:
+                raise HarnessError(f"{name} could not be started: {handshake.problem}; try again")
     return {
-        name: {server: _by_our_name(greeting) for server, greeting in by_server.items()}
+        name: {server: _by_our_name(handshake) for server, handshake in by_server.items()}
         for name, by_server in answers.items()
     }
 
 
-def _by_our_name(greeting: Greeting) -> Greeting:
-    ours = Program(name=NAME, version=VERSION, path=greeting.program.path)
-    return replace(greeting, program=ours)
+def _by_our_name(handshake: Handshake) -> Handshake:
+    ours = Program(name=NAME, version=VERSION, path=handshake.program.path)
+    return replace(handshake, program=ours)
 
 
 async def places_of_placebos(ready: Prepared) -> tuple[Passage, ...]:
@@ -68,12 +68,12 @@ async def places_of_placebos(ready: Prepared) -> tuple[Passage, ...]:
 
 
 def _material(
-    greeting: Greeting, mode: Mode, experiment: Experiment, places: tuple[Passage, ...]
+    handshake: Handshake, mode: Mode, experiment: Experiment, places: tuple[Passage, ...]
 ) -> Material:
     return Material(
-        identity=Identity(name=greeting.name, title=greeting.title, version=greeting.version),
-        instructions=greeting.instructions,
-        tools=tuple(placebo_tool(tool, mode.search) for tool in greeting.tools),
+        identity=Identity(name=handshake.name, title=handshake.title, version=handshake.version),
+        instructions=handshake.instructions,
+        tools=tuple(placebo_tool(tool, mode.search) for tool in handshake.tools),
         places=places,
         files=experiment.repository.files,
         seed=experiment.seed,

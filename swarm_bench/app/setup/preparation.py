@@ -104,16 +104,16 @@ async def _asked(
         return ready
     asking = _asking(ready, resolved)
     tools = with_their_tools(modes, ready.experiment)
-    greetings = await ask_tools(asking, tools, ready.snapshot, emit)
+    handshakes = await ask_tools(asking, tools, ready.snapshot, emit)
     placebos = [mode for mode in modes if mode.is_placebo]
-    greetings = {**greetings, **await make_placebos(asking, placebos, ready, greetings)}
+    handshakes = {**handshakes, **await make_placebos(asking, placebos, ready, handshakes)}
     asked = [*tools, *placebos]
     experiment = with_back_ends(
         ready.experiment,
-        back_ends(asking, asked, greetings),
-        {mode.name: purposes(mode, greetings) for mode in asked if mode.name in greetings},
+        back_ends(asking, asked, handshakes),
+        {mode.name: purposes(mode, handshakes) for mode in asked if mode.name in handshakes},
     )
-    return replace(ready, experiment=experiment, greetings=greetings)
+    return replace(ready, experiment=experiment, handshakes=handshakes)
 
 
 def _remaining(experiment: Experiment, heads: Sequence[Head]) -> list[Mode]:

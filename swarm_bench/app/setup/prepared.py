@@ -8,7 +8,7 @@ from typing import Literal
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Recorded
-from swarm_bench.retrieval.handshake import Greetings
+from swarm_bench.retrieval.handshake import Handshakes
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
@@ -31,7 +31,7 @@ class Prepared:
     snapshot: Snapshot
     work: Path
     """Our own folder for clones and homes."""
-    greetings: Greetings = field(default_factory=dict)
+    handshakes: Handshakes = field(default_factory=dict)
     """Answers of the servers of modes that are still to run."""
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     agent_env: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -7,7 +7,7 @@ from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.handshake import Greeting, Greetings
+from swarm_bench.retrieval.handshake import Handshake, Handshakes
 
 
 class OverheadLines:
@@ -24,10 +24,10 @@ class OverheadLines:
         self._asked = set[str]()
         """Modes whose empty prompt was asked in this call, with figures or without."""
 
-    def greet(self, experiment: Experiment, greetings: Greetings) -> None:
+    def greet(self, experiment: Experiment, handshakes: Handshakes) -> None:
         """Write what the servers of the modes said of themselves."""
         for mode in experiment.modes:
-            of_mode = greetings.get(mode.name, {})
+            of_mode = handshakes.get(mode.name, {})
             if not self._is_complete(mode.name) and set(of_mode) == set(mode.servers):
                 self._write(_greeted(experiment, mode, list(of_mode.values())))
 
@@ -61,14 +61,14 @@ class OverheadLines:
             self._recorder.keep_overhead(line)
 
 
-def _greeted(experiment: Experiment, mode: Mode, greetings: list[Greeting]) -> Overhead:
+def _greeted(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) -> Overhead:
     return Overhead(
         session=experiment.session,
         mode=mode.name,
-        server_seconds={one.server: one.seconds for one in greetings if one.seconds is not None},
-        tools=sum(len(one.tools) for one in greetings),
-        tool_tokens=sum(one.tool_tokens for one in greetings),
-        server_instruction_tokens=sum(one.instruction_tokens for one in greetings),
+        server_seconds={one.server: one.seconds for one in handshakes if one.seconds is not None},
+        tools=sum(len(one.tools) for one in handshakes),
+        tool_tokens=sum(one.tool_tokens for one in handshakes),
+        server_instruction_tokens=sum(one.instruction_tokens for one in handshakes),
         mode_instruction_tokens=tokens.count(mode.instructions),
-        unexpected=next((one.unexpected for one in greetings), ()),
+        unexpected=next((one.unexpected for one in handshakes), ()),
     )

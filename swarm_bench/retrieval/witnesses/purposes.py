@@ -11,7 +11,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.models import tool_roles
-from swarm_bench.retrieval.handshake import Greetings
+from swarm_bench.retrieval.handshake import Handshakes
 
 _ASKS = frozenset(
     {"query", "queries", "question", "q", "searchquery", "keyword", "keywords", "terms", "patterns"}
@@ -43,13 +43,13 @@ _UPKEEP = frozenset(
 )
 
 
-def purposes(mode: Mode, greetings: Greetings) -> dict[str, Purpose | None]:
+def purposes(mode: Mode, handshakes: Handshakes) -> dict[str, Purpose | None]:
     """Say what each tool that the mode's servers listed is for, by the name that agents give it;
     `None` where that is unknown."""
     return {
-        agents_name(greeting.server, tool.name): purpose(mode, tool)
-        for greeting in greetings.get(mode.name, {}).values()
-        for tool in greeting.tools
+        agents_name(handshake.server, tool.name): purpose(mode, tool)
+        for handshake in handshakes.get(mode.name, {}).values()
+        for tool in handshake.tools
     }
 
 

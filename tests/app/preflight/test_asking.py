@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.app.preflight.asking import Asking, back_ends
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.retrieval.canopy.backends import embedded_label
-from swarm_bench.retrieval.handshake import Greeting
+from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes
 
@@ -40,8 +40,8 @@ def test_a_stand_in_that_takes_part_is_named(
         if mcp is EMBEDDED
         else Program(name="canopy-mcp", version="0.4.0")
     )
-    greeting = Greeting(server="canopy", program=said)
+    handshake = Handshake(server="canopy", program=said)
     found = back_ends(
-        asking, find_modes(["canopy-service"]), {"canopy-service": {"canopy": greeting}}
+        asking, find_modes(["canopy-service"]), {"canopy-service": {"canopy": handshake}}
     )
     assert found["canopy-service"].label == label

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.app.preflight.handshake import Asking, greet_all
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.handshake import Greeting
+from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
@@ -35,7 +35,7 @@ def mode(folder: Path, name: str, args: list[str], **own: object) -> Mode:
     return find_modes([str(path)])[0]
 
 
-async def greeted(folder: Path, *modes: Mode) -> dict[str, dict[str, Greeting]]:
+async def greeted(folder: Path, *modes: Mode) -> dict[str, dict[str, Handshake]]:
     (folder / "repo").mkdir()
     (folder / "repo" / "a.py").write_text("x = 1\n")
     (folder / "work").mkdir()
@@ -64,7 +64,7 @@ async def test_what_appears_is_held_against_the_mode_that_made_it(tmp_path: Path
             version=[sys.executable, *INDEXED, "--version"],
         ),
     )
-    tools = {name: greetings["tool"] for name, greetings in found.items()}
+    tools = {name: handshakes["tool"] for name, handshakes in found.items()}
     assert {name: tool.unexpected for name, tool in tools.items()} == {
         "fine": (),
         "litters": ("CLAUDE.md",),
