@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from swarm_bench.app.setup.places import warning, work_folder
+from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.prepared import COMMANDS, Benchmark, Prepared
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.config.settings import Resolved, Settings

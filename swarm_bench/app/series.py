@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.app import session
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import Result, to_continue
-from swarm_bench.app.setup.places import check_output, make_session_folder
+from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.trust.withheld import agent_of

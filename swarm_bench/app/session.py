@@ -9,16 +9,16 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
+from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
-from swarm_bench.app.setup.places import check_output, make_session_folder
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Benchmark, Prepared
 from swarm_bench.app.setup.resolving import check_unchanged
-from swarm_bench.app.telling import sharing
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder

@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
-from swarm_bench.cli.words import WordsCommand
+from swarm_bench.cli.variadic import WordsCommand
 from swarm_bench.config.options import command_line
 
 HELP = """Compares modes with one agent at a time: every task of a suite, a fresh index for each.

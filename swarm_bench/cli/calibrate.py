@@ -7,7 +7,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
-from swarm_bench.cli.words import WordsCommand
+from swarm_bench.cli.variadic import WordsCommand
 from swarm_bench.config.options import Setting, command_line
 
 HELP = """Compares a mode with itself: by how much do two identical arms differ here, and what

@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import printable, show
-from swarm_bench.cli.words import WordsCommand
+from swarm_bench.cli.variadic import WordsCommand
 from swarm_bench.config.options import command_line
 from swarm_bench.core.checks import Check, State
 

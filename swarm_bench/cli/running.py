@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import typer
 
+from swarm_bench.cli.consent import ask
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.cli.trusting import ask
 from swarm_bench.core.interruption import INTERRUPTED
 
 
@@ -18,7 +18,7 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[s
     from swarm_bench.app.result import Result
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
-    from swarm_bench.cli.output.watch import watching
+    from swarm_bench.cli.output.progress import watching
 
     options = dict(typed)
     config, trust = options.pop("config", None), options.pop("trust", False)

@@ -17,8 +17,8 @@ from swarm_bench.app.doctor.machine import (
     clone_bytes,
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
-from swarm_bench.app.doctor.tools import check_tools
-from swarm_bench.app.doctor.trusting import not_started, trusted_modes, without
+from swarm_bench.app.doctor.servers import check_tools
+from swarm_bench.app.doctor.unapproved import not_started, trusted_modes, without
 from swarm_bench.app.setup.choosing import largest
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config import settings as options

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from swarm_bench.app.setup.places import Warn
+from swarm_bench.app.setup.folders import Warn
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.environment import home_folder

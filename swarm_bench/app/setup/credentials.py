@@ -3,8 +3,8 @@ login is read."""
 
 from collections.abc import Mapping
 
+from swarm_bench.app.notices import OWN
 from swarm_bench.app.setup.agents import variable_names
-from swarm_bench.app.telling import OWN
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from swarm_bench.app.notices import tell
 from swarm_bench.app.preflight.asking import Asking, ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
@@ -15,9 +16,8 @@ from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import copied
 from swarm_bench.app.setup.credentials import check_credentials
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
-from swarm_bench.app.setup.places import warning, work_folder
+from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.prepared import Benchmark, Prepared
-from swarm_bench.app.telling import tell
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands
 from swarm_bench.app.trust.withheld import agent_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from swarm_bench.app.result import to_continue
 from swarm_bench.app.setup.agents import COMMAND, YAML
-from swarm_bench.app.setup.places import RESULTS
+from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from swarm_bench.app.setup.agents import YAML, adapter_variables
 from swarm_bench.app.setup.resolving import REPLAY
-from swarm_bench.app.trust.parts import (
+from swarm_bench.app.trust.option_parts import (
     OF_OPTION,
     Part,
     agent_file,

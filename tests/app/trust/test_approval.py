@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app import session
-from swarm_bench.app.doctor.trusting import trusted_modes, without
+from swarm_bench.app.doctor.unapproved import trusted_modes, without
 from swarm_bench.app.setup.agents import check, find_agent
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, unapproved

@@ -12,7 +12,7 @@ from swarm_bench.app.doctor.searching import Question, check_search, make_questi
 from swarm_bench.app.preflight.handshake import Asking, greet_alone, greet_modes
 from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.choosing import programs_of
-from swarm_bench.app.setup.places import work_folder
+from swarm_bench.app.setup.folders import work_folder
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.setup.places import work_folder
+from swarm_bench.app.setup.folders import work_folder
 from swarm_bench.core.errors import UsageError
 
 KILLED = """
 import os, sys
 from pathlib import Path
-from swarm_bench.app.setup.places import work_folder
+from swarm_bench.app.setup.folders import work_folder
 with work_folder(Path(sys.argv[1]), "killed", print) as work:
     os.chdir(work)
     for _ in range(3000):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.doctor.tools import check_tools
+from swarm_bench.app.doctor.servers import check_tools
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.session.experiment import Mode

@@ -1,7 +1,7 @@
 import pytest
 from typer import BadParameter
 
-from swarm_bench.cli.words import spread
+from swarm_bench.cli.variadic import spread
 
 
 @pytest.mark.parametrize(

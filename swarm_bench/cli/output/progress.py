@@ -39,6 +39,6 @@ def _shown(*, quiet: bool) -> Iterator[Emit]:
         with live_view() as emit:
             yield emit
     else:
-        from swarm_bench.cli.output.lines import PlainLines
+        from swarm_bench.cli.output.plain import PlainLines
 
         yield PlainLines(sys.stderr).emit

@@ -2,7 +2,7 @@
 
 import os
 
-from swarm_bench.app.telling import sharing, tell
+from swarm_bench.app.notices import sharing, tell
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.session.experiment import Program
 from tests.builders.experiments import experiment
