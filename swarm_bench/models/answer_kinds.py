@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 Kind = Literal["empty", "error"]
 
-LONGEST = 2000
+MAX_ERROR_LENGTH = 2000
 """Characters of a text that can be an error; ast-mcp and codegraph explain theirs at length."""
-LONGEST_LINE = 300
+MAX_LINE_LENGTH = 300
 """Characters of its first line, which has the phrase."""
 
 _THINGS = (
@@ -50,7 +50,7 @@ _BESIDE = re.compile(
     r"(?:#|query|search|question|pattern|term|time|took|elapsed|duration|tip|hint|try)\b|#+ ",
     re.IGNORECASE,
 )
-_MOST_HEADINGS = 2
+_MAX_HEADINGS = 2
 ERRORS = (
     r"(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)(?: \(\w+\))?: \S",
     r"error (?:executing|calling|running) (?:the )?tool\b",
@@ -161,15 +161,15 @@ def _parts(text: str) -> Iterator[Kind | None]:
 def _of_words(text: str) -> Kind | None:
     if not text.strip():
         return "empty"
-    if len(text) > LONGEST:
+    if len(text) > MAX_ERROR_LENGTH:
         return None
     if text.startswith("<"):
         nothing = _NO_RESULTS.search(text) and not _TAGS.sub("", text).strip()
         return "empty" if nothing else None
     lines = text.strip("\r\n").split("\n")
-    for at in [at for at, line in enumerate(lines) if line.strip()][: _MOST_HEADINGS + 1]:
+    for at in [at for at, line in enumerate(lines) if line.strip()][: _MAX_HEADINGS + 1]:
         line = lines[at]
-        if len(line) > LONGEST_LINE or _CODE.search(line):
+        if len(line) > MAX_LINE_LENGTH or _CODE.search(line):
             return None
         if kind := _of_line(line.strip(), lines[at + 1 :]):
             return kind

@@ -9,16 +9,16 @@ import re
 _INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
-def alternatives(glob: str, most: int) -> list[str]:
+def alternatives(glob: str, limit: int) -> list[str]:
     """Return the globs that one with braces stands for; a brace that is not closed stays.
 
     Raises:
-        ValueError: there are more than `most`; a clause that follows the glob.
+        ValueError: there are more than `limit`; a clause that follows the glob.
     """
     globs = [glob]
     while any(map(_INNERMOST.search, globs)):
         globs = list(dict.fromkeys(simpler for each in globs for simpler in _step(each)))
-        if len(globs) > most:
+        if len(globs) > limit:
             raise ValueError("stands for too many others; give a simpler one")
     return globs
 

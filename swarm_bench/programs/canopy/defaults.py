@@ -49,12 +49,12 @@ CHUNK_OVERLAP = 10
 PREVIEW_BYTES = 100
 REFERENCE_PREVIEW_BYTES = 200
 
-LARGEST_FILE = 16_000_000
+MAX_FILE_BYTES = 16_000_000
 """A larger file is skipped, so that memory stays bounded."""
 
 DEFAULT_LIMIT = 16
-SERVICE_LARGEST_LIMIT = 50
-LARGEST_LIMIT = 1_000
+SERVICE_MAX_LIMIT = 50
+MAX_LIMIT = 1_000
 """canopy-mcp has no upper bound; this one keeps an answer in memory."""
 
 REQUEST_BYTES = 2_000_000

@@ -19,11 +19,11 @@ _GIT = (
 _NOTHING_FETCHED = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """A missing object stays missing: older versions of git know only the second."""
 _FILTER_SETTINGS = {"clean": "", "smudge": "", "process": "", "required": "false"}
-LONGEST_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 """A git that is silent for longer hangs."""
 
 
-def ask_git(root: Path, *arguments: str, seconds: float = LONGEST_SECONDS) -> str | None:
+def ask_git(root: Path, *arguments: str, seconds: float = TIMEOUT_SECONDS) -> str | None:
     """Return what git prints, with bytes that are no text as `os.fsdecode` has them; None if it
     fails."""
     ours = {**small_environment(os.environ, ("XDG_CONFIG_HOME",)), **_NOTHING_FETCHED}

@@ -12,8 +12,8 @@ from functools import lru_cache
 from swarm_bench.programs.braces import alternatives
 from swarm_bench.programs.canopy.errors import ToolError
 
-LONGEST = 1_000
-MOST_ALTERNATIVES = 256
+MAX_LENGTH = 1_000
+MAX_ALTERNATIVES = 256
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 """A set of characters; a bracket that comes first in it is one of them."""
 
@@ -25,8 +25,8 @@ def compile_glob(glob: str) -> re.Pattern[str]:
     Raises:
         ToolError: the glob is too long, has too many alternatives, an open brace or bracket.
     """
-    if len(glob) > LONGEST:
-        raise ToolError(f"The glob is longer than {LONGEST} characters; give a shorter one")
+    if len(glob) > MAX_LENGTH:
+        raise ToolError(f"The glob is longer than {MAX_LENGTH} characters; give a shorter one")
     try:
         plain = _plain(glob.removeprefix("./"))
     except ValueError as error:
@@ -38,11 +38,11 @@ def _plain(glob: str) -> list[str]:
     """Write out braces, and then `**/` as nothing and as `*/`. Raises `ValueError` with a clause
     for a glob that cannot be read."""
     plain: list[str] = []
-    for each in alternatives(glob, MOST_ALTERNATIVES):
+    for each in alternatives(glob, MAX_ALTERNATIVES):
         if "{" in each:
             raise ValueError("has an open brace; close it")
         if "[" in _CLASS.sub("", each):
             raise ValueError("has an open bracket; close it")
-        most = MOST_ALTERNATIVES - len(plain)
-        plain += alternatives(each.replace("**/", "{,*/}"), most)
+        limit = MAX_ALTERNATIVES - len(plain)
+        plain += alternatives(each.replace("**/", "{,*/}"), limit)
     return plain

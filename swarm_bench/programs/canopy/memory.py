@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-LARGEST = 10_000
+MAX_ENTRIES = 10_000
 
 Value = TypeVar("Value")
 
@@ -12,8 +12,8 @@ Value = TypeVar("Value")
 class Recent(Generic[Value]):
     """A dictionary that holds the newest entries only."""
 
-    def __init__(self, most: int = LARGEST) -> None:
-        self._most = most
+    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
+        self._max_entries = max_entries
         self._entries: OrderedDict[str, Value] = OrderedDict()
 
     def __contains__(self, key: object) -> bool:
@@ -22,7 +22,7 @@ class Recent(Generic[Value]):
     def __setitem__(self, key: str, value: Value) -> None:
         self._entries[key] = value
         self._entries.move_to_end(key)
-        while len(self._entries) > self._most:
+        while len(self._entries) > self._max_entries:
             self._entries.popitem(last=False)
 
     def forget(self, key: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, LARGEST_LIMIT
+from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, MAX_LIMIT
 from swarm_bench.programs.canopy.errors import InvalidParameters
 
 MAX_HANDLES = 8
@@ -104,7 +104,7 @@ class Arguments:
         Raises:
             InvalidParameters: they describe none.
         """
-        limit = min(self.natural("limit", DEFAULT_LIMIT), LARGEST_LIMIT)
+        limit = min(self.natural("limit", DEFAULT_LIMIT), MAX_LIMIT)
         dsl = self.text("query")
         if dsl:
             return Search(dsl=dsl, limit=limit)

@@ -21,10 +21,10 @@ from swarm_bench.programs.canopy.search.pack import Pack, pack_result
 from swarm_bench.retrieval.modes.variables import texts_in
 from swarm_bench.retrieval.placebo.material import Form, Material, Passage, PlaceboTool
 
-MOST_PASSAGES = 10
+DEFAULT_PASSAGES = 10
 """When the question does not say how many it wants."""
-MOST_PER_FILE = 2
-MOST_LINES = 3
+MAX_PER_FILE = 2
+MAX_LINES = 3
 """Of a passage in a list of lines."""
 _OFFSETS = ("offset", "start_line", "startLine", "start")
 _LASTS = ("end_line", "endLine", "end")
@@ -103,7 +103,7 @@ class Answers:
         if "{last}" in line:
             return [(passage.first, "\n".join(texts))]
         numbered = enumerate(texts, start=passage.first)
-        return [(number, text) for number, text in numbered if text.strip()][:MOST_LINES]
+        return [(number, text) for number, text in numbered if text.strip()][:MAX_LINES]
 
     def _json(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         content: Any = [
@@ -144,18 +144,18 @@ class Answers:
     def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Passage]:
         """Draw as many passages as the question wants."""
         limits = (arguments.natural(key, 0) for key in LIMITS)
-        most = next(filter(None, limits), MOST_PASSAGES)
-        return self._drawn(self._draw(tool, arguments), most, MOST_PER_FILE)
+        count = next(filter(None, limits), DEFAULT_PASSAGES)
+        return self._drawn(self._draw(tool, arguments), count, MAX_PER_FILE)
 
     def _draw(self, tool: PlaceboTool, arguments: Arguments) -> random.Random:
         question = json.dumps(arguments.values, sort_keys=True)
         return random.Random(f"{self._material.seed}:{tool.name}:{question}")
 
-    def _drawn(self, draw: random.Random, most: int, per_file: int) -> list[Passage]:
+    def _drawn(self, draw: random.Random, count: int, per_file: int) -> list[Passage]:
         passages: list[Passage] = []
         files = Counter[str]()
         for passage in draw.sample(self._material.places, len(self._material.places)):
-            if len(passages) == most:
+            if len(passages) == count:
                 break
             if files[passage.path] < per_file and self._text(passage):
                 files[passage.path] += 1

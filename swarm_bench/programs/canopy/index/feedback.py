@@ -90,7 +90,7 @@ class Feedback:
         try:
             return self._write_query((text, None, indexed, len(handles), total), handles)
         except (sqlite3.Error, OSError) as error:
-            self._complain(error)
+            self._warn(error)
             return None
 
     def _write_query(self, event: tuple[object, ...], handles: list[Handle]) -> int:
@@ -123,7 +123,7 @@ class Feedback:
                     rows,
                 )
         except (sqlite3.Error, OSError) as error:
-            self._complain(error)
+            self._warn(error)
 
     def stats(self, days: int = WINDOW_DAYS) -> dict[str, float | int]:
         """Compute canopy's four figures over the last days; without data they are zero, as canopy's
@@ -132,7 +132,7 @@ class Feedback:
         try:
             row = self._opened().execute(STATS, {"since": since}).fetchone()
         except (sqlite3.Error, OSError) as error:
-            self._complain(error)
+            self._warn(error)
             row = (0, None, None)
         return {
             # No globs are predicted here, so none can be hit.
@@ -151,7 +151,7 @@ class Feedback:
         try:
             counts = dict(self._opened().execute(sql).fetchall())
         except (sqlite3.Error, OSError) as error:
-            self._complain(error)
+            self._warn(error)
             return {}
         return {
             type_: counts.get(-1 - type_, 0) / counts[type_]
@@ -167,7 +167,7 @@ class Feedback:
             self._inode = inode(self.file)
         return self._connection
 
-    def _complain(self, error: Exception) -> None:
+    def _warn(self, error: Exception) -> None:
         _log.warning("%s could not be used: %s", self.file, error)
 
 

@@ -5,7 +5,7 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from swarm_bench.programs.canopy.defaults import LARGEST_FILE
+from swarm_bench.programs.canopy.defaults import MAX_FILE_BYTES
 from swarm_bench.programs.canopy.index.discovery import Stamp
 from swarm_bench.programs.canopy.index.parsing import is_text, parse
 from swarm_bench.programs.canopy.nodes import Node
@@ -60,8 +60,8 @@ def load(root: str, path: str) -> bytes | None:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), whole)
     descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        source = file.read(LARGEST_FILE + 1)
-    return source if len(source) <= LARGEST_FILE else None
+        source = file.read(MAX_FILE_BYTES + 1)
+    return source if len(source) <= MAX_FILE_BYTES else None
 
 
 def content_hash(source: bytes) -> bytes:

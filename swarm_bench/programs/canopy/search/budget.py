@@ -9,7 +9,7 @@ from swarm_bench.programs.canopy.nodes import Handle, NodeType
 from swarm_bench.programs.canopy.search.fulltext import terms
 from swarm_bench.programs.canopy.search.pack import score
 
-MOST_PER_FILE = 2
+MAX_PER_FILE = 2
 NEAR_LINES = 2
 
 
@@ -25,7 +25,7 @@ def choose(
     per_file: Counter[str] = Counter()
     ranked = sorted(handles, key=lambda each: (-score(each, query_terms, priors), each.tokens))
     for handle in ranked:
-        fits = handle.tokens <= budget and per_file[handle.path] < MOST_PER_FILE
+        fits = handle.tokens <= budget and per_file[handle.path] < MAX_PER_FILE
         if fits and not any(_is_near(handle, other) for other in chosen):
             chosen.append(handle)
             per_file[handle.path] += 1

@@ -18,10 +18,10 @@ from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.search.finder import Finder
 from swarm_bench.programs.canopy.search.fulltext import fts_query
 
-DEEPEST = 32
-MOST_PARTS = 256
+MAX_DEPTH = 32
+MAX_PARTS = 256
 """Expressions in one text; each of them is a search."""
-MOST_COMMON = 10_000
+MAX_COMMON = 10_000
 """Handles of one part of an intersection that are looked at."""
 
 _SIGNATURES = {
@@ -79,10 +79,10 @@ class _Parser:
 
     def expression(self, depth: int) -> Expression:
         self.parts += 1
-        if depth > DEEPEST or self.parts > MOST_PARTS:
+        if depth > MAX_DEPTH or self.parts > MAX_PARTS:
             raise DslError(
                 f"At character {self.position}: expressions are nested too deep, or are more than"
-                f" {MOST_PARTS}; ask for less at once"
+                f" {MAX_PARTS}; ask for less at once"
             )
         self._expect("open", "(")
         word = self._expect("word", "a word such as grep")
@@ -173,5 +173,5 @@ def _composed(expression: Expression, finder: Finder) -> Iterator[Handle]:
 
 
 def _common(parts: list[Iterator[Handle]]) -> Iterator[Handle]:
-    others = [{handle.hex for handle in islice(part, MOST_COMMON)} for part in parts[1:]]
+    others = [{handle.hex for handle in islice(part, MAX_COMMON)} for part in parts[1:]]
     return (handle for handle in parts[0] if all(handle.hex in other for other in others))

@@ -7,7 +7,7 @@ must occur side by side. `OR` between words separates alternatives; a trailing `
 import re
 
 _TOKEN = re.compile(r"[^\W_]+")
-LARGEST_QUERY = 64
+MAX_TOKENS = 64
 """Words of a query, and parts of a word, that count; more only cost time."""
 
 
@@ -19,7 +19,7 @@ def terms(text: str) -> list[str]:
 def fts_query(text: str) -> str | None:
     """Build the full-text query; None when the text has no word in it."""
     groups: list[list[str]] = [[]]
-    for word in text.split()[:LARGEST_QUERY]:
+    for word in text.split()[:MAX_TOKENS]:
         if word in ("OR", "|", "||"):
             groups.append([])
         elif word != "AND" and (glued := phrase(word)):
@@ -32,13 +32,13 @@ def fts_query(text: str) -> str | None:
 
 def combined(texts: list[str], operator: str) -> str | None:
     """Join the queries of several texts by AND or OR."""
-    written = [query for text in texts[:LARGEST_QUERY] if (query := fts_query(text))]
+    written = [query for text in texts[:MAX_TOKENS] if (query := fts_query(text))]
     return f" {operator} ".join(f"({query})" for query in written) or None
 
 
 def phrase(word: str) -> str:
     """Quote the tokens of a word side by side; nothing if it has neither letter nor digit."""
-    tokens = _TOKEN.findall(word)[:LARGEST_QUERY]
+    tokens = _TOKEN.findall(word)[:MAX_TOKENS]
     if not tokens:
         return ""
     ending = "*" if word.endswith("*") and len(tokens[-1]) > 1 else ""

@@ -16,7 +16,7 @@ STEPS = 2
 PLANNED_STEPS = 3
 PREVIEWS = 8
 DEFINITION_LIMIT = 12
-SHORTEST_IDENTIFIER = 4
+MIN_IDENTIFIER_BYTES = 4
 
 STOP_WORDS = frozenset(
     (
@@ -89,7 +89,7 @@ def best_identifier(previews: Iterable[str], excluded: list[str]) -> str | None:
     weights: Counter[str] = Counter()
     for preview in previews:
         for word in re.findall(r"[A-Za-z_]\w*", preview):
-            if len(word.encode()) < SHORTEST_IDENTIFIER:
+            if len(word.encode()) < MIN_IDENTIFIER_BYTES:
                 continue
             if word.lower() in STOP_WORDS or word.lower() in excluded:
                 continue

@@ -14,7 +14,7 @@ from swarm_bench.programs.canopy.index.loading import load
 from swarm_bench.programs.canopy.index.parsing import Lines, is_text
 from swarm_bench.programs.canopy.nodes import Handle, preview
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Files parsed for one question; the best ones by rank come first."""
 
 
@@ -47,7 +47,7 @@ def find_references(
         if mention.path in paths:
             continue
         paths.add(mention.path)
-        if len(paths) > MOST_FILES:
+        if len(paths) > MAX_FILES:
             return
         yield from _in_file(root, mention.path, name, nodes_of)
 

@@ -7,8 +7,8 @@ from threading import Lock
 from swarm_bench.programs.canopy.result_json import Json
 
 TOP = 20
-MOST_NAMES = 10_000
-LONGEST_NAME = 500
+MAX_NAMES = 10_000
+MAX_NAME_LENGTH = 500
 
 
 class Tally:
@@ -18,9 +18,9 @@ class Tally:
         self._counts: Counter[str] = Counter()
 
     def add(self, name: str) -> None:
-        self._counts[name[:LONGEST_NAME]] += 1
-        if len(self._counts) > MOST_NAMES:
-            self._counts = Counter(dict(self._counts.most_common(MOST_NAMES // 2)))
+        self._counts[name[:MAX_NAME_LENGTH]] += 1
+        if len(self._counts) > MAX_NAMES:
+            self._counts = Counter(dict(self._counts.most_common(MAX_NAMES // 2)))
 
     def top(self, label: str) -> list[Json]:
         return [{label: name, "count": count} for name, count in self._counts.most_common(TOP)]

@@ -119,13 +119,13 @@ class Repository:
             self.status = "indexing"
             self.error_message = None
         self._metrics.count("reindexes")
-        # A daemon: a service that is told to end does not wait for it, and the index survives.
+        # A daemon: a service that has to end does not wait for it, and the index survives.
         Thread(target=self._index, args=(glob,), daemon=True).start()
         return {**answer, "status": "indexing"}
 
     def _index(self, glob: str | None) -> None:
         commit = None
-        # Stays if something goes wrong that nobody thought of: clients must not wait for ever.
+        # Stays if something goes wrong that nobody thought of: clients must not wait forever.
         failure: str | None = "Indexing broke off; the service's log says why"
         try:
             commit = head_commit(self.root)
@@ -197,7 +197,7 @@ class Repositories:
         except KeyError:
             raise RepoNotFound(f"No repository has the id {repo_id}") from None
         if not repository.is_in_place():
-            raise Forbidden(f"A link has taken the place of {repository.root} or its index")
+            raise Forbidden(f"A link has replaced {repository.root} or its index")
         return repository
 
     def all(self) -> list[Repository]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, SERVICE_LARGEST_LIMIT
+from swarm_bench.programs.canopy.defaults import DEFAULT_LIMIT, SERVICE_MAX_LIMIT
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.parameters import MAX_HANDLES, MAX_PER_FILE, PackLimits, Search
 
@@ -67,7 +67,7 @@ class QueryBody(Body):
             glob=self.glob or None,
             match=self.match_mode or "any",
             dsl=self.dsl or None,
-            limit=max(1, min(limit, SERVICE_LARGEST_LIMIT)),
+            limit=max(1, min(limit, SERVICE_MAX_LIMIT)),
         )
         if search.is_empty:
             raise ToolError(

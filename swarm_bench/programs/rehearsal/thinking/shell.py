@@ -1,6 +1,6 @@
 """Searches and reads with a command line, for programs that have nothing better to offer.
 
-Every line that a command prints can be told from what a program writes around its output: paths
+Every line that a command prints differs from what a program writes around its output: paths
 begin with `./`, lines of a file have their number before them.
 """
 
