@@ -17,9 +17,7 @@ PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", 
 """Refused in strings that are no docstrings."""
 PENDING: tuple[str, ...] = (
     "analysis",
-    "app",
     "benchmarks",
-    "cli",
     "core",
     "engine",
     "reports",

@@ -19,9 +19,9 @@ from swarm_bench.runtime.files import write_whole
 
 
 def report(path: Path) -> str:
-    """The summary of a session, also of a folder that canopy's own script wrote.
+    """Render the summary of a session, also of a folder that canopy's own script wrote.
 
-    A session of ours gets its `summary.md` written anew; a foreign folder is only read. Raises
+    A session of ours gets a new `summary.md`; a foreign folder is only read. Raises
     `UsageError` when the folder is neither.
     """
     if not path.is_dir():
@@ -43,8 +43,8 @@ def report(path: Path) -> str:
 
 
 def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, str]:
-    """The report of a session as it stands, and its `summary.md`, which is written. It can be
-    audited: held against the streams that the agents left."""
+    """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
+    against the streams of its agents."""
     data = _read(folder, audited=audited)
     metrics = registered_metrics()
     report = summarise(data, metrics)
@@ -60,7 +60,7 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
 
 
 def write_series_summary(path: Path, *, audited: bool = False) -> str:
-    """The `summary.md` of a series as it stands, which is written."""
+    """Write the `summary.md` of a series as it stands."""
     sessions = {
         size: _read(folder, audited=audited) for size, folder in series_sessions(path).items()
     }

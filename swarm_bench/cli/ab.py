@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
-from swarm_bench.cli.variadic import WordsCommand
+from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 
 HELP = """Compares modes with one agent at a time: every task of a suite, a fresh index for each.
@@ -24,6 +24,6 @@ _OMITTED = ("agents", "all_tasks", "concurrency")
 
 
 def register(app: typer.Typer) -> None:
-    settings = (one for one in command_line("ab") if one.name not in _OMITTED)
+    settings = (option for option in command_line("ab") if option.name not in _OMITTED)
     command = taking(settings, partial(run_command, "ab"))
-    app.command(name="ab", cls=WordsCommand, help=HELP)(command)
+    app.command(name="ab", cls=VariadicCommand, help=HELP)(command)

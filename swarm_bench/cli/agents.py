@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
 
 
 def agents() -> None:
-    """Lists the agents that are installed, and whether each can be used."""
+    """List the agents that are installed, and whether each can be used."""
     from swarm_bench.app.listing import list_agents
 
     print_listing(list_agents())

@@ -7,7 +7,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
-from swarm_bench.cli.variadic import WordsCommand
+from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import Setting, command_line
 
 HELP = """Compares a mode with itself: by how much do two identical arms differ here, and what
@@ -25,7 +25,7 @@ output and exit codes are those of compare; 5 runs unless said otherwise.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="calibrate", cls=WordsCommand, help=HELP)(taking(_settings(), _run))
+    app.command(name="calibrate", cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
 
 
 def _settings() -> Iterator[Setting]:

@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
-from swarm_bench.cli.variadic import WordsCommand
+from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 
 HELP = """Compares modes: in each, agents work on the tasks of a suite, in copies of the repository.
@@ -35,4 +35,4 @@ agent gave an answer, 4 a gate failed, 130 interrupted.
 
 def register(app: typer.Typer) -> None:
     command = taking(command_line("swarm"), partial(run_command, "swarm"))
-    app.command(name="compare", cls=WordsCommand, help=HELP)(command)
+    app.command(name="compare", cls=VariadicCommand, help=HELP)(command)

@@ -30,7 +30,7 @@ def agents(incomplete: str) -> Completions:
 
 
 def models(incomplete: str) -> Completions:
-    """The rehearsal and scout's rules; other models are known to their providers only."""
+    """Offer the rehearsal and scout's rules; other models are known to their providers only."""
     return _matching({"rehearsal", "rules"}, incomplete)
 
 
@@ -49,14 +49,14 @@ def indexes(incomplete: str) -> Completions:
 
 
 def sizes(incomplete: str) -> Completions:
-    """Some numbers, as any of them may do: where nothing is offered, bash offers files."""
+    """Offer some numbers, as any of them may do: where nothing is offered, bash offers files."""
     return _matching({"1", "2", "4", "8"}, incomplete)
 
 
 def sessions(incomplete: str) -> Completions:
-    """Folders below `results/`, the newest first."""
-    found = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)
-    return [str(path) for path in found if str(path).startswith(incomplete)]
+    """Offer folders below `results/`, the newest first."""
+    folders = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)
+    return [str(path) for path in folders if str(path).startswith(incomplete)]
 
 
 def _matching(names: Iterable[str], incomplete: str) -> Completions:

@@ -10,7 +10,7 @@ from swarm_bench.config.trust import Demand
 
 
 def ask(demands: Sequence[Demand]) -> bool | None:
-    """The answer of the person; `None` without a terminal."""
+    """Ask the person; `None` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     origins = ", ".join(dict.fromkeys(demand.origin for demand in demands))

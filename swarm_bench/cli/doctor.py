@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import printable, show
-from swarm_bench.cli.variadic import WordsCommand
+from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 from swarm_bench.core.checks import Check, State
 
@@ -36,8 +36,8 @@ _COLOURS = {
 
 
 def register(app: typer.Typer) -> None:
-    settings = (one for one in command_line("swarm") if one.name in _TAKEN)
-    app.command(name="doctor", cls=WordsCommand, help=HELP)(taking(settings, _doctor))
+    settings = (option for option in command_line("swarm") if option.name in _TAKEN)
+    app.command(name="doctor", cls=VariadicCommand, help=HELP)(taking(settings, _doctor))
 
 
 def _doctor(options: dict[str, Any]) -> None:
@@ -46,14 +46,14 @@ def _doctor(options: dict[str, Any]) -> None:
 
     path: Any = options.pop("config", None)
     vouches = bool(options.pop("trust", False))
-    found: list[Check] = []
+    checks: list[Check] = []
 
     def tell(check: Check) -> None:
-        found.append(check)
+        checks.append(check)
         _print(check)
 
     examine(options, path, vouches, tell)
-    if any(check.state is State.PROBLEM for check in found):
+    if any(check.state is State.PROBLEM for check in checks):
         raise typer.Exit(UNFIT)
 
 

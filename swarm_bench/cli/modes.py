@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
 
 
 def modes() -> None:
-    """Lists the modes: shipped ones, and those in mcp_configs/ of the working folder."""
+    """List the modes: shipped ones, and those in mcp_configs/ of the working folder."""
     from swarm_bench.app.listing import list_modes
 
     print_listing(list_modes())

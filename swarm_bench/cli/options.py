@@ -1,5 +1,4 @@
-"""Options of the commands, as the settings describe them. `None` means: not said here, look
-elsewhere."""
+"""Options of the commands, as the settings describe them. `None`: not here, look elsewhere."""
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature
@@ -41,7 +40,7 @@ def taking(
     settings: Iterable[Setting], run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
     """Make a command of `run`, which gets the options that were typed."""
-    described = [(one.name, _TYPES[one.kind], _option(one)) for one in settings]
+    described = [(setting.name, _TYPES[setting.kind], _option(setting)) for setting in settings]
     parameters = [
         Parameter(
             name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
@@ -53,7 +52,7 @@ def taking(
         run({name: value for name, value in values.items() if value is not None})
 
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 

@@ -21,7 +21,7 @@ def report(
         ),
     ],
 ) -> None:
-    """Renders the summary of a session again, also of a folder that canopy's own script wrote.
+    """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
     Example: swarm-bench report results/swarm-20261120-213300
     """

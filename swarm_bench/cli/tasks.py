@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
 
 
 def tasks() -> None:
-    """Lists the task suites: shipped ones, and those in tasks/ of the working folder."""
+    """List the task suites: shipped ones, and those in tasks/ of the working folder."""
     from swarm_bench.app.listing import list_suites
 
     print_listing(list_suites())

@@ -1,4 +1,4 @@
-"""Options that take several words, or none: typer alone takes exactly one."""
+"""Options that take several values, or none: typer alone takes exactly one."""
 
 import os
 import re
@@ -9,14 +9,15 @@ from typer.core import TyperCommand
 
 from swarm_bench.config.options import command_line
 
-SEVERAL = {one.flag for one in command_line("swarm") if one.several}
-OPTIONAL = {one.flag: one.bare for one in command_line("swarm") if one.bare is not None}
-"""What stands for the word that a bare option leaves out."""
+_OPTIONS = list(command_line("swarm"))
+SEVERAL = {option.flag for option in _OPTIONS if option.several}
+OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
+"""What a bare option means."""
 _TYPED = "swarm_bench.typed"
 """Where a context keeps the words before the one that is completed."""
 
 
-class WordsCommand(TyperCommand):
+class VariadicCommand(TyperCommand):
     """Reads `--modes a b c` as `--modes a --modes b --modes c`, and the bare options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -46,7 +47,7 @@ class WordsCommand(TyperCommand):
 
 
 def spread(args: list[str]) -> list[str]:
-    """The arguments, one word for each option."""
+    """Repeat an option before each of its values."""
     out: list[str] = []
     several: str | None = None
     for position, word in enumerate(args):
@@ -66,14 +67,14 @@ def spread(args: list[str]) -> list[str]:
 
 
 def _with_first_word(word: str) -> str | None:
-    """The option of `--modes=a`, after which more words may come."""
-    option, given, _ = word.partition("=")
-    return option if given and option in SEVERAL else None
+    """Return the option of `--modes=a`, after which more words may come."""
+    option, equals, _ = word.partition("=")
+    return option if equals and option in SEVERAL else None
 
 
 def _open(args: list[str]) -> str | None:
-    """The option that the next word belongs to: one of several words, or any before the equals
-    sign that bash makes a word of its own."""
+    """Return the option that the next word belongs to: one of several values, or any before the
+    equals sign that bash makes a word of its own."""
     if args[-1:] == ["="]:
         return args[-2]
     for word in reversed(args):
@@ -83,14 +84,14 @@ def _open(args: list[str]) -> str | None:
 
 
 def _joined() -> str | None:
-    """The option of `--index=c` at the end of the line, which zsh and fish take for one word."""
+    """Return the option of `--index=c` at the end of the line, a single word for zsh and fish."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
-    found = re.search(r"\s(--[a-z-]+)=\S*$", line)
-    return found[1] if found else None
+    match = re.search(r"\s(--[a-z-]+)=\S*$", line)
+    return match[1] if match else None
 
 
 def _is_option(word: str) -> bool:
-    """Whether it is none of an option's words: a negative number is a wrong one."""
+    """Tell whether it is no value of an option: a negative number is a wrong value."""
     return word.startswith("-") and not re.fullmatch(r"-\d+", word)
 
 

@@ -14,29 +14,29 @@ DEBUG = "SWARM_BENCH_DEBUG"
 
 
 def ending(error: BaseException) -> int | str | None:
-    """Say what happened on standard error. Returns the exit code.
+    """Say what happened on standard error, and return the exit code.
 
     Task groups raise all that went wrong in them at once: an interruption wins, since whoever
     interrupts knows why it ended, and else each is said, and the first one of ours decides.
     """
     errors = list(_alone(error))
-    if any(isinstance(one, KeyboardInterrupt) for one in errors):
+    if any(isinstance(error, KeyboardInterrupt) for error in errors):
         return INTERRUPTED
-    for one in errors:
-        if isinstance(one, SystemExit):
-            return one.code
+    for error in errors:
+        if isinstance(error, SystemExit):
+            return error.code
     for sentence in dict.fromkeys(map(_sentence, errors)):
         with suppress(OSError):  # nobody reads it
             typer.echo(printable(f"swarm-bench: {sentence}"), err=True)
-    ours = [one for one in errors if isinstance(one, SwarmBenchError)]
-    return ours[0].exit_code if ours else HarnessError.exit_code
+    codes = (error.exit_code for error in errors if isinstance(error, SwarmBenchError))
+    return next(codes, HarnessError.exit_code)
 
 
 def _alone(error: BaseException) -> Iterator[BaseException]:
-    """The errors of a group, and of the groups in it."""
+    """Yield the errors of a group, and of the groups in it."""
     if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _alone(one)
+        for inner in error.exceptions:
+            yield from _alone(inner)
     else:
         yield error
 

@@ -1,4 +1,4 @@
-"""Prints what `modes`, `tasks` and `agents` found."""
+"""Prints what `modes`, `tasks` and `agents` list."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from swarm_bench.core.listing import Listing
 
 
 def print_listing(listings: Sequence[Listing]) -> None:
-    """A paragraph for each; what cannot be used says why."""
+    """Print a paragraph for each; what cannot be used says why."""
     for listing in listings:
         state = (listing.caveat or "usable") if listing.problem is None else "not usable"
         name = printable(f"{listing.name}  ({state}, from {listing.source})")

@@ -152,13 +152,13 @@ class State:
 
     def _line(self, agent: _Agent) -> Text:
         seconds = time.monotonic() - agent.started
-        words = f"  {agent.mode} {agent.number}  {seconds:4.0f} s  {agent.task}: {agent.doing}"
-        return Text(printable(words), no_wrap=True, overflow="ellipsis", style="cyan")
+        line = f"  {agent.mode} {agent.number}  {seconds:4.0f} s  {agent.task}: {agent.doing}"
+        return Text(printable(line), no_wrap=True, overflow="ellipsis", style="cyan")
 
 
 @contextmanager
 def live_view() -> Iterator[Emit]:
-    """Draws on standard error until the block ends."""
+    """Draw on standard error until the block ends."""
     state = State()
     console = Console(stderr=True)
     with Live(state, console=console, refresh_per_second=4, transient=True):

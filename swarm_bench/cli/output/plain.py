@@ -39,7 +39,7 @@ class PlainLines:
 
 
 def describe(event: Event) -> str:
-    """The event in one line of plain text."""
+    """Describe the event in one line of plain text."""
     match event:
         case SessionStarted():
             done = f", {event.done} of them done" if event.done else ""

@@ -11,8 +11,8 @@ from swarm_bench.core.events import Emit, Event, TrialStarted
 
 @contextmanager
 def watching(*, quiet: bool) -> Iterator[Emit]:
-    """The function to hand to the engine. Everything goes to standard error. Who interrupts the
-    session before its first trial learns what became of it."""
+    """Yield the function to hand to the engine. Everything goes to standard error. Who interrupts
+    the session before its first trial learns what became of it."""
     has_begun = False
 
     def noted(event: Event) -> None:

@@ -19,6 +19,8 @@ def show(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """The text on one line, without characters that a terminal takes for commands, and without the
-    logins of addresses."""
-    return "".join(one if one.isprintable() else " " for one in without_logins(text))
+    """Return the text on one line, without characters that a terminal takes for commands, and
+    without the logins of addresses."""
+    return "".join(
+        character if character.isprintable() else " " for character in without_logins(text)
+    )
