@@ -1,6 +1,6 @@
 """Figures in long form: what comparisons, noise and sweeps compute with.
 
-A list of rows is what `pandas.DataFrame` takes as it is, with the names of the fields as columns.
+A frame is a plain list of named tuples, and no library of tables is among the dependencies.
 """
 
 from collections import defaultdict
@@ -33,7 +33,8 @@ def frame(trials: Iterable[TrialRecord], metric: Metric, read: ReadTrial | None 
     if read is None:
         raise ValueError(f"{key} is not read from trials")
     return [
-        Observation(one.mode, one.task_key, one.run, key, read(one), one.agent) for one in trials
+        Observation(trial.mode, trial.task_key, trial.run, key, read(trial), trial.agent)
+        for trial in trials
     ]
 
 

@@ -39,7 +39,7 @@ class Arm:
     @cached_property
     def measured(self) -> Trials:
         """Those that the harness and the provider let run to their own end."""
-        return tuple(trial for trial in self.all if not is_ours(trial))
+        return tuple(trial for trial in self.all if not is_inconclusive(trial))
 
     @cached_property
     def counted(self) -> Trials:
@@ -66,8 +66,8 @@ class Selection:
         """In the order of the experiment; without one, in the order of their first record."""
         experiment = self.data.experiment
         named = [mode.name for mode in experiment.modes] if experiment else []
-        seen = [trial.mode for trial in self.data.trials]
-        return tuple(dict.fromkeys([*named, *self.data.planned, *seen]))
+        recorded = [trial.mode for trial in self.data.trials]
+        return tuple(dict.fromkeys([*named, *self.data.planned, *recorded]))
 
     @cached_property
     def rehearsal(self) -> bool:
@@ -88,8 +88,8 @@ class Selection:
             key = trial.trial or (trial.run, trial.mode, trial.agent, trial.task_key)
             if key not in latest or latest[key].attempt <= trial.attempt:
                 latest[key] = trial
-        place = {mode: number for number, mode in enumerate(self.modes)}
-        return tuple(sorted(latest.values(), key=lambda t: (t.run, place[t.mode], t.agent)))
+        order = {mode: number for number, mode in enumerate(self.modes)}
+        return tuple(sorted(latest.values(), key=lambda t: (t.run, order[t.mode], t.agent)))
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:
@@ -162,24 +162,29 @@ class Selection:
         runs = self.data.experiment.runs if self.data.experiment else 1
         return self.data.planned.get(mode, 0) // runs
 
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        experiment = self.data.experiment
+        return frozenset(mode.name for mode in experiment.modes) if experiment else frozenset()
+
     def probes(self, mode: str) -> frozenset[str]:
         """Counters that the mode is supposed to have."""
         experiment = self.data.experiment
-        if experiment and mode in {one.name for one in experiment.modes}:
+        if experiment and mode in self._defined:
             return frozenset(experiment.mode(mode).probes)
         return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
 
     def servers(self, mode: str) -> tuple[str, ...]:
         """Names of the mode's MCP servers; none where the session does not say."""
         experiment = self.data.experiment
-        if experiment and mode in {one.name for one in experiment.modes}:
+        if experiment and mode in self._defined:
             return tuple(experiment.mode(mode).servers)
         return ()
 
     def has_tool(self, mode: str) -> bool:
         """Whether the mode gives its agents a retrieval tool."""
         experiment = self.data.experiment
-        if experiment and mode in {one.name for one in experiment.modes}:
+        if experiment and mode in self._defined:
             return bool(experiment.mode(mode).servers)
         return mode not in self.data.without_tool
 
@@ -220,7 +225,7 @@ def once(
     return remembered
 
 
-def is_ours(trial: TrialRecord) -> bool:
+def is_inconclusive(trial: TrialRecord) -> bool:
     """Whether the trial ended for a reason that is the harness's or the provider's."""
     if trial.cause is not None:
         return not trial.conclusive
@@ -229,7 +234,7 @@ def is_ours(trial: TrialRecord) -> bool:
 
 def counts(trial: TrialRecord) -> bool:
     """Whether the trial says something about its mode as the mode is meant."""
-    return not is_ours(trial) and _is_clean(trial)
+    return not is_inconclusive(trial) and _is_clean(trial)
 
 
 def compares(trial: TrialRecord) -> bool:

@@ -13,7 +13,7 @@ from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.warnings import warnings
-from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Report, Row, Table, TrialColumn
 from swarm_bench.core.session.records import SessionData
@@ -26,7 +26,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
     too."""
     selection = Selection(data, metrics)
     warned = warnings(selection)
-    found = explained(selection, headline(selection), warned=bool(warned))
+    answer = explained(selection, headline(selection), warned=bool(warned))
     return Report(
         title=_title(selection),
         banner=banner(selection),
@@ -35,16 +35,16 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         notes=notes(selection),
         modes=selection.modes,
         runs=selection.runs,
-        headline=found,
-        controls=controls(selection, found, of_headline(selection)),
-        spent_by_rules=spent_by_rules(selection, found),
+        headline=answer,
+        controls=controls(selection, answer, of_headline(selection)),
+        spent_by_rules=spent_by_rules(selection, answer),
         tables=_tables(selection),
         tools=tools(selection),
         overhead=overhead(selection),
         trials=selection.trials,
         columns=_columns(metrics),
         titles=_titles(data),
-        measured=sum(1 for trial in selection.trials if not is_ours(trial)),
+        measured=sum(1 for trial in selection.trials if not is_inconclusive(trial)),
         retrieval_exercised=exercised(selection),
     )
 
@@ -63,12 +63,12 @@ def _columns(metrics: Metrics) -> tuple[TrialColumn, ...]:
     return tuple(
         TrialColumn(
             title=column.title,
-            style=column.style or one.style,
-            read=one.read,
+            style=column.style or metric.style,
+            read=metric.read,
             beside=metrics[column.beside].read if column.beside else None,
         )
-        for one in metrics
-        if (column := one.column) and one.read
+        for metric in metrics
+        if (column := metric.column) and metric.read
     )
 
 
@@ -81,11 +81,15 @@ def _tables(selection: Selection) -> tuple[Table, ...]:
 def _table(title: str, metrics: Iterable[Metric], selection: Selection) -> Table:
     rows = [_row(metric, selection) for metric in metrics]
     applying = [row for row in rows if any(row.figures)]
-    known = [row for row in applying if any(one and one.value is not None for one in row.figures)]
+    present = [
+        row
+        for row in applying
+        if any(figure and figure.value is not None for figure in row.figures)
+    ]
     return Table(
         title=title,
-        rows=tuple(known),
-        unknown=tuple(row.metric for row in applying if row not in known),
+        rows=tuple(present),
+        unknown=tuple(row.metric for row in applying if row not in present),
     )
 
 

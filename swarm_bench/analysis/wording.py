@@ -11,13 +11,13 @@ _SHOWN = 6
 def places(trials: Iterable[TrialRecord], selection: Selection) -> str:
     """`(agent 1, 3)`, or with several runs `(run/agent 1/3)`."""
     several = selection.runs > 1
-    found = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
-    return f"({'run/agent' if several else 'agent'} {listed(found)})"
+    agents = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
+    return f"({'run/agent' if several else 'agent'} {listed(agents)})"
 
 
-def listed(words: Collection[str]) -> str:
+def listed(names: Collection[str]) -> str:
     """The first few."""
-    return ", ".join([*words][:_SHOWN]) + (", ..." if len(words) > _SHOWN else "")
+    return ", ".join([*names][:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 def amount(count: float, noun: str) -> str:

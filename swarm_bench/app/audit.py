@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.app.setup.agents import agent_names, needs_argument
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.records.making import spent
@@ -167,7 +167,7 @@ def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
     """List the keys of figures that a record has whenever its stream has them. Another version may
     not have read them; the output of a trial that ended for a reason of ours may never have been
     read; and a text that is no answer has no lines."""
-    if experiment.versions.get("swarm-bench") != own_version() or is_ours(trial):
+    if experiment.versions.get("swarm-bench") != own_version() or is_inconclusive(trial):
         return frozenset()
     answered = trial.cause is Cause.FINISHED
     return frozenset(key for key in FIGURES if answered or key != "result_lines")

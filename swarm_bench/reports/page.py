@@ -25,7 +25,7 @@ def render_page(metrics: Iterable[Metric], record: TrialRecord, answer: str | No
 
 
 def _figures(metrics: Iterable[Metric], record: TrialRecord) -> Iterator[tuple[str, str]]:
-    shown = {one.key: one for one in metrics if one.page}
+    shown = {metric.key: metric for metric in metrics if metric.page}
     for key in dict.fromkeys([*(key for key in _FIRST if key in shown), *shown]):
         yield shown[key].page, _figure(shown[key], record)
 

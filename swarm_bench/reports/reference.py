@@ -11,12 +11,14 @@ from swarm_bench.core.report.report import Key
 
 def key_table(keys: Iterable[Key]) -> str:
     """The keys of a stored file."""
-    return _table(["Key", "Unit"], [(f"`{one.key}`", one.unit, one.definition) for one in keys])
+    return _table(["Key", "Unit"], [(f"`{key.key}`", key.unit, key.definition) for key in keys])
 
 
 def metric_table(metrics: Iterable[Metric]) -> str:
     """The rows of a table of the summary."""
-    return _table(["Row", "Unit"], [(one.title, one.unit, one.definition) for one in metrics])
+    return _table(
+        ["Row", "Unit"], [(metric.title, metric.unit, metric.definition) for metric in metrics]
+    )
 
 
 def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
@@ -31,8 +33,12 @@ def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
 def abilities_table(agents: Mapping[str, Abilities]) -> str:
     """What each adapter gives, by the name of the agent."""
     rows = [
-        [f"`{name}`", one.tested_version, *(given or "-" for given in _reported(one))]
-        for name, one in agents.items()
+        [
+            f"`{name}`",
+            abilities.tested_version,
+            *(ability or "-" for ability in _reported(abilities)),
+        ]
+        for name, abilities in agents.items()
     ]
     headers = ["Agent", "Verified with", "Turn limit", "Cost", "Cache tokens", "Tool calls"]
     headers += ["Compactions", "Isolation"]
@@ -48,21 +54,21 @@ def fault_table(faults: Mapping[str, str]) -> str:
 def limits_list(agents: Mapping[str, Abilities]) -> str:
     """What each program cannot do, or does unlike the others."""
     parts = [
-        "\n".join([f"**{name}**", "", *(f"- {limit}" for limit in one.limits)])
-        for name, one in agents.items()
-        if one.limits
+        "\n".join([f"**{name}**", "", *(f"- {limit}" for limit in abilities.limits)])
+        for name, abilities in agents.items()
+        if abilities.limits
     ]
     return "\n\n".join(parts)
 
 
-def _reported(one: Abilities) -> tuple[str | None, ...]:
+def _reported(abilities: Abilities) -> tuple[str | None, ...]:
     return (
-        one.turn_limit,
-        one.cost,
-        one.cache_tokens,
-        one.tool_calls,
-        one.compactions,
-        one.isolation,
+        abilities.turn_limit,
+        abilities.cost,
+        abilities.cache_tokens,
+        abilities.tool_calls,
+        abilities.compactions,
+        abilities.isolation,
     )
 
 

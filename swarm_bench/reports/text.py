@@ -44,7 +44,7 @@ def block(text: str) -> str:
     """Lines that Markdown shows as they are, with whatever is in them, as a block of code; what
     cannot be seen by its number."""
     lines = encodable(text).replace("\r\n", "\n")
-    shown = _UNPRINTABLE_IN_BLOCK.sub(lambda found: f"<U+{ord(found[0]):04X}>", lines)
+    shown = _UNPRINTABLE_IN_BLOCK.sub(lambda hidden: f"<U+{ord(hidden[0]):04X}>", lines)
     fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(shown))]))
     return f"{fence}text\n{shown.removesuffix(chr(10))}\n{fence}"
 

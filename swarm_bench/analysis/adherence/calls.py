@@ -8,6 +8,7 @@ from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.totals import total
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
@@ -39,9 +40,9 @@ def tools(selection: Selection) -> Sheet | None:
 def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
     """Each tool of the mode's servers that was called, then the agent's own tools as one."""
     called = {tool for trial in trials for tool in trial.tool_calls or ()}
-    given = {tool for tool in called if is_of_server(tool, servers)}
-    rows = [(tool, frozenset({tool})) for tool in sorted(given)]
-    return [*rows, (BUILT_IN, frozenset(called - given))] if called else []
+    of_mode = {tool for tool in called if is_of_server(tool, servers)}
+    rows = [(tool, frozenset({tool})) for tool in sorted(of_mode)]
+    return [*rows, (BUILT_IN, frozenset(called - of_mode))] if called else []
 
 
 def _figures(trials: Trials, names: Names) -> Figures:
@@ -55,8 +56,8 @@ def _figures(trials: Trials, names: Names) -> Figures:
     return {
         "calls": _figure(calls, median),
         "failed": _figure(failed, sum),
-        "empty": _of_answers(trials, names, lambda one: one.empty),
-        "error_texts": _of_answers(trials, names, lambda one: one.errors),
+        "empty": _of_answers(trials, names, lambda answers: answers.empty),
+        "error_texts": _of_answers(trials, names, lambda answers: answers.errors),
         "seconds_per_call": _per_call(seconds, calls),
         "seconds": _figure(seconds, median),
         "tokens": _figure(tokens, median),
@@ -70,15 +71,11 @@ def _called(trial: TrialRecord, names: Names) -> list[str] | None:
     return [tool for tool in trial.tool_calls if tool in names]
 
 
-def _sum(called: list[str] | None, given: Mapping[str, float] | None) -> float | None:
-    """Over the tools, 0 for a trial that called none of them; `None` when the figure of one that
-    was called is missing, or nothing of the kind was given."""
-    if called is None or given is None:
+def _sum(called: list[str] | None, figures: Mapping[str, float] | None) -> float | None:
+    """Add up the figures of the tools that were called; 0 when none was."""
+    if called is None or figures is None:
         return None
-    try:
-        return sum([given[tool] for tool in called])
-    except KeyError:
-        return None
+    return total(map(figures.get, called)) if called else 0
 
 
 def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
@@ -98,7 +95,9 @@ def _of_answers(
         [
             None
             if trial.tool_answers is None
-            else sum(figure(one) for tool, one in trial.tool_answers.items() if tool in names)
+            else sum(
+                figure(answers) for tool, answers in trial.tool_answers.items() if tool in names
+            )
             for trial in trials
         ],
         sum,
@@ -106,8 +105,8 @@ def _of_answers(
 
 
 def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) -> Figure:
-    known = [value for value in values if value is not None]
-    return Figure(value=reduce(known) if known else None, missing=len(values) - len(known))
+    present = [value for value in values if value is not None]
+    return Figure(value=reduce(present) if present else None, missing=len(values) - len(present))
 
 
 def _per_call(seconds: list[float | None], calls: list[float | None]) -> Figure | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, Slice, once
 from swarm_bench.core.session.records import SwarmRecord, Treatment
+from swarm_bench.core.totals import total
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.retrieval.probes.registered import SHIPPED, counters_of
 
@@ -20,8 +21,8 @@ def counters(selection: Selection) -> dict[str, Counters]:
         *(name for mode in modes for name in mode.probes),
         *(experiment.counters if experiment else ()),
     }
-    known = {name: counters_of(experiment, name) for name in sorted(names)}
-    about = [(name, of) for name, of in known.items() if of is not None]
+    by_name = {name: counters_of(experiment, name) for name in sorted(names)}
+    about = [(name, of) for name, of in by_name.items() if of is not None]
     return dict(sorted(about, key=lambda item: item[1].file is not None))
 
 
@@ -74,5 +75,4 @@ def counted(swarms: tuple[SwarmRecord, ...], probe: str, about: Counters) -> flo
         ]
         for swarm in swarms
     ]
-    found = [sum(values) for values in each if values and min(values) >= 0]
-    return sum(found) if found else None
+    return total(sum(values) for values in each if values and min(values) >= 0)

@@ -45,7 +45,7 @@ class Treated:
         return tuple(trial for trial in self.counted if trial.retrieval in _UNKNOWN)
 
     @cached_property
-    def known(self) -> Trials:
+    def assessable(self) -> Trials:
         """The measured trials that show whether they were connected."""
         return tuple(trial for trial in self.measured if is_connected(trial) is not None)
 

@@ -28,8 +28,8 @@ def spending(selection: Selection) -> tuple[Metric, ...]:
         for trial in selection.trials
         if compares(trial) and (trial.requests, trial.num_turns) != (None, None)
     ]
-    known = bool(counted) and all(trial.requests is not None for trial in counted)
-    hidden = TURNS if known else REQUESTS
+    counted_requests = bool(counted) and all(trial.requests is not None for trial in counted)
+    hidden = TURNS if counted_requests else REQUESTS
     keys = [key for key in SPENDING if key != hidden]
     return (*selection.metrics.named(keys), *_of_packages(selection, spent=True))
 

@@ -54,16 +54,16 @@ def controls(
     metrics = tuple(metrics)
     kinds = _TEXTS if selection.modes else ()
     each = (_of_kind(selection, headline, kind, metrics) for kind in kinds)
-    return tuple(one for one in each if one.splits or one.notes)
+    return tuple(controlled for controlled in each if controlled.splits or controlled.notes)
 
 
 def _of_kind(
     selection: Selection, headline: Headline, kind: ControlKind, metrics: tuple[Metric, ...]
 ) -> Controls:
-    control_of = {mode: one.name for mode, one in selection.controls(kind).items()}
-    barred = {one.mode for one in headline.standings if one.no_verdict}
+    control_of = {mode: control.name for mode, control in selection.controls(kind).items()}
+    barred = {standing.mode for standing in headline.standings if standing.no_verdict}
     reference, *modes = selection.modes
-    tools = [one for one in modes if selection.has_tool(one) and not selection.is_placebo(one)]
+    tools = [mode for mode in modes if selection.has_tool(mode) and not selection.is_placebo(mode)]
     tools = tools if control_of else []
     text, splits, notes = _TEXTS[kind], [], []
     for mode in tools:

@@ -12,7 +12,7 @@ from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS
-from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Column, Headline, Standing
 from swarm_bench.core.session.records import Treatment, TrialRecord
@@ -27,11 +27,11 @@ def headline(selection: Selection) -> Headline:
     nothing = _nothing(selection)
     standings = [] if nothing else [_standing(selection, mode) for mode in selection.modes]
     no_verdict = nothing or _no_reference(standings)
-    barred = {one.mode for one in standings if one.no_verdict}
+    barred = {standing.mode for standing in standings if standing.no_verdict}
     real = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    compared = [] if no_verdict else [one for one in selection.modes[1:] if one in real]
-    modes = [one for one in compared if one not in barred]
-    columns = [one for mode in modes for one in _columns(selection, mode)]
+    compared = [] if no_verdict else [mode for mode in selection.modes[1:] if mode in real]
+    modes = [mode for mode in compared if mode not in barred]
+    columns = [column for mode in modes for column in _columns(selection, mode)]
     tools = [Treated(selection, mode) for mode in real if selection.has_tool(mode)]
     return Headline(
         no_verdict=no_verdict,
@@ -58,12 +58,12 @@ def _proved(treated: Treated) -> bool:
 def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:
     """Those that say something. Without a reference, each mode is said to have no verdict: its
     line may be quoted alone."""
-    for place, one in enumerate(standings):
+    for position, standing in enumerate(standings):
         if no_verdict:
-            reason = one.no_verdict or "there is nothing to compare it with."
-            one = replace(one, no_verdict=reason if place else None, qualifications=())
-        if one.treatment or one.no_verdict or one.qualifications:
-            yield one
+            reason = standing.no_verdict or "there is nothing to compare it with."
+            standing = replace(standing, no_verdict=reason if position else None, qualifications=())
+        if standing.treatment or standing.no_verdict or standing.qualifications:
+            yield standing
 
 
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
@@ -73,8 +73,8 @@ def _columns(selection: Selection, mode: str) -> Iterator[Column]:
         return
     # A reference without a tool has nothing to use.
     with_tool = filter(selection.has_tool, (selection.modes[0], mode))
-    compared = [Treated(selection, one).compared for one in with_tool]
-    used = [sum(one.retrieval is Treatment.USED for one in trials) for trials in compared]
+    compared = [Treated(selection, side).compared for side in with_tool]
+    used = [sum(trial.retrieval is Treatment.USED for trial in trials) for trials in compared]
     if all(used) and used != list(map(len, compared)):
         yield Column(mode=mode, as_used=True)
 
@@ -82,7 +82,7 @@ def _columns(selection: Selection, mode: str) -> Iterator[Column]:
 def _nothing(selection: Selection) -> str | None:
     if not selection.trials:
         return "there is no record of any trial."
-    if all(map(is_ours, selection.trials)):
+    if all(map(is_inconclusive, selection.trials)):
         return "nothing could be measured, since no trial ran to completion."
     return None
 
@@ -130,19 +130,19 @@ def _counts_without_tool(selection: Selection, mode: str) -> bool:
 def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
     experiment = selection.data.experiment
     least = experiment.min_connected if experiment else _LEAST_CONNECTED
-    known, connected = len(treated.known), len(treated.connected)
-    if not known or connected / known >= least:
+    trials, connected = len(treated.assessable), len(treated.connected)
+    if not trials or connected / trials >= least:
         return None
     return (
-        f"{connected} of {amount(known, 'trial')} ({connected / known:.0%}) were connected to the "
-        f"tool, and --min-connected asks for {least:.0%}."
+        f"{connected} of {amount(trials, 'trial')} ({connected / trials:.0%}) were connected to "
+        f"the tool, and --min-connected asks for {least:.0%}."
     )
 
 
 def _treatment(treated: Treated) -> str:
     """`connected in 12 of 12 trials, used in 11`."""
     trials = len(treated.counted)
-    if not trials or not treated.known:
+    if not trials or not treated.assessable:
         return ""
     connected = sum(is_connected(trial) is True for trial in treated.counted)
     return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
@@ -169,14 +169,14 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
 
 
 def _left_out(treated: Treated) -> Iterator[str]:
-    planned, found = _planned(treated), _reasons(treated)
-    found.pop("contaminated", None)  # a concern of its own
-    if found:
-        said = [
-            f"{count} {reason}" if len(found) > 1 else reason for reason, count in found.items()
+    planned, counts = _planned(treated), _reasons(treated)
+    counts.pop("contaminated", None)  # a concern of its own
+    if counts:
+        listed = [
+            f"{count} {reason}" if len(counts) > 1 else reason for reason, count in counts.items()
         ]
-        out = f"{sum(found.values())} of {amount(planned, 'trial')}"
-        yield f"{out} left out of the ratios ({', '.join(said)})"
+        out = f"{sum(counts.values())} of {amount(planned, 'trial')}"
+        yield f"{out} left out of the ratios ({', '.join(listed)})"
 
 
 def reasons(treated: Treated) -> dict[str, int]:
@@ -201,13 +201,13 @@ def _planned(treated: Treated) -> int:
 
 def _no_answer(treated: Treated) -> str:
     """Why none of the mode's trials is worth comparing."""
-    found = {**_ends(treated), **_reasons(treated)}
+    causes = {**_ends(treated), **_reasons(treated)}
     trials = _planned(treated)
     what = "gave an answer" if treated.compared else "can be compared"
-    if not found:
+    if not causes:
         return f"none of its trials {what}: none was run."
-    said = ", ".join(f"{count} of {trials} {why}" for why, count in found.items())
-    return f"none of its trials {what}: {said}."
+    listed = ", ".join(f"{count} of {trials} {why}" for why, count in causes.items())
+    return f"none of its trials {what}: {listed}."
 
 
 def _unfinished(treated: Treated) -> Iterator[str]:
@@ -215,8 +215,8 @@ def _unfinished(treated: Treated) -> Iterator[str]:
     ends = _ends(treated)
     if ends:
         some = f"{sum(ends.values())} of {amount(len(treated.compared), 'trial')} in the ratios"
-        said = ", ".join(f"{count} {end}" for end, count in ends.items())
-        yield f"{some} ended without an answer ({said})"
+        listed = ", ".join(f"{count} {end}" for end, count in ends.items())
+        yield f"{some} ended without an answer ({listed})"
 
 
 def _ends(treated: Treated) -> dict[str, int]:
@@ -243,13 +243,13 @@ def _working(treated: Treated) -> Iterator[str]:
     if treated.failed:
         yield f"{treated.failed} of {amount(treated.calls, 'call')} of its tools failed"
     if treated.unanswered:
-        one = "was" if treated.unanswered == 1 else "were"
+        verb = "was" if treated.unanswered == 1 else "were"
         calls = amount(treated.calls, "call")
-        yield f"{treated.unanswered} of {calls} of its tools {one} never answered"
+        yield f"{treated.unanswered} of {calls} of its tools {verb} never answered"
 
 
 def _slow(selection: Selection, mode: str) -> Iterator[str]:
-    measured = {one.mode: one.server_seconds for one in selection.data.overhead}
+    measured = {overhead.mode: overhead.server_seconds for overhead in selection.data.overhead}
     for server, seconds in measured.get(mode, {}).items():
         if seconds > _SLOW_SECONDS:
             yield (

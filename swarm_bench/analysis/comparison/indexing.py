@@ -5,6 +5,7 @@ from statistics import median
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Indexing
 from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.core.totals import total
 
 
 def indexing(selection: Selection, mode: str) -> Indexing | None:
@@ -29,18 +30,17 @@ def _is_unknown(swarm: SwarmRecord, indexed: bool) -> bool:
 def _before(swarm: SwarmRecord, indexed: bool) -> float | None:
     """A first call may index too, so it belongs to what came before the agents."""
     parts = [swarm.index_seconds if indexed else None, swarm.warm_up_seconds]
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
+    return total(part for part in parts if part is not None)
 
 
 def _median(seconds: list[float | None]) -> float | None:
-    known = [one for one in seconds if one is not None]
-    return median(known) if known else None
+    present = [second for second in seconds if second is not None]
+    return median(present) if present else None
 
 
 def _is_before(selection: Selection, mode: str) -> bool:
     experiment = selection.data.experiment
-    if experiment is None or mode not in {one.name for one in experiment.modes}:
+    if experiment is None or mode not in {defined.name for defined in experiment.modes}:
         return False
     asked = experiment.mode(mode)
     return bool(asked.services) or experiment.prepares(asked)

@@ -21,17 +21,17 @@ BY_RULES = (
 )
 
 
-def explained(selection: Selection, found: Headline, *, warned: bool) -> Headline:
+def explained(selection: Selection, headline: Headline, *, warned: bool) -> Headline:
     """With what must be known beside its ratios, and how they are to be read."""
-    if found.ratios is None:
+    if headline.ratios is None:
         beside = ["the warnings below"] if warned else []
-        return replace(found, remark=_proof(found, beside))
-    ratios = replace(found.ratios, indexing=_indexing_row(selection, found.ratios.columns))
+        return replace(headline, remark=_proof(headline, beside))
+    ratios = replace(headline.ratios, indexing=_indexing_row(selection, headline.ratios.columns))
     beside = ["that", *(["the warnings below"] if warned else [])]
-    parts = [NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(found, beside)]
-    legend = tuple(_legend(ratios, selection, all_used=found.all_used))
+    parts = [NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(headline, beside)]
+    legend = tuple(_legend(ratios, selection, all_used=headline.all_used))
     return replace(
-        found, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
+        headline, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
     )
 
 
@@ -41,69 +41,71 @@ def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRo
     return IndexingRow(metric=metric, cells=cells) if any(cells) else None
 
 
-def _proof(found: Headline, beside: Sequence[str]) -> str:
+def _proof(headline: Headline, beside: Sequence[str]) -> str:
     """That nothing speaks against the use of the tools, beside what is said elsewhere; empty where
     something does."""
-    if not found.standings or found.qualified:
+    if not headline.standings or headline.qualified:
         return ""
     none = f"Apart from {' and '.join(beside)}, there" if beside else "There"
     text = f"{none} are no caveats: every trial was connected and used the tool, "
-    if not found.agreeing:
+    if not headline.agreeing:
         return f"{text}as the agents show it (the tool has no counters to compare)."
-    if not found.uncounted:
+    if not headline.uncounted:
         return f"{text}and the witnesses agree."
     return (
-        f"{text}and the witnesses agree; for {', '.join(found.uncounted)} that is as the agents "
+        f"{text}and the witnesses agree; for {', '.join(headline.uncounted)} that is as the agents "
         "show it (no counters to compare there)."
     )
 
 
-def _legend(found: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
-    compared = in_ratios(selection, found.columns)
-    yield f"{_of_ratios(found)} {_of_columns(found, all_used)}"
-    if found.indexing:
-        yield _of_indexing(found, indexing(selection, found.reference), compared)
-    yield variation(compared, [row.metric for row in found.rows])
+def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
+    compared = in_ratios(selection, ratios.columns)
+    yield f"{_of_ratios(ratios)} {_of_columns(ratios, all_used)}"
+    if ratios.indexing:
+        yield _of_indexing(ratios, indexing(selection, ratios.reference), compared)
+    yield variation(compared, [row.metric for row in ratios.rows])
 
 
-def _of_ratios(found: Ratios) -> str:
-    reference = found.reference
+def _of_ratios(ratios: Ratios) -> str:
+    reference = ratios.reference
     each = (
         f"Below 1× is less than {reference}. For each task, the median over its trials in the "
         f"mode is divided by that in {reference}"
     )
-    if found.tasks == 1:
-        return f"{each} (1 task, {amount(found.runs, 'run')})."
+    if ratios.tasks == 1:
+        return f"{each} (1 task, {amount(ratios.runs, 'run')})."
     return (
         f"{each}; shown is the median over tasks, and in brackets the range of tasks: the lowest "
-        f"and the highest, not a confidence interval ({amount(found.tasks, 'task')}, "
-        f"{amount(found.runs, 'run')})."
+        f"and the highest, not a confidence interval ({amount(ratios.tasks, 'task')}, "
+        f"{amount(ratios.runs, 'run')})."
     )
 
 
-def _of_columns(found: Ratios, all_used: bool) -> str:
+def _of_columns(ratios: Ratios, all_used: bool) -> str:
     if all_used:
         return (
             "Every trial used its mode's tool, so the figures are the same as assigned and as used."
         )
     text = "The figures are as assigned: all trials, whether they used a tool or not."
-    if not any(column.as_used for column in found.columns):
+    if not any(column.as_used for column in ratios.columns):
         return text
-    against = "also of" if found.reference_as_used else "against all of"
+    against = "also of" if ratios.reference_as_used else "against all of"
     return (
-        f'{text} "As used" has only the trials that used the tool, {against} {found.reference}: '
+        f'{text} "As used" has only the trials that used the tool, {against} {ratios.reference}: '
         "which ones those are was the agents' choice and not chance, so it can mislead."
     )
 
 
-def _of_indexing(found: Ratios, reference: Indexing | None, compared: Sequence[TrialRecord]) -> str:
+def _of_indexing(
+    ratios: Ratios, reference: Indexing | None, compared: Sequence[TrialRecord]
+) -> str:
     text = (
         "Indexing is in seconds, the median over swarms. Where it ends before the agents start, it "
         "is in no agent's time."
     )
     if reference and reference.seconds is not None:
-        text += f" In {found.reference} it took {reference.seconds:.2f} s."
-    modes = dict.fromkeys([found.reference, *(column.mode for column in found.columns)])
+        text += f" In {ratios.reference} it took {reference.seconds:.2f} s."
+    modes = dict.fromkeys([ratios.reference, *(column.mode for column in ratios.columns)])
     walls = {mode: _median_wall(compared, mode) for mode in modes}
     times = [f"{wall:.2f} s in {mode}" for mode, wall in walls.items() if wall is not None]
     return (
@@ -114,12 +116,12 @@ def _of_indexing(found: Ratios, reference: Indexing | None, compared: Sequence[T
 
 
 def _median_wall(compared: Iterable[TrialRecord], mode: str) -> float | None:
-    known = [
+    walls = [
         trial.wall_seconds
         for trial in compared
         if trial.mode == mode and trial.wall_seconds is not None
     ]
-    return median(known) if known else None
+    return median(walls) if walls else None
 
 
 def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str:
@@ -150,8 +152,8 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
 
 def _repeated(rows: Frame) -> list[list[float]]:
     """List the values of each task in each mode, where there are several."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         if row.value is not None:
-            found[row.arm, row.case].append(row.value)
-    return [several for several in found.values() if len(several) > 1]
+            values[row.arm, row.case].append(row.value)
+    return [several for several in values.values() if len(several) > 1]

@@ -35,7 +35,8 @@ def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
     reference = Column(mode=selection.modes[0])
     for metric in of_headline(selection):
         own, other = (
-            ratio(selection, Column(mode=one.mode), reference, metric) for one in (treated, placebo)
+            ratio(selection, Column(mode=side.mode), reference, metric)
+            for side in (treated, placebo)
         )
         if metric.better is not Better.LOWER or not own or not other:
             continue
@@ -56,14 +57,14 @@ def _longer_answers(treated: Treated, placebo: Treated) -> Iterator[str]:
 def _bytes_per_answer(treated: Treated) -> float | None:
     """Of the mode's tools; `None` when no answer is known."""
     servers = treated.selection.servers(treated.mode)
-    found = [
+    answered = [
         answers
         for trial in treated.compared
         for tool, answers in (trial.tool_answers or {}).items()
         if is_of_server(tool, servers)
     ]
-    shown = sum(answers.answers - answers.hidden for answers in found)
-    return sum(answers.bytes for answers in found) / shown if shown else None
+    shown = sum(answers.answers - answers.hidden for answers in answered)
+    return sum(answers.bytes for answers in answered) / shown if shown else None
 
 
 def _times(value: float) -> str:

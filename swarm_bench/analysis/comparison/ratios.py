@@ -42,10 +42,15 @@ def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialReco
 def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
     """Compute the median over tasks of side / other, where a task's value on a side is the median
     over its trials there; `None` when no task has both."""
-    divided = quotients(*(_by_task(selection, one, metric) for one in (side, other)))
+    divided = quotients(*(_by_task(selection, column, metric) for column in (side, other)))
     if not divided:
         return None
-    return Ratio(median=median(divided), low=min(divided), high=max(divided), tasks=len(divided))
+    return Ratio(
+        median=median(divided),
+        lowest_task=min(divided),
+        highest_task=max(divided),
+        tasks=len(divided),
+    )
 
 
 def quotients(values: Mapping[str, float], reference: Mapping[str, float]) -> list[float]:
@@ -56,7 +61,7 @@ def quotients(values: Mapping[str, float], reference: Mapping[str, float]) -> li
 @once
 def _compared(selection: Selection, side: Column) -> list[TrialRecord]:
     trials = selection.arm(side.mode).compared
-    return [one for one in trials if not side.as_used or one.retrieval is Treatment.USED]
+    return [trial for trial in trials if not side.as_used or trial.retrieval is Treatment.USED]
 
 
 @once

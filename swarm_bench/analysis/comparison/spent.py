@@ -25,12 +25,12 @@ def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | N
     if not selection.fixed_rules or headline.ratios is None:
         return None
     columns, metrics = headline.ratios.columns, spending(selection)
-    found = ratios(selection, columns, metrics)
+    compared = ratios(selection, columns, metrics)
     noise = variation(in_ratios(selection, columns), metrics)
     legend = f"Read these like the headline's ratios. {noise}"
     return SpentByRules(
         title=TITLE,
         banner=BANNER,
-        ratios=replace(found, legend=(legend,)),
+        ratios=replace(compared, legend=(legend,)),
         controls=controls(selection, headline, metrics),
     )

@@ -46,8 +46,8 @@ class _Pooled:
 def hollow_answers(treated: Treated) -> Iterator[Concern]:
     """One for each way in which the mode's tools answered without saying anything."""
     tools = _pooled(treated)
-    answers = sum(one.answers for one in tools.values())
-    errors = sum(one.errors for one in tools.values())
+    answers = sum(pooled.answers for pooled in tools.values())
+    errors = sum(pooled.errors for pooled in tools.values())
     if errors:
         some = f"{errors} of {amount(answers, 'answer')}"
         verb = "is an error text" if errors == 1 else "are error texts"
@@ -59,62 +59,62 @@ def hollow_answers(treated: Treated) -> Iterator[Concern]:
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
     """Said of all tools together, or of each tool of several that was asked more than once."""
-    answered = {tool: one for tool, one in tools.items() if one.answers > one.errors}
-    together = sum(one.answers for one in answered.values())
-    empty = sum(one.empty for one in answered.values())
+    answered = {tool: pooled for tool, pooled in tools.items() if pooled.answers > pooled.errors}
+    together = sum(pooled.answers for pooled in answered.values())
+    empty = sum(pooled.empty for pooled in answered.values())
     some = {
-        tool: one
-        for tool, one in answered.items()
-        if one.often_empty and one.answers >= _TELLING and len(answered) > 1
+        tool: pooled
+        for tool, pooled in answered.items()
+        if pooled.often_empty and pooled.answers >= _TELLING and len(answered) > 1
     }
     if answered and empty == together:
         what = f"all results were empty ({amount(together, 'answer')})"
         yield _concern(treated, what, "the tool gave its agents nothing")
     elif some:
-        for tool, one in some.items():
-            yield _of_one(treated, tool, one)
+        for tool, pooled in some.items():
+            yield _of_one(treated, tool, pooled)
     elif together and 2 * empty >= together:
         what = f"{empty} of {together} results were empty"
         yield _concern(treated, what, "the tool often gave its agents nothing")
 
 
-def _of_one(treated: Treated, tool: str, one: _Pooled) -> Concern:
-    if one.all_empty:
-        what = f"all results of {tool} were empty ({amount(one.answers, 'answer')})"
+def _of_one(treated: Treated, tool: str, pooled: _Pooled) -> Concern:
+    if pooled.all_empty:
+        what = f"all results of {tool} were empty ({amount(pooled.answers, 'answer')})"
         return _concern(treated, what, "it gave its agents nothing")
-    what = f"{one.empty} of {one.answers} results of {tool} were empty"
+    what = f"{pooled.empty} of {pooled.answers} results of {tool} were empty"
     return _concern(treated, what, "it often gave its agents nothing")
 
 
 def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
-    for tool, one in tools.items():
-        if one.all_same:
-            some = f"{amount(one.answers, 'answer')} to different questions"
+    for tool, pooled in tools.items():
+        if pooled.all_same:
+            some = f"{amount(pooled.answers, 'answer')} to different questions"
             what = f"every call of {tool} got the same answer ({some})"
-            if one.empty or one.errors:
+            if pooled.empty or pooled.errors:
                 what = f"all answers of {tool} with something in them were the same ({some})"
             yield _concern(treated, what, "it did not answer what it was asked")
 
 
 def _hidden_answers(treated: Treated) -> Iterator[Concern]:
     """Trials that used the tool, without an answer of it that is shown."""
-    so = [trial for trial in treated.used if _hides_answers(treated, trial)]
-    if so:
+    hidden = [trial for trial in treated.used if _hides_answers(treated, trial)]
+    if hidden:
         what, all_ = "what its tools answered cannot be told", len(treated.used)
-        if len(so) < all_:
-            what = f"{what} in {len(so)} of {amount(all_, 'trial')} that used them"
+        if len(hidden) < all_:
+            what = f"{what} in {len(hidden)} of {amount(all_, 'trial')} that used them"
         meaning = "the agent does not show the results of its calls"
-        yield _concern(treated, what, f"{meaning} {places(so, treated.selection)}")
+        yield _concern(treated, what, f"{meaning} {places(hidden, treated.selection)}")
 
 
 def _hides_answers(treated: Treated, trial: TrialRecord) -> bool:
     if trial.tool_answers is None:
         return True
-    found = [answers for _, answers in _of_tools(treated, trial)]
-    number = sum(one.answers for one in found)
+    answered = [answers for _, answers in _of_tools(treated, trial)]
+    number = sum(answers.answers for answers in answered)
     if not number:  # although its transcript has calls that were answered
         return bool(trial.evidence and trial.evidence.retrieved)
-    return number == sum(one.hidden for one in found)
+    return number == sum(answers.hidden for answers in answered)
 
 
 def _concern(treated: Treated, what: str, meaning: str) -> Concern:
@@ -122,11 +122,11 @@ def _concern(treated: Treated, what: str, meaning: str) -> Concern:
 
 
 def _pooled(treated: Treated) -> dict[str, _Pooled]:
-    found: dict[str, list[ToolAnswers]] = {}
+    by_tool: dict[str, list[ToolAnswers]] = {}
     for trial in treated.counted:
         for tool, answers in _of_tools(treated, trial):
-            found.setdefault(tool, []).append(answers)
-    return {tool: _sum(each) for tool, each in sorted(found.items())}
+            by_tool.setdefault(tool, []).append(answers)
+    return {tool: _sum(each) for tool, each in sorted(by_tool.items())}
 
 
 def _of_tools(treated: Treated, trial: TrialRecord) -> Iterator[tuple[str, ToolAnswers]]:
@@ -141,12 +141,12 @@ def _of_tools(treated: Treated, trial: TrialRecord) -> Iterator[tuple[str, ToolA
 
 
 def _sum(each: Iterable[ToolAnswers]) -> _Pooled:
-    given = list(each)
+    answers = list(each)
     return _Pooled(
-        answers=sum(one.answers for one in given),
-        empty=sum(one.empty for one in given),
-        errors=sum(one.errors for one in given),
-        hidden=sum(one.hidden for one in given),
-        questions=len({digest for one in given for digest in one.questions}),
-        different=len({digest for one in given for digest in one.different}),
+        answers=sum(answer.answers for answer in answers),
+        empty=sum(answer.empty for answer in answers),
+        errors=sum(answer.errors for answer in answers),
+        hidden=sum(answer.hidden for answer in answers),
+        questions=len({digest for answer in answers for digest in answer.questions}),
+        different=len({digest for answer in answers for digest in answer.different}),
     )

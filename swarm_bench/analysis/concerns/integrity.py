@@ -47,11 +47,11 @@ def changed_beside(treated: Treated) -> Iterator[Concern]:
     missing where all lines have one."""
     audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
     bare = audit.bare_beside if experiment and experiment.sealed_beside else {}
-    for found, what, meaning in (
+    for keys, what, meaning in (
         (audit.edited_beside, "changed since", "somebody or something wrote them anew"),
         (bare, "without a checksum", "every line there should have one"),
     ):
-        for (file, mode), number in found.items():
+        for (file, mode), number in keys.items():
             if mode == treated.mode:
                 some = f"{amount(number, 'line')} of {file} {what}"
                 yield Concern(qualification=some, warning=f"{mode}: {some}: {meaning}.")
@@ -62,15 +62,15 @@ def unrecorded(treated: Treated) -> Iterator[Concern]:
     line is lost."""
     if treated.selection.data.experiment is None:
         return
-    known = {(swarm.run, agent) for swarm in treated.swarms for agent in swarm.agents}
-    so = [trial for trial in treated.measured if (trial.run, trial.agent) not in known]
-    if so:
-        some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
+    recorded = {(swarm.run, agent) for swarm in treated.swarms for agent in swarm.agents}
+    unlisted = [trial for trial in treated.measured if (trial.run, trial.agent) not in recorded]
+    if unlisted:
+        some = f"{len(unlisted)} of {amount(len(treated.measured), 'trial')}"
         yield Concern(
             qualification=f"no record of the swarms of {some}",
             warning=f"{treated.mode}: retrieval.jsonl has no line on the swarms of {some} "
-            f"{places(so, treated.selection)}: the session was killed before it was written, or it "
-            "was taken away. Indexing and counters of them are missing.",
+            f"{places(unlisted, treated.selection)}: the session was killed before it was written, "
+            "or it was taken away. Indexing and counters of them are missing.",
         )
 
 
@@ -82,9 +82,9 @@ def set_aside(selection: Selection) -> Iterator[str]:
 
 def about_set_aside(selection: Selection) -> Iterator[str]:
     """Name what was put in the place of the session's files."""
-    found = selection.data.planted
-    if found:
-        shown = ", ".join([*found[:5], *(["…"] if len(found) > 5 else [])])
+    planted = selection.data.planted
+    if planted:
+        shown = ", ".join([*planted[:5], *(["…"] if len(planted) > 5 else [])])
         yield (
             "Something was put in the place of files of this session while it ran, probably by an "
             f"agent, and was set aside: {shown}."
@@ -100,15 +100,15 @@ def _is_sealed(selection: Selection, audit: Audit) -> bool:
 def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
     """Figures that the stored output of the agents gives otherwise."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
-    so = [trial for trial in trials if trial.key in audit.differing]
-    if so:
-        some = f"{len(so)} of {amount(len(trials), 'trial')}"
-        keys = dict.fromkeys(key for trial in so for key in audit.differing[trial.key])
+    differing = [trial for trial in trials if trial.key in audit.differing]
+    if differing:
+        some = f"{len(differing)} of {amount(len(trials), 'trial')}"
+        keys = dict.fromkeys(key for trial in differing for key in audit.differing[trial.key])
         yield Concern(
             qualification=f"the figures of {some} are not those of their stored output",
             warning=f"{treated.mode}: the stored output of {some} gives other figures than "
-            f"metrics.jsonl {places(so, treated.selection)}, for {listed(list(keys))}: "
-            f"{_why(treated.selection, audit, so)}.",
+            f"metrics.jsonl {places(differing, treated.selection)}, for {listed(list(keys))}: "
+            f"{_why(treated.selection, audit, differing)}.",
         )
 
 

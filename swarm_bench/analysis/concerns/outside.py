@@ -18,14 +18,20 @@ def reached_outside(treated: Treated) -> Iterator[Concern]:
     mode, selection = treated.mode, treated.selection
     trials = _reaching(treated)
     if trials:
-        seen = Counter(one for trial in trials if trial.evidence for one in trial.evidence.outside)
-        more = f" And {len(seen) - _SHOWN} more, in metrics.jsonl." if len(seen) > _SHOWN else ""
+        addresses = Counter(
+            address for trial in trials if trial.evidence for address in trial.evidence.outside
+        )
+        more = (
+            f" And {len(addresses) - _SHOWN} more, in metrics.jsonl."
+            if len(addresses) > _SHOWN
+            else ""
+        )
         yield Concern(
             qualification=f"{_some(treated, trials)} seem to have reached a tool that it does not "
             "give",
             warning=f"{mode}: {_some(treated, trials)} seem to have reached a tool that the mode "
-            f"does not give {places(trials, selection)}. {' '.join([*seen][:_SHOWN])}{more} They "
-            "stay in the figures; look at their streams.",
+            f"does not give {places(trials, selection)}. {' '.join([*addresses][:_SHOWN])}{more} "
+            "They stay in the figures; look at their streams.",
         )
     reference = Treated(selection, selection.modes[0])
     if mode != reference.mode and (others := _reaching(reference)):

@@ -49,8 +49,8 @@ def contaminated(treated: Treated) -> Iterator[Concern]:
 
 def _foreign(trials: Iterable[TrialRecord]) -> str:
     """The names that the agents showed."""
-    found = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
-    return f": {listed(sorted(found))}" if found else ""
+    names = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
+    return f": {listed(sorted(names))}" if names else ""
 
 
 def _counted_without_tool(treated: Treated) -> Iterator[Concern]:

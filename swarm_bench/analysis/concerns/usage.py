@@ -36,33 +36,33 @@ def labels(treated: Treated) -> Iterator[Concern]:
         ),
         (_unexplained, "not used", "did not use the retrieval tool they had"),
     )
-    for is_so, short, meaning in ways:
-        so = [trial for trial in treated.measured if is_so(trial)]
-        if so:
-            some = f"{len(so)} of {amount(len(treated.measured), 'trial')}"
+    for applies, short, meaning in ways:
+        trials = [trial for trial in treated.measured if applies(trial)]
+        if trials:
+            some = f"{len(trials)} of {amount(len(treated.measured), 'trial')}"
             yield Concern(
-                qualification=f"{short} in {some}{_tools(so)}",
+                qualification=f"{short} in {some}{_tools(trials)}",
                 warning=f"{treated.mode}: {some} {meaning} "
-                f"{places(so, treated.selection)}{_detail(so)}. "
+                f"{places(trials, treated.selection)}{_detail(trials)}. "
                 "They stay in the figures, which are as assigned.",
             )
 
 
 def unclear(treated: Treated) -> Iterator[Concern]:
     """Used, by answered calls of tools of which it cannot be told what they are for."""
-    so = [
+    trials = [
         trial
         for trial in treated.used
         if trial.evidence and trial.evidence.retrieved == 0 and trial.evidence.unclear
     ]
-    if so:
-        names = sorted({tool for trial in so for tool in _evidence(trial).unclear})
-        some = f"{len(so)} of {amount(len(treated.counted), 'trial')}"
+    if trials:
+        names = sorted({tool for trial in trials for tool in _evidence(trial).unclear})
+        some = f"{len(trials)} of {amount(len(treated.counted), 'trial')}"
         yield Concern(
             qualification=f"what the tool was used for is not known in {some} ({listed(names)})",
             warning=f"{treated.mode}: in {some} only tools answered of which cannot be told "
-            f"whether they search or read {places(so, treated.selection)}: {listed(names)}. The "
-            "mode's file can name its search (docs/modes.md).",
+            f"whether they search or read {places(trials, treated.selection)}: {listed(names)}. "
+            "The mode's file can name its search (docs/modes.md).",
         )
 
 
@@ -71,8 +71,8 @@ def _never_called(trial: TrialRecord) -> bool:
 
 
 def _never_answered(trial: TrialRecord) -> bool:
-    seen = trial.evidence
-    return _unused(trial) and seen is not None and bool(seen.calls) and not seen.others
+    evidence = trial.evidence
+    return _unused(trial) and evidence is not None and bool(evidence.calls) and not evidence.others
 
 
 def _answered_beside(trial: TrialRecord) -> bool:

@@ -67,8 +67,8 @@ def _sections(report: Report) -> Iterator[Section]:
         yield _spent(report.spent_by_rules)
     if report.measured:
         yield from map(_controls, report.controls)
-        for number, one in enumerate(report.tables):
-            yield table(one, report.modes, () if number else [*explanation(report.runs)])
+        for number, metrics in enumerate(report.tables):
+            yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
         yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
     yield _trials(report)
 
@@ -113,7 +113,7 @@ def _ratios(ratios: Ratios) -> Grid:
 def _ratio_rows(ratios: Ratios) -> Iterator[tuple[Cell, ...]]:
     """Set indexing beside the time that it may be part of."""
     for row in ratios.rows:
-        yield (row.metric.title, *(ratio(one, ratios.tasks) for one in row.ratios))
+        yield (row.metric.title, *(ratio(compared, ratios.tasks) for compared in row.ratios))
         if row.metric.key == "wall_seconds" and ratios.indexing:
             yield (ratios.indexing.metric.title, *map(_indexing, ratios.indexing.cells))
 
@@ -161,8 +161,8 @@ def _sheet(sheet: Sheet) -> Section:
 
 def _line(sheet: Sheet, line: Line) -> Iterator[Cell]:
     yield from line.labels
-    for metric, one in zip(sheet.metrics, line.figures, strict=True):
-        yield figure(metric.style, one)
+    for metric, median in zip(sheet.metrics, line.figures, strict=True):
+        yield figure(metric.style, median)
 
 
 def _trials(report: Report) -> Section:

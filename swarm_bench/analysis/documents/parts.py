@@ -48,7 +48,7 @@ def table(table: Table, arms: Sequence[str], explanation: Sequence[str] = ()) ->
     rows = tuple(
         (
             f"{row.metric.title} (estimate)" if row.estimated else row.metric.title,
-            *(figure(row.metric.style, one) for one in row.figures),
+            *(figure(row.metric.style, median) for median in row.figures),
         )
         for row in table.rows
     )
@@ -116,7 +116,7 @@ def ratio(compared: Ratio | None, tasks: int) -> Value:
     if compared is None:
         return Value(scale=Scale.RATIO, value=None)
     some = (f"{compared.tasks} of {tasks} tasks",) if compared.tasks < tasks else ()
-    low, high = compared.low, compared.high
+    low, high = compared.lowest_task, compared.highest_task
     return Value(scale=Scale.RATIO, value=compared.median, low=low, high=high, notes=some)
 
 

@@ -36,12 +36,16 @@ _REDUCE: Mapping[How, Callable[[list[Any]], float]] = {
 def over_runs(values: Iterable[Value]) -> Figure:
     """Take the median over runs, with the range."""
     values = list(values)
-    known = [value.value for value in values if value.value is not None]
+    present = [value.value for value in values if value.value is not None]
     missing = sum(value.missing for value in values)
-    if not known:
+    if not present:
         return Figure(value=None, missing=missing)
     return Figure(
-        value=median(known), low=min(known), high=max(known), runs=len(known), missing=missing
+        value=median(present),
+        low=min(present),
+        high=max(present),
+        runs=len(present),
+        missing=missing,
     )
 
 
@@ -70,12 +74,12 @@ def _only_unanswered(check: ReadTrial, part: Slice) -> bool:
 
 def _of_swarms(read: ReadSwarm, reduce: Callable[[list[Any]], float], part: Slice) -> Value:
     """Reduce the figures of the run's swarms; an agent of a swarm without one is missing."""
-    known: list[float] = []
+    present: list[float] = []
     covered: set[int] = set()
     for swarm in part.swarms:
         value = finite(read(swarm))
         if value is not None:
-            known.append(value)
+            present.append(value)
             covered.update(swarm.agents)
     uncovered = sum(trial.agent not in covered for trial in part.trials)
-    return Value(value=reduce(known) if known else None, missing=uncovered + part.absent)
+    return Value(value=reduce(present) if present else None, missing=uncovered + part.absent)

@@ -35,15 +35,15 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     experiment = data.experiment
     if experiment is None or len(experiment.modes) != 2:
         raise KeyError("a calibration has two modes")
-    mode, again = (one.name for one in experiment.modes)
+    mode, again = (arm.name for arm in experiment.modes)
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again))
     shown = (*metrics.named(_KEYS), *metrics.compared)
     measured = [_noise(metric, arms, (tasks, runs)) for metric in shown]
-    known = [row for row in measured if row.pairs]
-    spent = tuple(row for row in known if row.metric.spent and selection.fixed_rules)
-    rows = tuple(row for row in known if row not in spent)
+    paired = [row for row in measured if row.pairs]
+    spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)
+    rows = tuple(row for row in paired if row not in spent)
     no_floor = _no_floor(selection)
     return Calibration(
         mode=mode,
@@ -62,8 +62,8 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
 
 def _no_floor(selection: Selection) -> str | None:
     """By the rule that leaves a mode without a verdict."""
-    found = ((mode, barred_by(selection, mode)) for mode in selection.modes)
-    return next((f"{mode}: {reason}" for mode, reason in found if reason), None)
+    reasons = ((mode, barred_by(selection, mode)) for mode in selection.modes)
+    return next((f"{mode}: {reason}" for mode, reason in reasons if reason), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +74,10 @@ class _Arms:
 
 def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
     first, second = _values(metric, arms.first), _values(metric, arms.second)
-    pairs = [(first[place], second[place]) for place in first if place in second]
-    identical = sum(one == other for one, other in pairs)
+    pairs = [(first[pairing], second[pairing]) for pairing in first if pairing in second]
+    identical = sum(figure == other for figure, other in pairs)
     # There is no ratio to 0, so what stands beside one says nothing either.
-    zeros = {place for arm in (first, second) for place in arm if arm[place] == 0}
+    zeros = {pairing for arm in (first, second) for pairing in arm if arm[pairing] == 0}
     left_out = zeros if metric.relative else set()
     scale = math.log if metric.relative else float
     ones, others = (_by_task(_without(arm, left_out), scale) for arm in (first, second))
@@ -103,11 +103,11 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
     )
 
 
-_Place = tuple[str, int, int]
+_Pairing = tuple[str, int, int]
 """Task, run and agent: equal in both arms."""
 
 
-def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Place, float]:
+def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, float]:
     belongs = counts if metric.of_failed else compares
     rows = frame(filter(belongs, trials), metric)
     return {
@@ -115,23 +115,25 @@ def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Place, float
     }
 
 
-def _without(values: Mapping[_Place, float], left_out: Container[_Place]) -> dict[_Place, float]:
-    return {place: value for place, value in values.items() if place not in left_out}
+def _without(
+    values: Mapping[_Pairing, float], left_out: Container[_Pairing]
+) -> dict[_Pairing, float]:
+    return {pairing: value for pairing, value in values.items() if pairing not in left_out}
 
 
-def _repeats(arms: Iterable[Mapping[_Place, float]]) -> bool:
+def _repeats(arms: Iterable[Mapping[_Pairing, float]]) -> bool:
     """Whether there are repetitions, and none differs."""
     groups = [runs for arm in arms for runs in _by_task(arm, float).values()]
     return any(len(runs) > 1 for runs in groups) and all(len(set(runs)) == 1 for runs in groups)
 
 
 def _by_task(
-    values: Mapping[_Place, float], scale: Callable[[float], float]
+    values: Mapping[_Pairing, float], scale: Callable[[float], float]
 ) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
+    by_task: dict[str, list[float]] = defaultdict(list)
     for (task, _, _), value in values.items():
-        found[task].append(scale(value))
-    return found
+        by_task[task].append(scale(value))
+    return by_task
 
 
 def _findable(

@@ -33,15 +33,17 @@ def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     keys = {*RATIOS} - {hidden}
     telling = [row for row in rows if row.metric.compared or row.metric.key in keys]
     moving = [*_moving(telling, tasks, runs)]
-    said = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
+    sentences = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:
-        said.append(
+        sentences.append(
             f"{in_a_row(still)} never varied: any difference in a comparison is one of the modes."
         )
     if apart := [row.metric.title for row in rows if row.apart]:
         titles = in_a_row(apart)
-        said.append(f"Two identical arms would have been called different here: {titles}. {_WHY}")
-    return tuple(said)
+        sentences.append(
+            f"Two identical arms would have been called different here: {titles}. {_WHY}"
+        )
+    return tuple(sentences)
 
 
 def _problems(tasks: int, runs: int) -> Iterator[str]:

@@ -121,12 +121,12 @@ def _model(experiment: Experiment, selection: Selection) -> str:
 
 
 def _options(experiment: Experiment) -> list[tuple[str, str]]:
-    given = (
+    options = (
         ("Agent arguments", " ".join(experiment.agent_args)),
         ("Agent variables", ", ".join(experiment.agent_env)),
         ("Faults played", ", ".join(experiment.faults)),
     )
-    return [(label, value) for label, value in given if value]
+    return [(label, value) for label, value in options if value]
 
 
 def _order(order: tuple[tuple[str, ...], ...]) -> str:
@@ -158,12 +158,14 @@ def banner(selection: Selection) -> str | None:
 def notes(selection: Selection) -> tuple[str, ...]:
     """What a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.trials
-    found = []
+    sentences = []
     if experiment and experiment.repository.left_out:
-        omissions = (f"{one[:1].upper()}{one[1:]}." for one in experiment.repository.left_out)
-        found.append(f"Of the repository: {' '.join(omissions)}")
+        omissions = (
+            f"{omission[:1].upper()}{omission[1:]}." for omission in experiment.repository.left_out
+        )
+        sentences.append(f"Of the repository: {' '.join(omissions)}")
     if selection.fixed_rules and not selection.rehearsal:
-        found.append(
+        sentences.append(
             "The agent thinks with fixed rules and asks no language model. The figures show that "
             "the tool is connected and called, what it sends and how long that takes; they do not "
             "show what a model would make of it, nor that it saves anything."
@@ -171,31 +173,31 @@ def notes(selection: Selection) -> tuple[str, ...]:
     embedded = [trial.backend for trial in trials if is_stand_in(trial.backend)]
     if embedded:
         part = "is in part" if any(" with " in (name or "") for name in embedded) else "is"
-        found.append(
+        sentences.append(
             f"The retrieval tool {part} the embedded canopy, a stand-in that speaks canopy's "
             "protocols: these are no figures of canopy itself."
         )
-    found += _about_agents(selection)
+    sentences += _about_agents(selection)
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
     if counters:
-        found.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
+        sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials):
         tables = sorted({trial.price_table for trial in trials if trial.price_table})
         source = f" with the price table {', '.join(tables)}" if tables else ""
-        found.append(f"Cost is an estimate{source}: nobody was billed.")
-    found += about_audit(selection)
+        sentences.append(f"Cost is an estimate{source}: nobody was billed.")
+    sentences += about_audit(selection)
     if experiment is None:
-        found.append(
+        sentences.append(
             "These results were written by canopy's own script, which makes one run and keeps no "
             "transcript: whether an agent reached the tool can only be told from its counters."
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _about_agents(selection: Selection) -> list[str]:
-    experiment, found = selection.data.experiment, []
+    experiment, sentences = selection.data.experiment, []
     if experiment and experiment.inherit_settings:
-        found.append(
+        sentences.append(
             "The agents used the user's own settings, memory files and hooks (--inherit-settings): "
             "the figures are of this set-up, and another user's will differ."
         )
@@ -208,7 +210,7 @@ def _about_agents(selection: Selection) -> list[str]:
         }
     )
     if experiment and others:
-        found.append(
+        sentences.append(
             f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
             f"{tested}: look whether tokens, turns and tool calls are plausible."
         )
@@ -220,13 +222,13 @@ def _about_agents(selection: Selection) -> list[str]:
         for tool in trial.unusable_tools or ()
     }
     if idle:
-        found.append(
+        sentences.append(
             f"The agent had no way to use {amount(len(idle), 'tool')} of the modes' servers "
             f"({listed(sorted(idle))}), and used others of them."
         )
     if any(trial.turns_counted for trial in selection.trials):
-        found.append(
+        sentences.append(
             "The agent's program keeps no turn budget: swarm-bench counts the turns in its output "
             "and stops it at the last, which can come one request late."
         )
-    return found
+    return sentences

@@ -27,11 +27,11 @@ _ABOUT = (
 def overhead(selection: Selection) -> Sheet | None:
     """`None` when it was not measured."""
     # Of a session that was continued, the last measurement counts.
-    measured = {one.mode: one for one in selection.data.overhead}
+    measured = {measurement.mode: measurement for measurement in selection.data.overhead}
     if not measured:
         return None
     reference = measured.get(selection.modes[0]) if selection.modes else None
-    found = sheet(
+    shown = sheet(
         "Fixed overhead",
         ("Mode",),
         selection.metrics.named(_KEYS),
@@ -41,29 +41,31 @@ def overhead(selection: Selection) -> Sheet | None:
         ],
     )
     notes = tuple(
-        f"{one.mode}: {one.problem}"
+        f"{measurement.mode}: {measurement.problem}"
         for mode in selection.modes
-        if (one := measured.get(mode)) and one.problem
+        if (measurement := measured.get(mode)) and measurement.problem
     )
-    return replace(found, about=_ABOUT, notes=notes)
+    return replace(shown, about=_ABOUT, notes=notes)
 
 
-def _figures(one: Overhead | None, reference: Overhead | None, tool: bool) -> Figures:
+def _figures(measurement: Overhead | None, reference: Overhead | None, tool: bool) -> Figures:
     """What asks a server does not apply to a mode without one."""
-    given = one or Overhead(session="", mode="")
+    measured = measurement or Overhead(session="", mode="")
     other = reference.prompt_tokens if reference else None
-    more = None if other is None or given.prompt_tokens is None else given.prompt_tokens - other
-    is_reference = bool(reference and reference.mode == given.mode)
+    more = (
+        None if other is None or measured.prompt_tokens is None else measured.prompt_tokens - other
+    )
+    is_reference = bool(reference and reference.mode == measured.mode)
     of_servers = {
-        "tools": given.tools,
-        "tool_tokens": given.tool_tokens,
-        "server_instruction_tokens": given.server_instruction_tokens,
-        "server_seconds": max(given.server_seconds.values(), default=None),
+        "tools": measured.tools,
+        "tool_tokens": measured.tool_tokens,
+        "server_instruction_tokens": measured.server_instruction_tokens,
+        "server_seconds": max(measured.server_seconds.values(), default=None),
     }
     return {
         **{key: Figure(value=value) if tool else None for key, value in of_servers.items()},
-        "mode_instruction_tokens": Figure(value=given.mode_instruction_tokens),
-        "prompt_tokens": Figure(value=given.prompt_tokens),
+        "mode_instruction_tokens": Figure(value=measured.mode_instruction_tokens),
+        "prompt_tokens": Figure(value=measured.prompt_tokens),
         "prompt_difference": None if is_reference else Figure(value=more),
-        "prompt_cost": Figure(value=given.prompt_cost),
+        "prompt_cost": Figure(value=measured.prompt_cost),
     }

@@ -19,19 +19,21 @@ def sheet(
 ) -> Sheet:
     """Leave out the columns that no line has a value in; they are named instead."""
     lines = [
-        Line(labels=names, figures=tuple(figures[one.key] for one in metrics))
+        Line(labels=names, figures=tuple(figures[metric.key] for metric in metrics))
         for names, figures in rows
     ]
-    known = [
-        any(one is not None and one.value is not None for one in column)
+    present = [
+        any(figure is not None and figure.value is not None for figure in column)
         for column in zip(*(line.figures for line in lines), strict=True)
     ]
     return Sheet(
         title=title,
         labels=labels,
-        metrics=_kept(metrics, known),
-        lines=tuple(Line(labels=line.labels, figures=_kept(line.figures, known)) for line in lines),
-        unknown=_kept(metrics, [not one for one in known]),
+        metrics=_kept(metrics, present),
+        lines=tuple(
+            Line(labels=line.labels, figures=_kept(line.figures, present)) for line in lines
+        ),
+        unknown=_kept(metrics, [not has_value for has_value in present]),
     )
 
 

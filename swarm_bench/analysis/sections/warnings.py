@@ -13,7 +13,7 @@ from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
 from swarm_bench.analysis.concerns.package_metrics import failed_metrics
-from swarm_bench.analysis.selection import Selection, is_ours
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
 from swarm_bench.core.session.records import TrialRecord
@@ -72,7 +72,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
 def _nothing(selection: Selection) -> Iterator[str]:
     if not selection.trials:
         yield "There is no record of any trial."
-    elif all(is_ours(trial) for trial in selection.trials):
+    elif all(is_inconclusive(trial) for trial in selection.trials):
         yield "Nothing could be measured: no trial ran to completion."
 
 
@@ -82,7 +82,7 @@ def _swarm_failures(selection: Selection) -> Iterator[str]:
         agents = frozenset(swarm.agents)
         of_run = selection.of_run(swarm.mode, swarm.run)
         trials = [trial for trial in of_run if trial.agent in agents]
-        good = len(trials) == len(swarm.agents) and not any(map(is_ours, trials))
+        good = len(trials) == len(swarm.agents) and not any(map(is_inconclusive, trials))
         if good or swarm.failure in {trial.detail for trial in trials}:
             continue
         if swarm.failure:
@@ -121,16 +121,16 @@ def _not_run(selection: Selection) -> Iterator[str]:
 def _unasked(selection: Selection) -> Iterator[str]:
     """Who answered, if not the rehearsal server?"""
     for mode in selection.modes:
-        so = [
+        unasked = [
             trial
             for trial in selection.of(mode)
             if trial.rehearsal and trial.cause is Cause.FINISHED and not trial.rehearsal_requests
         ]
-        if so:
+        if unasked:
             yield (
-                f"{mode}: {len(so)} of {amount(len(selection.of(mode)), 'trial')} gave an answer "
-                f"without asking the rehearsal server {places(so, selection)}: look whether they "
-                "asked a provider, who may have billed it."
+                f"{mode}: {len(unasked)} of {amount(len(selection.of(mode)), 'trial')} gave an "
+                f"answer without asking the rehearsal server {places(unasked, selection)}: look "
+                "whether they asked a provider, who may have billed it."
             )
 
 
@@ -141,30 +141,30 @@ def _mixed(selection: Selection) -> Iterator[str]:
         ("versions of the agent", "program_version"),
         ("token counters", "token_counter"),
     ):
-        found = Counter(getattr(trial, key) for trial in selection.trials)
-        found.pop(None, None)
-        if len(found) > 1:
+        makers = Counter(getattr(trial, key) for trial in selection.trials)
+        makers.pop(None, None)
+        if len(makers) > 1:
             listed = ", ".join(
-                f"{name} ({amount(number, 'trial')})" for name, number in found.items()
+                f"{name} ({amount(number, 'trial')})" for name, number in makers.items()
             )
             yield f"The trials differ in their {what}: {listed}."
 
 
 def _unknown_prices(selection: Selection) -> Iterator[str]:
-    so = [trial for trial in selection.trials if trial.cost_unreliable]
-    if so:
-        models = ", ".join(sorted({trial.model or "unknown" for trial in so}))
+    unreliable = [trial for trial in selection.trials if trial.cost_unreliable]
+    if unreliable:
+        models = ", ".join(sorted({trial.model or "unknown" for trial in unreliable}))
         yield (
-            f"The cost of {amount(len(so), 'trial')} is unreliable: the agent's program has no "
-            f"price of the model ({models}) and took that of another."
+            f"The cost of {amount(len(unreliable), 'trial')} is unreliable: the agent's program "
+            f"has no price of the model ({models}) and took that of another."
         )
 
 
 def _unscored(selection: Selection) -> Iterator[str]:
-    so = [trial for trial in selection.trials if trial.unscored_characters]
-    if so:
+    cut = [trial for trial in selection.trials if trial.unscored_characters]
+    if cut:
         yield (
-            f"{amount(len(so), 'answer')} {places(so, selection)} had more than a million "
+            f"{amount(len(cut), 'answer')} {places(cut, selection)} had more than a million "
             "characters: files, headings, bullets and fences were counted in the first "
             f"{SCORED_CHARACTERS:,} only."
         )

@@ -24,12 +24,12 @@ _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answ
 
 def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
     """The largest swarms against the smallest; empty with one size, or without figures."""
-    said = [
+    clauses = [
         f"{_COSTS[row.metric.key][0]} {ratio:.2f} times {_COSTS[row.metric.key][1]}"
         for row in rows
         if row.metric.key in _COSTS and (ratio := row.cells[-1].ratio) is not None
     ]
-    said += [
+    clauses += [
         f"there are {row.cells[-1].value:g} {_COUNTS[row.metric.key]} instead of "
         f"{row.cells[0].value:g}"
         for row in rows
@@ -37,11 +37,11 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
         and None not in (row.cells[0].value, row.cells[-1].value)
         and row.cells[0].value != row.cells[-1].value
     ]
-    if len(sizes) < 2 or not said:
+    if len(sizes) < 2 or not clauses:
         return ""
     return (
         f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
-        f"{', '.join(said)}." + (" Caveats: see the headline." if qualified else "")
+        f"{', '.join(clauses)}." + (" Caveats: see the headline." if qualified else "")
     )
 
 
@@ -73,32 +73,38 @@ def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
 
 def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> tuple[str, ...]:
     """What each session warns of is told in its own summary."""
-    found = [
+    sentences = [
         f"{amount(size, 'agent')}: not run; --continue runs it."
         for size in sorted(_planned(selections) - {*selections})
     ]
     for (size, selection), report in zip(selections.items(), reports, strict=True):
         absent = sum(selection.data.planned.values()) - len(selection.trials)
         if absent > 0:
-            found.append(f"Swarms of {size}: trials that have not been run: {absent}.")
+            sentences.append(f"Swarms of {size}: trials that have not been run: {absent}.")
         if report.warnings:
-            found.append(
+            sentences.append(
                 f"Swarms of {size}: warnings in the session's own summary: {len(report.warnings)}; "
                 f"read agents-{size}/summary.md before its figures."
             )
     if len(_runs(selections)) > 1:
-        found.append("The sizes have different numbers of runs; go on with --continue.")
-    return tuple(found)
+        sentences.append(
+            "The sizes have different numbers of runs; add the missing ones with --continue."
+        )
+    return tuple(sentences)
 
 
 def _planned(selections: Mapping[int, Selection]) -> set[int]:
     """The sizes that any session of the series was begun with."""
-    experiments = (one.data.experiment for one in selections.values())
-    asked = (one.settings.get("agents") for one in experiments if one)
+    experiments = (selection.data.experiment for selection in selections.values())
+    asked = (experiment.settings.get("agents") for experiment in experiments if experiment)
     return {size for setting in asked if setting for size in setting.value}
 
 
 def _runs(selections: Mapping[int, Selection]) -> list[int]:
     """The numbers of runs that differ."""
-    runs = (one.data.experiment.runs for one in selections.values() if one.data.experiment)
+    runs = (
+        selection.data.experiment.runs
+        for selection in selections.values()
+        if selection.data.experiment
+    )
     return list(dict.fromkeys(runs))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 
 from swarm_bench.analysis.comparison.legend import NO_KEYS
@@ -17,6 +18,7 @@ from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
+from swarm_bench.core.totals import total
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
 
@@ -54,26 +56,33 @@ class _Part:
 
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
     parts = [
-        _Part(trials=one.of(mode), swarms=one.swarms_of(mode), servers=one.servers(mode))
-        for one in selections.values()
+        _Part(
+            trials=selection.of(mode),
+            swarms=selection.swarms_of(mode),
+            servers=selection.servers(mode),
+        )
+        for selection in selections.values()
     ]
     sizes, barred = tuple(selections), verdicts.barred(mode)
     rows = [
-        SeriesRow(metric=_about(one), cells=_judged(_MEASURES[one.key](one, parts), sizes, barred))
-        for one in _measures(parts, selections[sizes[0]].metrics)
+        SeriesRow(
+            metric=_about(metric),
+            cells=_judged(_MEASURES[metric.key](metric, parts), sizes, barred),
+        )
+        for metric in _measures(parts, selections[sizes[0]].metrics)
     ]
-    known = tuple(
+    present = tuple(
         row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
     )
-    by_rules = any(one.fixed_rules for one in selections.values())
-    shown = tuple(row for row in known if not (row.metric.spent and by_rules))
+    by_rules = any(selection.fixed_rules for selection in selections.values())
+    shown = tuple(row for row in present if not (row.metric.spent and by_rules))
     qualifications = verdicts.qualifications(mode)
     ends = (sizes[0], sizes[-1])
     return ModeSeries(
         mode=mode,
         rows=shown,
-        spent_by_rules=tuple(row for row in known if row not in shown),
-        unknown=tuple(row.metric for row in rows if row not in known),
+        spent_by_rules=tuple(row for row in present if row not in shown),
+        unknown=tuple(row.metric for row in rows if row not in present),
         standings=verdicts.standings(mode),
         qualifications=qualifications,
         no_verdict=barred,
@@ -91,9 +100,9 @@ def _measures(parts: Sequence[_Part], metrics: Metrics) -> list[Metric]:
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
-        one
-        for one in metrics.named(_MEASURES)
-        if (has_tool or not one.tool_only) and (one.probe is None or one.probe in probes)
+        metric
+        for metric in metrics.named(_MEASURES)
+        if (has_tool or not metric.tool_only) and (metric.probe is None or metric.probe in probes)
     ]
 
 
@@ -117,23 +126,32 @@ def _about(metric: Metric) -> Metric:
 
 
 def _per_trial(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    return _of_tasks(parts, [frame(filter(compares, part.trials), metric) for part in parts])
+
+
+def _call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    """Compute the cells of a figure that depends on which tools are the mode's."""
+    reads = [partial(_seconds_per_call, servers=part.servers) for part in parts]
+    frames = [
+        frame(filter(compares, part.trials), metric, read)
+        for part, read in zip(parts, reads, strict=True)
+    ]
+    return _of_tasks(parts, frames)
+
+
+def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ...]:
     """Compute the median over trials; against the smallest size, the median over tasks of the
     ratios of the tasks' medians: every size has the same tasks."""
-    cases = [by_case(_compared(metric, part)) for part in parts]
-    medians = [{task: median(values) for task, values in one.items()} for one in cases]
+    cases = list(map(by_case, frames))
+    medians = [{task: median(values) for task, values in case.items()} for case in cases]
     return tuple(
         Cell(
-            value=median(value for values in one.values() for value in values) if one else None,
+            value=median(value for values in case.values() for value in values) if case else None,
             ratio=_middle(quotients(medians[number], medians[0])) if number else None,
             left_out=bool(part.trials) and not any(map(compares, part.trials)),
         )
-        for number, (part, one) in enumerate(zip(parts, cases, strict=True))
+        for number, (part, case) in enumerate(zip(parts, cases, strict=True))
     )
-
-
-def _compared(metric: Metric, part: _Part) -> Frame:
-    read = metric.read or (lambda trial: _seconds_per_call(trial, part.servers))
-    return frame(filter(compares, part.trials), metric, read)
 
 
 def _middle(values: Sequence[float]) -> float | None:
@@ -145,7 +163,7 @@ def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | N
     timed = {
         tool: s for tool, s in (trial.tool_seconds or {}).items() if is_of_server(tool, servers)
     }
-    calls = sum((trial.tool_calls or {}).get(tool, 0) for tool in timed)
+    calls = total(map((trial.tool_calls or {}).get, timed))
     return sum(timed.values()) / calls if calls else None
 
 
@@ -154,20 +172,20 @@ def _failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
 
 
 def _failed_in(part: _Part) -> Cell:
-    counted = [one for one in part.trials if counts(one)]
-    shown = [one for one in counted if one.tool_calls is not None]
+    counted = [trial for trial in part.trials if counts(trial)]
+    shown = [trial for trial in counted if trial.tool_calls is not None]
     if not shown:
         return Cell(value=None, left_out=bool(part.trials) and not counted)
     return Cell(
-        value=sum(calls_of_servers(one.tool_failures, part.servers) for one in shown),
-        of=sum(calls_of_servers(one.tool_calls, part.servers) for one in shown),
+        value=sum(calls_of_servers(trial.tool_failures, part.servers) for trial in shown),
+        of=sum(calls_of_servers(trial.tool_calls, part.servers) for trial in shown),
     )
 
 
 def _unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
-            value=sum(one.status is not Status.COMPLETED for one in part.trials),
+            value=sum(trial.status is not Status.COMPLETED for trial in part.trials),
             of=len(part.trials),
         )
         for part in parts
@@ -204,7 +222,7 @@ def _hits_in(swarms: Iterable[SwarmRecord]) -> float | None:
 
 _Cells = Callable[[Metric, Sequence[_Part]], tuple[Cell, ...]]
 _MEASURES: Mapping[str, _Cells] = {
-    "call_seconds": _per_trial,
+    "call_seconds": _call_seconds,
     "failed_calls": _failed_calls,
     "wall_seconds": _per_trial,
     "index_seconds": _per_swarm,

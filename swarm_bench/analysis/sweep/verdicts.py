@@ -12,7 +12,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Headline, Standing
 from swarm_bench.core.report.series import Sizes
 
-Said = TypeVar("Said")
+Subject = TypeVar("Subject")
 
 
 @dataclass(frozen=True)
@@ -23,53 +23,63 @@ class Verdicts:
 
     @cached_property
     def _headlines(self) -> dict[int, Headline]:
-        return {size: headline(one) for size, one in self.selections.items()}
+        return {size: headline(selection) for size, selection in self.selections.items()}
 
     def nothing(self) -> dict[str, Sizes]:
         """Why there is no verdict at all, and of which sizes."""
         return _by_what(
-            (one.no_verdict, size) for size, one in self._headlines.items() if one.no_verdict
+            (headline.no_verdict, size)
+            for size, headline in self._headlines.items()
+            if headline.no_verdict
         )
 
     def standings(self, mode: str) -> dict[Standing, Sizes]:
         """Without what qualifies them, and without those that say nothing then."""
-        bare = ((replace(one, qualifications=()), size) for one, size in self._of(mode))
-        return _by_what((one, size) for one, size in bare if one.treatment or one.no_verdict)
+        bare = ((replace(standing, qualifications=()), size) for standing, size in self._of(mode))
+        return _by_what(
+            (standing, size) for standing, size in bare if standing.treatment or standing.no_verdict
+        )
 
     def qualifications(self, mode: str) -> dict[str, Sizes]:
-        return _by_what((said, size) for one, size in self._of(mode) for said in one.qualifications)
+        return _by_what(
+            (qualification, size)
+            for standing, size in self._of(mode)
+            for qualification in standing.qualifications
+        )
 
     def barred(self, mode: str) -> Sizes:
         """The sizes of which there is no verdict on the mode."""
-        by_itself = {size for one, size in self._of(mode) if one.no_verdict}
+        by_itself = {size for standing, size in self._of(mode) if standing.no_verdict}
         return tuple(
-            size for size, one in self._headlines.items() if one.no_verdict or size in by_itself
+            size
+            for size, headline in self._headlines.items()
+            if headline.no_verdict or size in by_itself
         )
 
     def _of(self, mode: str) -> list[tuple[Standing, int]]:
         return [
             (standing, size)
-            for size, one in self._headlines.items()
-            for standing in one.standings
+            for size, headline in self._headlines.items()
+            for standing in headline.standings
             if standing.mode == mode
         ]
 
 
 def left_out(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
     """`1 at a time: 2 of 4 trials (2 contaminated)`."""
-    found = []
+    sentences = []
     for size, selection in selections.items():
         treated = Treated(selection, mode)
         counts = reasons(treated)
-        said = [f"{count} {reason}" for reason, count in counts.items()]
-        if said:
+        listed = [f"{count} {reason}" for reason, count in counts.items()]
+        if listed:
             out = f"{sum(counts.values())} of {amount(len(treated.all), 'trial')}"
-            found.append(f"{size} at a time: {out} ({', '.join(said)})")
-    return tuple(found)
+            sentences.append(f"{size} at a time: {out} ({', '.join(listed)})")
+    return tuple(sentences)
 
 
-def _by_what(said: Iterable[tuple[Said, int]]) -> dict[Said, Sizes]:
-    found = dict[Said, Sizes]()
-    for what, size in said:
-        found[what] = (*found.get(what, ()), size)
-    return found
+def _by_what(subjects: Iterable[tuple[Subject, int]]) -> dict[Subject, Sizes]:
+    sizes = dict[Subject, Sizes]()
+    for what, size in subjects:
+        sizes[what] = (*sizes.get(what, ()), size)
+    return sizes

@@ -9,6 +9,7 @@ from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.totals import total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +76,8 @@ class Ratio:
     """A mode against another: median, lowest and highest of the ratios of the tasks."""
 
     median: float
-    low: float
-    high: float
+    lowest_task: float
+    highest_task: float
     tasks: int
     """Tasks that have the figure in both modes."""
 
@@ -114,8 +115,7 @@ class Indexing:
     @property
     def seconds(self) -> float | None:
         """Both together."""
-        known = [part for part in (self.before, self.within) if part is not None]
-        return sum(known) if known else None
+        return total(part for part in (self.before, self.within) if part is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

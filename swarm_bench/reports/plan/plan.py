@@ -32,14 +32,14 @@ class Planned:
     """What may go wrong, as sentences: how the agents authenticate, and what they share."""
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Trials that are still to run."""
         return sum(not row[4] for row in self.rows)
 
 
 def render_plan(planned: Planned) -> str:
     """The trials in the order they run, the services, and an upper bound of the time."""
-    experiment, rows, left = planned.experiment, planned.rows, planned.left
+    experiment, rows, remaining = planned.experiment, planned.rows, planned.remaining
     repository, limits = experiment.repository, experiment.limits
     services = {name for mode in experiment.modes for name in mode.services}
     started = ", ".join(sorted(services)) or "none"
@@ -53,7 +53,7 @@ def render_plan(planned: Planned) -> str:
         *(f"Warning:    {plain(sentence)}" for sentence in planned.warnings),
         *_options(experiment),
         *command_lines(planned.launches),
-        f"Trials:     {left} to run, {len(rows) - left} done",
+        f"Trials:     {remaining} to run, {len(rows) - remaining} done",
         *_cost(planned),
         f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
         f"{experiment.at_once} at the same time{_shared(experiment)}",
@@ -96,8 +96,8 @@ def cost(planned: Planned, trials: int) -> str:
 
 
 def _cost(planned: Planned) -> list[str]:
-    words = cost(planned, planned.left)
-    return [f"Cost:       {words}"] if words else []
+    text = cost(planned, planned.remaining)
+    return [f"Cost:       {text}"] if text else []
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:
@@ -127,14 +127,14 @@ def _shared(experiment: Experiment) -> str:
 
 
 def _options(experiment: Experiment) -> list[str]:
-    given = {
+    options = {
         "Arguments": " ".join(experiment.agent_args),
         "Variables": ", ".join(experiment.agent_env),
         "Settings": "the user's own" if experiment.inherit_settings else "",
         "Faults": ", ".join(experiment.faults),
         "Index": "warm: built before the agents start" if experiment.index == "warm" else "",
     }
-    return [f"{label + ':':12}{plain(value)}" for label, value in given.items() if value]
+    return [f"{label + ':':12}{plain(value)}" for label, value in options.items() if value]
 
 
 def _commit(repository: Repository) -> str:

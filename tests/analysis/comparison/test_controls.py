@@ -23,9 +23,9 @@ def test_the_difference_is_split_in_two_steps(trial: Trial, session: Session) ->
     (split,) = controls.splits
     assert (split.mode, split.control) == ("canopy", "told")
     row = next(row for row in split.rows if row.metric.key == "total_tokens")
-    assert row.control == Ratio(median=0.8, low=0.8, high=0.8, tasks=1)
-    assert row.tool == Ratio(median=0.5, low=0.5, high=0.5, tasks=1)
-    assert row.together == Ratio(median=0.4, low=0.4, high=0.4, tasks=1)
+    assert row.control == Ratio(median=0.8, lowest_task=0.8, highest_task=0.8, tasks=1)
+    assert row.tool == Ratio(median=0.5, lowest_task=0.5, highest_task=0.5, tasks=1)
+    assert row.together == Ratio(median=0.4, lowest_task=0.4, highest_task=0.4, tasks=1)
 
 
 def test_a_tool_mode_without_a_control_is_named(trial: Trial, session: Session) -> None:

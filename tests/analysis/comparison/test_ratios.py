@@ -36,7 +36,9 @@ def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Se
     ]
     found = ratios(session(*trials))
     # a: 55 / 110, b: 40 / 20, c: 8 / 10
-    assert ratio(found, "total_tokens") == Ratio(median=0.8, low=0.5, high=2.0, tasks=3)
+    assert ratio(found, "total_tokens") == Ratio(
+        median=0.8, lowest_task=0.5, highest_task=2.0, tasks=3
+    )
     assert (found.reference, found.columns) == ("baseline", (Column(mode="canopy"),))
     assert (found.tasks, found.runs) == (3, 3)
 
@@ -54,7 +56,7 @@ def test_a_task_without_the_figure_in_both_modes_is_not_in_it(
             trial("canopy", task="c", agent=3, cost=1.0),
         )
     )
-    assert ratio(found, "cost") == Ratio(median=0.5, low=0.5, high=0.5, tasks=1)
+    assert ratio(found, "cost") == Ratio(median=0.5, lowest_task=0.5, highest_task=0.5, tasks=1)
     assert found.tasks == 3
 
 
@@ -74,7 +76,7 @@ def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Sess
             trial("canopy", task="a", agent=3, num_turns=400, retrieval="contaminated"),
         )
     )
-    assert ratio(found, "num_turns") == Ratio(median=2, low=2, high=2, tasks=1)
+    assert ratio(found, "num_turns") == Ratio(median=2, lowest_task=2, highest_task=2, tasks=1)
 
 
 def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session: Session) -> None:
@@ -86,11 +88,15 @@ def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session:
         trial("canopy", num_turns=3, requests=3),
     ]
     found = ratios(session(*trials))
-    assert ratio(found, "requests") == Ratio(median=3 / 4.5, low=3 / 4.5, high=3 / 4.5, tasks=1)
+    assert ratio(found, "requests") == Ratio(
+        median=3 / 4.5, lowest_task=3 / 4.5, highest_task=3 / 4.5, tasks=1
+    )
     assert "num_turns" not in {row.metric.key for row in found.rows}
     unknown = trial("canopy", agent=2, num_turns=3)
     found = ratios(session(*trials, unknown))
-    assert ratio(found, "num_turns") == Ratio(median=3 / 20.5, low=3 / 20.5, high=3 / 20.5, tasks=1)
+    assert ratio(found, "num_turns") == Ratio(
+        median=3 / 20.5, lowest_task=3 / 20.5, highest_task=3 / 20.5, tasks=1
+    )
     assert "requests" not in {row.metric.key for row in found.rows}
     died = trial("canopy", agent=2, status="agent-failed", cause="no-output", num_turns=1)
     assert ratio(ratios(session(*trials, died)), "requests") is not None
@@ -110,7 +116,7 @@ def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) 
             ),
         )
     )
-    assert ratio(found, "num_turns") == Ratio(median=3, low=3, high=3, tasks=1)
+    assert ratio(found, "num_turns") == Ratio(median=3, lowest_task=3, highest_task=3, tasks=1)
     assert ratio(found, "result_lines") is None
 
 
