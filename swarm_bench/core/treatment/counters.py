@@ -22,7 +22,7 @@ class Counters(Stored):
     nouns: dict[Key, Text] = Field(min_length=1, max_length=50)
     """What each of them counts, in the singular, by its name in the differences."""
     uses: tuple[Key, ...] = ()
-    """Those that tell, added up, whether the tool was used; all of them if left out."""
+    """Those that tell, added up, whether the tool was used; all of them if omitted."""
     may_lack: tuple[Key, ...] = ()
     """Those that not every version of the tool has."""
     file: Text | None = None

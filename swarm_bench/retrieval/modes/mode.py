@@ -68,7 +68,7 @@ def _listing(path: Path) -> Listing:
 
 def read_mode(path: Path) -> Mode:
     """Read the mode that a file defines. Raises `ConfigError` naming the file and the line."""
-    content = mode_file.parse(path, partial(_commands_besides, path.parent))
+    content = mode_file.parse(path, partial(_commands_of_json, path.parent))
     name = mode_name(path)
     if not MODE_NAME.fullmatch(name):
         raise ConfigError(
@@ -167,7 +167,7 @@ def _wrong_commands(mode: Mode) -> Iterator[str]:
             yield f"{verb} {command!r}, which is {fault}"
 
 
-def _commands_besides(folder: Path, content: object) -> Iterator[Problem]:
+def _commands_of_json(folder: Path, content: object) -> Iterator[Problem]:
     """Yield what cannot be started, in a file that is wrong otherwise too."""
     servers = content.get("mcpServers") if isinstance(content, dict) else None
     for key, server in servers.items() if isinstance(servers, dict) else ():

@@ -102,7 +102,7 @@ class Prepare(BaseModel):
         return {"command": written} if isinstance(written, list) else written
 
     @model_validator(mode="after")
-    def _is_one_thing(self) -> "Prepare":
+    def _has_command_or_tool(self) -> "Prepare":
         if (self.command is None) == (not self.tool):
             raise ValueError("needs either 'command' or 'tool'")
         if self.command is not None and self.arguments:
@@ -199,7 +199,7 @@ class Own(BaseModel):
     probes: list[Annotated[str, AfterValidator(_is_probe)]] = []
 
     @model_validator(mode="after")
-    def _is_prepared_in_one_way(self) -> "Own":
+    def _has_one_preparation(self) -> "Own":
         if self.prepare is not None and self.index is not None:
             raise ValueError("has 'prepare' and 'index', its older name; give one of them")
         return self

@@ -122,7 +122,7 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
 
 
 async def _clone(snapshot: Snapshot, fresh: Path) -> None:
-    # Copied object files are as private as fetched ones, without packing all anew.
+    # Copied object files are as private as fetched ones, without packing all again.
     await git(
         "clone", "--quiet", "--no-hardlinks", "--single-branch", "--branch", BRANCH,
         "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
