@@ -27,7 +27,7 @@ class VariadicCommand(TyperCommand):
         return super().parse_args(ctx, spread(args))
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """None for `--index=c` in completion, so that the word comes to `shell_complete`."""
+        """Return none for `--index=c` in completion, so that the word comes to `shell_complete`."""
         return [] if ctx.resilient_parsing and _joined() else super().get_params(ctx)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
@@ -59,7 +59,7 @@ def spread(args: list[str]) -> list[str]:
         if bare and word in OPTIONAL:
             out += [word, OPTIONAL[word]]
         elif bare and word in SEVERAL:
-            raise BadParameter(f"{word} needs at least one word")
+            raise BadParameter(f"{word} needs at least one value")
         elif not several:
             out.append(word)
             several = _with_first_word(word)

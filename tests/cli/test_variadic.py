@@ -33,11 +33,11 @@ def test_several_words_after_one_option(typed: str, read: str) -> None:
 
 
 def test_a_size_must_be_given() -> None:
-    with pytest.raises(BadParameter, match="--agents needs at least one word"):
+    with pytest.raises(BadParameter, match="--agents needs at least one value"):
         spread(["--agents", "--plan"])
 
 
 @pytest.mark.parametrize("typed", ["--modes", "--modes --plan", "--runs 2 --modes --plan"])
 def test_a_mode_must_be_named(typed: str) -> None:
-    with pytest.raises(BadParameter, match="--modes needs at least one word"):
+    with pytest.raises(BadParameter, match="--modes needs at least one value"):
         spread(typed.split())

@@ -209,7 +209,7 @@ async def greet_modes(
 
 
 def _with_version(handshakes: Mapping[str, Handshake], number: str | None) -> dict[str, Handshake]:
-    """Of several servers the first is the mode's tool."""
+    """Add the version of the mode's tool, which is the first of its servers."""
     (name, first), *others = handshakes.items()
     program = first.program.model_copy(update={"version": number})
     return {name: replace(first, program=program), **dict(others)}

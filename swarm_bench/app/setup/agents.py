@@ -1,4 +1,4 @@
-"""From the word after `--agent` to an agent, with what the user gives it."""
+"""From the value of `--agent` to an agent, with what the user gives it."""
 
 import json
 import os
@@ -28,26 +28,26 @@ PROMPT = "{{ prompt }}"
 """Stands for the prompt where only the command line is looked at."""
 
 
-def find_agent(word: str) -> Agent:
-    """Make the agent that a word stands for: a name, a name with its argument (`replay:DIR`), the
-    path of a YAML file, or `module:class`.
+def find_agent(spec: str) -> Agent:
+    """Make the agent that a value of `--agent` stands for: a name, a name with its argument
+    (`replay:DIR`), the path of a YAML file, or `module:class`.
 
     Raises `UnknownName`, and `ConfigError` for what is no agent.
     """
-    name, colon, argument = word.partition(":")
-    if not (colon and name in agent_names()) and word.endswith(YAML):
-        name, colon, argument = COMMAND, ":", word
-    if name not in agent_names() and is_file(word):
+    name, colon, argument = spec.partition(":")
+    if not (colon and name in agent_names()) and spec.endswith(YAML):
+        name, colon, argument = COMMAND, ":", spec
+    if name not in agent_names() and is_file(spec):
         raise UsageError(
-            f"--agent {word} is not an agent file; write a .yaml that starts it, see "
+            f"--agent {spec} is not an agent file; write a .yaml that starts it, see "
             "docs/command-agents.md"
         )
     if not colon or name not in agent_names():
-        return _make(registry.load("agents", word), word, ())
+        return _make(registry.load("agents", spec), spec, ())
     made = registry.load("agents", name)
     if _argument(made) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
-    return _make(made, word, (argument,))
+    return _make(made, spec, (argument,))
 
 
 def agent_names() -> list[str]:
@@ -69,13 +69,13 @@ def list_agents() -> list[Listing]:
         return list(threads.map(_listing, registry.plugins("agents")))
 
 
-def identify(agent: Agent, word: str, model: str | None) -> Program:
+def identify(agent: Agent, spec: str, model: str | None) -> Program:
     """Describe the agent's program. One of the user's own is called by the value of `--agent`, or
     by its file: it may have the name of another."""
     program = agent.program(model)
-    if word.endswith(YAML):
-        return program.model_copy(update={"name": f"{program.name} ({Path(word).name})"})
-    return program.model_copy(update={"name": word}) if ":" in word else program
+    if spec.endswith(YAML):
+        return program.model_copy(update={"name": f"{program.name} ({Path(spec).name})"})
+    return program.model_copy(update={"name": spec}) if ":" in spec else program
 
 
 def check(
@@ -192,24 +192,24 @@ def variable_names(settings: Settings) -> tuple[str, ...]:
 
 
 def _argument(factory: object) -> str | None:
-    """Say in a word what stands after the name of such an agent; `None` for any other."""
+    """Say what stands after the name of such an agent; `None` for any other."""
     return factory.argument if isinstance(factory, TakesArgument) else None
 
 
-def _make(factory: object, word: str, arguments: tuple[str, ...]) -> Agent:
+def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
     try:
         if arguments == () and (wanted := _argument(factory)) is not None:
-            raise UsageError(f"The agent {word!r} needs to know which: --agent {word}:{wanted}")
+            raise UsageError(f"The agent {spec!r} needs to know which: --agent {spec}:{wanted}")
         agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
     except SwarmBenchError:
         raise
     except Exception as error:  # somebody else's code may raise anything
         raise ConfigError(
-            f"{word!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
+            f"{spec!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
         ) from error
     if not isinstance(agent, Agent):
         raise ConfigError(
-            f"{word!r} is no agent: it needs launch, activity, outcome, program, a name and "
+            f"{spec!r} is no agent: it needs launch, activity, outcome, program, a name and "
             "capabilities, as the role in swarm_bench/core/ports.py says"
         )
     return agent

@@ -155,7 +155,7 @@ def _of_file(option: str, part: Part, origin: str) -> Demand:
     return Demand(option=option, word=part.word, what=part.what, origin=origin, digest=part.digest)
 
 
-def _is_code(word: str) -> bool:
+def _is_code(spec: str) -> bool:
     """Tell whether the agent is a class of the user's own, which is imported to be asked."""
-    own = agent_file(word)
+    own = agent_file(spec)
     return own is not None and not own.endswith(YAML)

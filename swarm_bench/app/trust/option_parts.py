@@ -37,24 +37,24 @@ class Part:
 Parts = Iterator[Part]
 
 
-def agent_file(word: str) -> str | None:
-    """Return the agent in the word that is no registered one: a YAML file, or `module:class`. A
-    recording has none unless one is named for it, behind an `@`."""
-    if word.startswith(REPLAY):
-        word = word.rpartition("@")[2] if "@" in word else ""
-    return word if ":" in word or word.endswith(YAML) else None
+def agent_file(spec: str) -> str | None:
+    """Return the agent in a value of `--agent` that is not registered: a YAML file, or
+    `module:class`. A recording has none unless one is named for it, behind an `@`."""
+    if spec.startswith(REPLAY):
+        spec = spec.rpartition("@")[2] if "@" in spec else ""
+    return spec if ":" in spec or spec.endswith(YAML) else None
 
 
-def _agent(word: str) -> Parts:
-    own = agent_file(word)
+def _agent(spec: str) -> Parts:
+    own = agent_file(spec)
     if own is not None:
         own = anchored_agent(own)
         if own.endswith(YAML):
             path = Path(own.removeprefix("command:"))
             lines = "; ".join(agent_lines(path)) or "nothing that could be started"
-            yield Part("agent", f"the agent {word}: {lines}", digest_of("agent", own, _hash(path)))
+            yield Part("agent", f"the agent {spec}: {lines}", digest_of("agent", own, _hash(path)))
         else:  # a class is looked for in the working folder
-            yield Part("agent", f"the agent {word}", digest_of("agent", own, str(Path.cwd())))
+            yield Part("agent", f"the agent {spec}", digest_of("agent", own, str(Path.cwd())))
 
 
 def _arguments(arguments: Sequence[str]) -> Parts:

@@ -14,8 +14,8 @@ class Withheld:
 
     capabilities = Capabilities()
 
-    def __init__(self, word: str) -> None:
-        self.name = word
+    def __init__(self, spec: str) -> None:
+        self.name = spec
 
     def launch(self, request: AgentRequest) -> Launch:
         """Start nothing: all of it but the name raises `NotImplementedError`."""
@@ -33,8 +33,8 @@ class Withheld:
 
 def agent_of(resolved: Resolved) -> Agent:
     """Make the agent that the options name, or what stands for one that may not be loaded."""
-    word = resolved.settings.agent
-    return find_agent(word) if may_load(resolved) else Withheld(word)
+    spec = resolved.settings.agent
+    return find_agent(spec) if may_load(resolved) else Withheld(spec)
 
 
 def program_of(agent: Agent, resolved: Resolved) -> Program:
