@@ -174,3 +174,24 @@ def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> Non
     store(made.model_copy(update={"runs": 3}), place / "out")
     with pytest.raises(UsageError, match="was changed while this command started"):
         session.planned(resolved, "swarm")
+
+
+def test_a_session_that_grows_is_read_again_for_its_summary_only(
+    place: Path, reads: Counter[str]
+) -> None:
+    steps = [{"init": {"tools": ["Read"]}}, {"answer": {"text": "a.py:1", "turns": 1}}]
+    (place / "script.yaml").write_text(yaml.safe_dump([{"steps": steps}]))
+    typed = {
+        "modes": ["baseline"],
+        "tasks": "../t.yaml",
+        "agent": "swarm_bench.agents.scripted:Scripted",
+        "model": str(place / "script.yaml"),
+        "runs": 1,
+        "output": place / "out",
+    }
+    session.run(resolve(typed, "swarm"), "swarm", ignore)
+    reads.clear()
+    grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, "swarm"))
+    assert session.run(grown, "swarm", ignore).unfinished == 0
+    assert reads["experiment.json"] == 2
+    assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"
