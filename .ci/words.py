@@ -16,11 +16,9 @@ NAMES = frozenset(
 PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", "leave them out")
 """Refused in strings that are no docstrings."""
 PENDING: tuple[str, ...] = (
-    "analysis",
     "benchmarks",
     "core",
     "engine",
-    "reports",
 )
 """Folders that are still to be reworded."""
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)

@@ -101,7 +101,8 @@ class Selection:
         )
 
     def rerun_of(self, swarm: SwarmRecord) -> int:
-        """How many trials of the swarm were set aside and run again; its counters have them."""
+        """Count the trials of the swarm that were set aside and run again; its counters have
+        them."""
         attempts = self._attempts
         return sum(
             attempts.get((swarm.run, swarm.mode, agent), 0) > swarm.attempt
@@ -130,7 +131,7 @@ class Selection:
         return self._swarms.get(mode, ())
 
     def slices(self, mode: str) -> tuple[Slice, ...]:
-        """The runs of the mode that have a trial in them."""
+        """Return the runs of the mode that have a trial in them."""
         return self._slices.get(mode, ())
 
     @cached_property
@@ -168,32 +169,32 @@ class Selection:
         return frozenset(mode.name for mode in experiment.modes) if experiment else frozenset()
 
     def probes(self, mode: str) -> frozenset[str]:
-        """Counters that the mode is supposed to have."""
+        """Return the counters that the mode is supposed to have."""
         experiment = self.data.experiment
         if experiment and mode in self._defined:
             return frozenset(experiment.mode(mode).probes)
         return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
 
     def servers(self, mode: str) -> tuple[str, ...]:
-        """Names of the mode's MCP servers; none where the session does not say."""
+        """Name the mode's MCP servers; none where the session does not say."""
         experiment = self.data.experiment
         if experiment and mode in self._defined:
             return tuple(experiment.mode(mode).servers)
         return ()
 
     def has_tool(self, mode: str) -> bool:
-        """Whether the mode gives its agents a retrieval tool."""
+        """Tell whether the mode gives its agents a retrieval tool."""
         experiment = self.data.experiment
         if experiment and mode in self._defined:
             return bool(experiment.mode(mode).servers)
         return mode not in self.data.without_tool
 
     def is_placebo(self, mode: str) -> bool:
-        """Whether the tools of the mode answer with irrelevant places on purpose."""
+        """Tell whether the tools of the mode answer with irrelevant places on purpose."""
         return mode in {control.name for control in self.controls("placebo").values()}
 
     def controls(self, kind: ControlKind) -> dict[str, Mode]:
-        """The controls of that kind by the mode that they control."""
+        """Return the controls of that kind by the mode that they control."""
         experiment = self.data.experiment
         return {
             mode: control
@@ -226,19 +227,19 @@ def once(
 
 
 def is_inconclusive(trial: TrialRecord) -> bool:
-    """Whether the trial ended for a reason that is the harness's or the provider's."""
+    """Tell whether the trial ended for a reason that is the harness's or the provider's."""
     if trial.cause is not None:
         return not trial.conclusive
     return trial.status in {Status.HARNESS_FAILED, Status.PROVIDER_LIMITED, Status.CANCELLED}
 
 
 def counts(trial: TrialRecord) -> bool:
-    """Whether the trial says something about its mode as the mode is meant."""
+    """Tell whether the trial says something about its mode as the mode is meant."""
     return not is_inconclusive(trial) and _is_clean(trial)
 
 
 def compares(trial: TrialRecord) -> bool:
-    """Whether the trial is in the ratios. One that failed spent little and is no saving."""
+    """Tell whether the trial is in the ratios. One that failed spent little and is no saving."""
     return counts(trial) and _is_result(trial)
 
 

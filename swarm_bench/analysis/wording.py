@@ -9,24 +9,24 @@ _SHOWN = 6
 
 
 def places(trials: Iterable[TrialRecord], selection: Selection) -> str:
-    """`(agent 1, 3)`, or with several runs `(run/agent 1/3)`."""
+    """Write `(agent 1, 3)`, or with several runs `(run/agent 1/3)`."""
     several = selection.runs > 1
     agents = [f"{trial.run}/{trial.agent}" if several else str(trial.agent) for trial in trials]
     return f"({'run/agent' if several else 'agent'} {listed(agents)})"
 
 
 def listed(names: Collection[str]) -> str:
-    """The first few."""
+    """List the first few."""
     return ", ".join([*names][:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 def amount(count: float, noun: str) -> str:
-    """`1 trial`, `2,000 trials`."""
+    """Write `1 trial`, `2,000 trials`."""
     number = f"{count:,}" if isinstance(count, int) else f"{count:g}"
     return f"{number} {noun}{'' if count == 1 else 's'}"
 
 
 def in_a_row(titles: Sequence[str]) -> str:
-    """`Wall time, agent's own time and cost`."""
+    """Write `Wall time, agent's own time and cost`."""
     *but_last, last = [titles[0], *(title[0].lower() + title[1:] for title in titles[1:])]
     return f"{', '.join(but_last)} and {last}" if but_last else last

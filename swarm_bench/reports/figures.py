@@ -51,7 +51,8 @@ def written(scale: Style | Scale, value: float) -> str:
 
 
 def _range(value: Value) -> list[str]:
-    """None where the two read alike, unless it is of noise: that is how little there was."""
+    """Write the range, if any: none where both ends read alike, unless it is of noise. That is how
+    little there was."""
     if value.low is None or value.high is None:
         return []
     ends = {_number(value.scale, end) for end in (value.low, value.high)}

@@ -72,7 +72,7 @@ def _block(shown: Block) -> str:
 
 
 def _table(grid: Grid) -> str:
-    """Figures are set to the right."""
+    """Write a table with its figures set to the right."""
     return tabulate(
         [[*map(_cell, row)] for row in grid.rows],
         headers=[*map(escaped, grid.headers)],

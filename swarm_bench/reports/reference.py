@@ -10,19 +10,19 @@ from swarm_bench.core.report.report import Key
 
 
 def key_table(keys: Iterable[Key]) -> str:
-    """The keys of a stored file."""
+    """List the keys of a stored file."""
     return _table(["Key", "Unit"], [(f"`{key.key}`", key.unit, key.definition) for key in keys])
 
 
 def metric_table(metrics: Iterable[Metric]) -> str:
-    """The rows of a table of the summary."""
+    """List the rows of a table of the summary."""
     return _table(
         ["Row", "Unit"], [(metric.title, metric.unit, metric.definition) for metric in metrics]
     )
 
 
 def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
-    """Cause, status, meaning, and whether the trial is run again."""
+    """List cause, status, meaning, and whether the trial is run again."""
     rows = [
         (f"`{cause}`", f"`{status}`", meaning, "run again" if rerun else "a result")
         for cause, status, meaning, rerun in causes
@@ -31,7 +31,7 @@ def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
 
 
 def abilities_table(agents: Mapping[str, Abilities]) -> str:
-    """What each adapter gives, by the name of the agent."""
+    """Show what each adapter gives, by the name of the agent."""
     rows = [
         [
             f"`{name}`",
@@ -46,13 +46,13 @@ def abilities_table(agents: Mapping[str, Abilities]) -> str:
 
 
 def fault_table(faults: Mapping[str, str]) -> str:
-    """The faults that the rehearsal server can play, by name."""
+    """List the faults that the rehearsal server can play, by name."""
     rows = [(f"`{name}`", about) for name, about in faults.items()]
     return tabulate(rows, headers=["Fault", "What the server does"], tablefmt="github")
 
 
 def limits_list(agents: Mapping[str, Abilities]) -> str:
-    """What each program cannot do, or does unlike the others."""
+    """List what each program cannot do, or does unlike the others."""
     parts = [
         "\n".join([f"**{name}**", "", *(f"- {limit}" for limit in abilities.limits)])
         for name, abilities in agents.items()

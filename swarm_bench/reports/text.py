@@ -30,19 +30,20 @@ _JOINER = "\u200d"
 
 
 def plain(text: str) -> str:
-    """One line, printable, valid UTF-8 when it is encoded, and without the logins of addresses."""
+    """Return one line, printable, valid UTF-8 when it is encoded, and without the logins of
+    addresses."""
     return encodable(_UNPRINTABLE.sub(" ", without_logins(text))).strip()
 
 
 def escaped(text: str) -> str:
-    """One line that Markdown shows as it is written here; what a page would make a link, a mention
-    or a reference of by itself, as code."""
+    """Return one line that Markdown shows as it is written here; what a page would make a link, a
+    mention or a reference of by itself, as code."""
     return _LINE_START.sub(_behind_backslash, _WORD_OR_MARKUP.sub(_disarmed, plain(text)))
 
 
 def block(text: str) -> str:
-    """Lines that Markdown shows as they are, with whatever is in them, as a block of code; what
-    cannot be seen by its number."""
+    """Make a block of code that Markdown shows as it is, with whatever is in it; what cannot be
+    seen by its number."""
     lines = encodable(text).replace("\r\n", "\n")
     shown = _UNPRINTABLE_IN_BLOCK.sub(lambda hidden: f"<U+{ord(hidden[0]):04X}>", lines)
     fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(shown))]))
@@ -50,12 +51,13 @@ def block(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """JSON can carry half of a surrogate pair; UTF-8 cannot."""
+    """Replace halves of surrogate pairs: JSON can carry them, UTF-8 cannot."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def cut(text: str, length: int) -> str:
-    """At most `length` characters, then `...`; never in the middle of what reads as one."""
+    """Return at most `length` characters, then `...`; never cut in the middle of what reads as
+    one."""
     if len(text) <= length:
         return text
     end = length
@@ -84,7 +86,7 @@ def _behind_backslash(match: re.Match[str]) -> str:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether the character at this place belongs to the one before it."""
+    """Tell whether the character at this place belongs to the one before it."""
     character = text[at]
     if character == _JOINER or text[at - 1] == _JOINER:
         return True

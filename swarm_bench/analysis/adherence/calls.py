@@ -23,7 +23,7 @@ Names = frozenset[str]
 
 
 def tools(selection: Selection) -> Sheet | None:
-    """`None` when no transcript shows a call."""
+    """Count the calls by mode and tool; `None` when no transcript shows a call."""
     lines = [
         ((mode, label), _figures(trials, names))
         for mode in selection.modes
@@ -38,7 +38,7 @@ def tools(selection: Selection) -> Sheet | None:
 
 
 def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
-    """Each tool of the mode's servers that was called, then the agent's own tools as one."""
+    """List each tool of the mode's servers that was called, then the agent's own tools as one."""
     called = {tool for trial in trials for tool in trial.tool_calls or ()}
     of_mode = {tool for tool in called if is_of_server(tool, servers)}
     rows = [(tool, frozenset({tool})) for tool in sorted(of_mode)]
@@ -65,7 +65,8 @@ def _figures(trials: Trials, names: Names) -> Figures:
 
 
 def _called(trial: TrialRecord, names: Names) -> list[str] | None:
-    """`None` when the transcript shows no calls."""
+    """List the tools among the names that the trial called; `None` when the transcript shows no
+    calls."""
     if trial.tool_calls is None:
         return None
     return [tool for tool in trial.tool_calls if tool in names]
@@ -79,7 +80,7 @@ def _sum(called: list[str] | None, figures: Mapping[str, float] | None) -> float
 
 
 def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
-    """Failures are only given where there are any."""
+    """Count the failures, which only stand where there are any."""
     if called is None or trial.tool_failures is None:
         return None
     return sum(trial.tool_failures.get(tool, 0) for tool in called)
@@ -88,7 +89,7 @@ def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
 def _of_answers(
     trials: Trials, names: Names, figure: Callable[[ToolAnswers], int]
 ) -> Figure | None:
-    """`None` for the agent's own tools, whose answers are not looked at."""
+    """Count answers; `None` for the agent's own tools, whose answers are not looked at."""
     if not any(name.startswith(MCP_PREFIX) for name in names):
         return None
     return _figure(
@@ -110,7 +111,7 @@ def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) 
 
 
 def _per_call(seconds: list[float | None], calls: list[float | None]) -> Figure | None:
-    """Over all trials that have both; `None` when they called nothing."""
+    """Divide over all trials that have both; `None` when they called nothing."""
     both = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
     number = sum(count for _, count in both)
     missing = len(seconds) - len(both)

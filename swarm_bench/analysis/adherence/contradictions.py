@@ -10,7 +10,7 @@ from swarm_bench.retrieval.witnesses.counted import unread
 
 
 def contradictions(treated: Treated) -> dict[str, str]:
-    """How often, by sentence. A difference that a known rule explains is none."""
+    """Count the contradictions by sentence. A difference that a known rule explains is none."""
     swarms = Counter(
         sentence
         for swarm in treated.swarms
@@ -37,13 +37,13 @@ def contradictions(treated: Treated) -> dict[str, str]:
 
 
 def _where(some: int, all_: int, what: str) -> str:
-    """Of one, there is nothing to say."""
+    """Say in how many of them, unless there is only one."""
     return f" in {some} of {all_} {what}" if all_ > 1 else ""
 
 
 def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
-    """Swarms whose counters should have been held against the transcripts and were not. What
-    canopy's script wrote has no transcripts."""
+    """List the swarms whose counters should have been held against the transcripts and were not.
+    What canopy's script wrote has no transcripts."""
     selection = treated.selection
     if not selection.probes(treated.mode) or not selection.data.experiment:
         return ()
@@ -51,8 +51,8 @@ def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
 
 
 def lost(swarm: SwarmRecord, probe: str, about: Counters) -> bool:
-    """Whether the probe's counters are not there, or went down. A tool that nobody asked has no
-    database."""
+    """Tell whether the probe's counters are not there, or went down. A tool that nobody asked has
+    no database."""
     if swarm.counters is None:
         return counted((swarm,), probe, about) is None
     return unread(swarm, probe, about) is not None

@@ -12,8 +12,8 @@ from swarm_bench.retrieval.probes.registered import SHIPPED, counters_of
 
 @once
 def counters(selection: Selection) -> dict[str, Counters]:
-    """What each probe of the session counts, the most telling one first: a file that is not there
-    may be that of a tool that nobody asked."""
+    """Return what each probe of the session counts, the most telling one first: a file that is not
+    there may be that of a tool that nobody asked."""
     experiment = selection.data.experiment
     modes = experiment.modes if experiment else ()
     names = {
@@ -27,8 +27,8 @@ def counters(selection: Selection) -> dict[str, Counters]:
 
 
 def exercised(selection: Selection) -> bool | None:
-    """True when each mode with a tool used it in each of its runs; `None` when no mode has a tool,
-    or for one of them nothing can tell."""
+    """Tell whether each mode with a tool used it in each of its runs; `None` when no mode has a
+    tool, or for one of them nothing can tell."""
     verdicts = [
         exercised_in(part, _probes(selection, mode))
         for mode in selection.modes
@@ -42,7 +42,7 @@ def exercised(selection: Selection) -> bool | None:
 
 
 def _probes(selection: Selection, mode: str) -> dict[str, Counters]:
-    """Those of the mode whose counts are of its own agents."""
+    """Select the probes of the mode whose counts are of its own agents."""
     experiment = selection.data.experiment
     external = bool(experiment and experiment.service_url)
     asked = selection.probes(mode)
@@ -65,8 +65,8 @@ def exercised_in(part: Slice, probes: Mapping[str, Counters]) -> bool | None:
 
 
 def counted(swarms: tuple[SwarmRecord, ...], probe: str, about: Counters) -> float | None:
-    """Uses that the probe counted in these swarms; `None` when none of them has the counter.
-    Counters that went down began anew in between, and tell nothing."""
+    """Sum the uses that the probe counted in these swarms; `None` when none of them has the
+    counter. Counters that went down started again in between, and tell nothing."""
     each = [
         [
             value

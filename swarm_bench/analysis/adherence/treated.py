@@ -37,7 +37,7 @@ class Treated:
         return self.selection.arm(self.mode).compared
 
     def labelled(self, *labels: Treatment | None) -> Trials:
-        """Of the measured ones."""
+        """Select the measured trials with one of the labels."""
         return tuple(trial for trial in self.measured if trial.retrieval in labels)
 
     @cached_property
@@ -89,8 +89,8 @@ class Treated:
 
 
 def is_connected(trial: TrialRecord) -> bool | None:
-    """A contaminated trial may have had its own tool too, and one whose use is not proved shows its
-    start; `None` when the trial does not tell."""
+    """Tell whether the trial was connected; `None` when it does not tell. A contaminated trial may
+    have had its own tool too, and one whose use is not proved shows its start."""
     if trial.retrieval not in {*_UNKNOWN, Treatment.CONTAMINATED}:
         return trial.retrieval in _CONNECTED
     evidence = trial.evidence
@@ -104,7 +104,8 @@ def is_connected(trial: TrialRecord) -> bool | None:
 
 
 def _lacks(trial: TrialRecord, server: str) -> bool:
-    """One that was still connecting when the agent started may have come later."""
+    """Tell whether the server was missing. One that was still connecting when the agent started may
+    have come later."""
     evidence, state = trial.evidence, (trial.mcp_servers or {}).get(server)
     if evidence is None or evidence.connected is None or evidence.start == "explained":
         return False

@@ -50,7 +50,7 @@ _MEDIANS = (
 def controls(
     selection: Selection, headline: Headline, metrics: Iterable[Metric]
 ) -> tuple[Controls, ...]:
-    """By kind, those of which there are any."""
+    """Split what the modes do by kind of control, for those kinds that the session has."""
     metrics = tuple(metrics)
     kinds = _TEXTS if selection.modes else ()
     each = (_of_kind(selection, headline, kind, metrics) for kind in kinds)

@@ -44,20 +44,20 @@ def headline(selection: Selection) -> Headline:
 
 
 def _all_used(treated: Treated) -> bool:
-    """Whether those that are compared are those that used the tool."""
+    """Tell whether those that are compared are those that used the tool."""
     used = sum(trial.retrieval is Treatment.USED for trial in treated.compared)
     return used == len(treated.compared) == len(treated.used)
 
 
 def _proved(treated: Treated) -> bool:
-    """Whether counters were held against the transcripts of all its swarms."""
+    """Tell whether counters were held against the transcripts of all its swarms."""
     swarms = [swarm for swarm in treated.swarms if not swarm.failure]
     return bool(swarms) and all(swarm.counters for swarm in swarms)
 
 
 def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:
-    """Those that say something. Without a reference, each mode is said to have no verdict: its
-    line may be quoted alone."""
+    """Yield those that say something. Without a reference, each mode is said to have no verdict:
+    its line may be quoted alone."""
     for position, standing in enumerate(standings):
         if no_verdict:
             reason = standing.no_verdict or "there is nothing to compare it with."
@@ -67,7 +67,8 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
 
 
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
-    """As used only where it differs, and where anybody used the tool."""
+    """Yield the columns of a mode: as used only where it differs, and where anybody used the
+    tool."""
     yield Column(mode=mode)
     if not selection.has_tool(mode):
         return
@@ -88,7 +89,7 @@ def _nothing(selection: Selection) -> str | None:
 
 
 def _no_reference(standings: list[Standing]) -> str | None:
-    """Without the reference there is nothing to compare with."""
+    """Say why there is nothing to compare with: the reference has no verdict."""
     reference, *modes = standings
     if not modes or reference.no_verdict is None:
         return None
@@ -106,7 +107,7 @@ def _standing(selection: Selection, mode: str) -> Standing:
 
 
 def barred_by(selection: Selection, mode: str) -> str | None:
-    """Why nothing can be said of the mode; `None` when something can."""
+    """Say why there is no verdict on the mode; `None` when there is one."""
     treated = Treated(selection, mode)
     touched = treated.labelled(Treatment.CONTAMINATED)
     if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):
@@ -122,7 +123,8 @@ def barred_by(selection: Selection, mode: str) -> str | None:
 
 
 def _counts_without_tool(selection: Selection, mode: str) -> bool:
-    """Of a session whose counters were not compared; where they were, the label says it."""
+    """Tell whether counters moved in a session whose counters were not compared; where they were,
+    the label says it."""
     swarms = tuple(swarm for swarm in selection.swarms_of(mode) if swarm.counters is None)
     return any(counted(swarms, probe, about) for probe, about in counters(selection).items())
 
@@ -140,7 +142,7 @@ def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
 
 
 def _treatment(treated: Treated) -> str:
-    """`connected in 12 of 12 trials, used in 11`."""
+    """Say `connected in 12 of 12 trials, used in 11`."""
     trials = len(treated.counted)
     if not trials or not treated.assessable:
         return ""
@@ -151,7 +153,7 @@ def _treatment(treated: Treated) -> str:
 def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     treated = Treated(selection, mode)
     yield from set_aside(selection)
-    yield from _left_out(treated)
+    yield from _excluded(treated)
     yield from _unfinished(treated)
     if selection.is_placebo(mode):
         yield OF_A_PLACEBO
@@ -168,7 +170,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         yield from _slow(selection, mode)
 
 
-def _left_out(treated: Treated) -> Iterator[str]:
+def _excluded(treated: Treated) -> Iterator[str]:
     planned, counts = _planned(treated), _reasons(treated)
     counts.pop("contaminated", None)  # a concern of its own
     if counts:
@@ -200,7 +202,7 @@ def _planned(treated: Treated) -> int:
 
 
 def _no_answer(treated: Treated) -> str:
-    """Why none of the mode's trials is worth comparing."""
+    """Say why none of the mode's trials is worth comparing."""
     causes = {**_ends(treated), **_reasons(treated)}
     trials = _planned(treated)
     what = "gave an answer" if treated.compared else "can be compared"
@@ -211,7 +213,7 @@ def _no_answer(treated: Treated) -> str:
 
 
 def _unfinished(treated: Treated) -> Iterator[str]:
-    """Trials in the ratios with what they spent until a limit stopped them."""
+    """Count the trials in the ratios with what they spent until a limit stopped them."""
     ends = _ends(treated)
     if ends:
         some = f"{sum(ends.values())} of {amount(len(treated.compared), 'trial')} in the ratios"

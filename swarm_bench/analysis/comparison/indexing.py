@@ -9,7 +9,7 @@ from swarm_bench.core.totals import total
 
 
 def indexing(selection: Selection, mode: str) -> Indexing | None:
-    """The medians over the mode's swarms; `None` for a mode without a tool."""
+    """Take the medians over the mode's swarms; `None` for a mode without a tool."""
     if not selection.has_tool(mode):
         return None
     swarms = selection.swarms_of(mode)
@@ -23,12 +23,13 @@ def indexing(selection: Selection, mode: str) -> Indexing | None:
 
 
 def _is_unknown(swarm: SwarmRecord, indexed: bool) -> bool:
-    """A first call stands for the index where nothing else is said to make one."""
+    """Tell whether nothing shows what indexing took. A first call stands for the index where
+    nothing else makes one."""
     return swarm.index_seconds is None and (indexed or swarm.warm_up_seconds is None)
 
 
 def _before(swarm: SwarmRecord, indexed: bool) -> float | None:
-    """A first call may index too, so it belongs to what came before the agents."""
+    """Add up the seconds before the agents: a first call may index too."""
     parts = [swarm.index_seconds if indexed else None, swarm.warm_up_seconds]
     return total(part for part in parts if part is not None)
 

@@ -22,7 +22,7 @@ BY_RULES = (
 
 
 def explained(selection: Selection, headline: Headline, *, warned: bool) -> Headline:
-    """With what must be known beside its ratios, and how they are to be read."""
+    """Add what must be known beside the ratios, and how they are to be read."""
     if headline.ratios is None:
         beside = ["the warnings below"] if warned else []
         return replace(headline, remark=_proof(headline, beside))
@@ -42,8 +42,8 @@ def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRo
 
 
 def _proof(headline: Headline, beside: Sequence[str]) -> str:
-    """That nothing speaks against the use of the tools, beside what is said elsewhere; empty where
-    something does."""
+    """Say that nothing speaks against the use of the tools, beside what is said elsewhere; empty
+    where something does."""
     if not headline.standings or headline.qualified:
         return ""
     none = f"Apart from {' and '.join(beside)}, there" if beside else "There"
@@ -125,7 +125,7 @@ def _median_wall(compared: Iterable[TrialRecord], mode: str) -> float | None:
 
 
 def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str:
-    """Which figures differ between the runs of a task in a mode, and which never do."""
+    """Say which figures differ between the runs of a task in a mode, and which never do."""
     trials, moving, steady = list(compared), list[str](), list[str]()
     for metric in metrics:
         rows = frame(trials, metric)

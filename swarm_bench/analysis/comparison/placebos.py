@@ -19,7 +19,7 @@ what its mode seems to save."""
 
 
 def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
-    """What the placebo of a mode says against the mode."""
+    """Say what the placebo of a mode speaks against in the mode."""
     metrics = list(_as_good(treated, placebo))
     if metrics:
         yield (
@@ -30,7 +30,7 @@ def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
 
 
 def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
-    """The metrics in which the mode is not better by the margin, with both ratios."""
+    """Name the metrics in which the mode is not better by the margin, with both ratios."""
     selection = treated.selection
     reference = Column(mode=selection.modes[0])
     for metric in of_headline(selection):
@@ -55,7 +55,8 @@ def _longer_answers(treated: Treated, placebo: Treated) -> Iterator[str]:
 
 
 def _bytes_per_answer(treated: Treated) -> float | None:
-    """Of the mode's tools; `None` when no answer is known."""
+    """Divide the bytes of the answers of the mode's tools by their number; `None` when no answer is
+    shown."""
     servers = treated.selection.servers(treated.mode)
     answered = [
         answers

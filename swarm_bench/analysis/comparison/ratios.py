@@ -11,7 +11,7 @@ from swarm_bench.core.session.records import Treatment, TrialRecord
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
-    """The columns against the reference."""
+    """Compare the columns with the reference."""
     reference, compared = selection.modes[0], in_ratios(selection, columns)
     chosen = selection.has_tool(reference)
     sides = [
@@ -34,7 +34,7 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
 
 
 def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialRecord]:
-    """The trials that the columns and their reference are about."""
+    """List the trials that the columns and their reference are about."""
     shown = dict.fromkeys([selection.modes[0], *(column.mode for column in columns)])
     return [trial for mode in shown for trial in selection.arm(mode).compared]
 

@@ -21,7 +21,7 @@ BANNER = (
 
 
 def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | None:
-    """`None` when a model decided, or there is nothing to compare."""
+    """Compare what was spent; `None` when a model decided, or there is nothing to compare."""
     if not selection.fixed_rules or headline.ratios is None:
         return None
     columns, metrics = headline.ratios.columns, spending(selection)

@@ -8,8 +8,8 @@ from swarm_bench.analysis.wording import amount, listed
 
 
 def littered(treated: Treated) -> Iterator[Concern]:
-    """Agents read a changed CLAUDE.md, and git runs a new hook: part of the treatment that nobody
-    meant to measure."""
+    """Find what agents left that works on others: they read a changed CLAUDE.md, and git runs a new
+    hook. Nobody meant to measure that."""
     lines = (line for line in treated.selection.data.overhead if line.mode == treated.mode)
     looks = [line.unexpected or () for line in lines]
     looks += [swarm.unexpected for swarm in treated.swarms]
@@ -39,7 +39,8 @@ def instructions_changed(treated: Treated) -> Iterator[Concern]:
 
 
 def brought(treated: Treated) -> Iterator[Concern]:
-    """An index that is committed reaches the clone of a mode whose index is said to be cold."""
+    """Find an index that is committed: it reaches the clone of a mode whose index is said to be
+    cold."""
     folders = sorted({folder for swarm in treated.swarms for folder in swarm.brought})
     if folders:
         what = f"the repository itself has {listed(folders)}"
@@ -52,7 +53,7 @@ def brought(treated: Treated) -> Iterator[Concern]:
 
 
 def not_torn_down(treated: Treated) -> Iterator[Concern]:
-    """What runs on takes time from the agents of other modes."""
+    """Find what runs on: it takes time from the agents of other modes."""
     failed = [swarm for swarm in treated.swarms if swarm.teardown_failure]
     if failed:
         where = f"in {len(failed)} of {amount(len(treated.swarms), 'swarm')}"

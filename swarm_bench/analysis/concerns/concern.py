@@ -25,12 +25,12 @@ Kind = Callable[[Treated], Iterator[Concern]]
 
 @once
 def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]:
-    """What a kind finds in a mode."""
+    """Collect what a kind finds in a mode."""
     return tuple(kind(Treated(selection, mode)))
 
 
 def warned(selection: Selection, kind: Kind) -> Iterator[str]:
-    """The warnings of one kind, mode by mode."""
+    """Yield the warnings of one kind, mode by mode."""
     for mode in selection.modes:
         for concern in concerns(selection, mode, kind):
             if concern.warning:

@@ -44,7 +44,7 @@ class _Pooled:
 
 
 def hollow_answers(treated: Treated) -> Iterator[Concern]:
-    """One for each way in which the mode's tools answered without saying anything."""
+    """Yield a concern for each way in which the mode's tools answered without saying anything."""
     tools = _pooled(treated)
     answers = sum(pooled.answers for pooled in tools.values())
     errors = sum(pooled.errors for pooled in tools.values())
@@ -58,7 +58,8 @@ def hollow_answers(treated: Treated) -> Iterator[Concern]:
 
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
-    """Said of all tools together, or of each tool of several that was asked more than once."""
+    """Report empty answers of all tools together, or of each tool of several that was asked more
+    than once."""
     answered = {tool: pooled for tool, pooled in tools.items() if pooled.answers > pooled.errors}
     together = sum(pooled.answers for pooled in answered.values())
     empty = sum(pooled.empty for pooled in answered.values())
@@ -97,7 +98,7 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
 
 
 def _hidden_answers(treated: Treated) -> Iterator[Concern]:
-    """Trials that used the tool, without an answer of it that is shown."""
+    """Report trials that used the tool, without an answer of it that is shown."""
     hidden = [trial for trial in treated.used if _hides_answers(treated, trial)]
     if hidden:
         what, all_ = "what its tools answered cannot be told", len(treated.used)
@@ -130,8 +131,8 @@ def _pooled(treated: Treated) -> dict[str, _Pooled]:
 
 
 def _of_tools(treated: Treated, trial: TrialRecord) -> Iterator[tuple[str, ToolAnswers]]:
-    """By tool of the mode's servers, without those that do not retrieve: a status may well be the
-    same in every call."""
+    """Yield the answers by tool of the mode's servers, without those that do not retrieve: a status
+    may well be the same in every call."""
     selection = treated.selection
     servers, experiment = selection.servers(treated.mode), selection.data.experiment
     purposes = experiment.tool_purposes.get(treated.mode, {}) if experiment else {}

@@ -75,7 +75,8 @@ def unrecorded(treated: Treated) -> Iterator[Concern]:
 
 
 def set_aside(selection: Selection) -> Iterator[str]:
-    """The clause for every mode: which agent did it, and what else it changed, is not known."""
+    """Yield the clause for every mode: which agent did it, and what else it changed, is not
+    known."""
     if selection.data.planted:
         yield "files of the session were replaced while it ran"
 
@@ -92,13 +93,13 @@ def about_set_aside(selection: Selection) -> Iterator[str]:
 
 
 def _is_sealed(selection: Selection, audit: Audit) -> bool:
-    """Whether lines have checksums here, by their own word or by that of the experiment."""
+    """Tell whether lines have checksums here, by their own word or by that of the experiment."""
     experiment = selection.data.experiment
     return bool(audit.sealed or (experiment and experiment.sealed))
 
 
 def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
-    """Figures that the stored output of the agents gives otherwise."""
+    """Find figures that the stored output of the agents gives otherwise."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
     differing = [trial for trial in trials if trial.key in audit.differing]
     if differing:
@@ -113,7 +114,8 @@ def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
 
 
 def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
-    """A checksum that fits may be a new one, or the line is as it was and was never right."""
+    """Say how they can differ: a checksum that fits may be a new one, or the line is as it was and
+    was never right."""
     if all(trial.key in audit.edited for trial in trials):
         return "one of the two was changed"
     experiment = selection.data.experiment
@@ -127,7 +129,7 @@ def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
 
 
 def about_audit(selection: Selection) -> Iterator[str]:
-    """What could not be held against anything, where nothing speaks of a change."""
+    """Say what could not be held against anything, where nothing speaks of a change."""
     audit = selection.data.audit
     if audit is None or not selection.trials:
         return

@@ -13,8 +13,8 @@ _SHOWN = 3
 
 
 def reached_outside(treated: Treated) -> Iterator[Concern]:
-    """A name in a command is weaker proof than a server that was connected: the trials keep their
-    label, and stay in the figures."""
+    """Find signs of tools that a mode does not give. A name in a command is weaker proof than a
+    server that was connected: the trials keep their label, and stay in the figures."""
     mode, selection = treated.mode, treated.selection
     trials = _reaching(treated)
     if trials:

@@ -48,13 +48,13 @@ def contaminated(treated: Treated) -> Iterator[Concern]:
 
 
 def _foreign(trials: Iterable[TrialRecord]) -> str:
-    """The names that the agents showed."""
+    """List the names that the agents showed."""
     names = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
     return f": {listed(sorted(names))}" if names else ""
 
 
 def _counted_without_tool(treated: Treated) -> Iterator[Concern]:
-    """In a session whose counters were not compared with the transcripts."""
+    """Find counters that moved in a session where they were not compared with the transcripts."""
     swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
     for probe, about in counters(treated.selection).items():
         uses = counted(swarms, probe, about)
@@ -75,7 +75,7 @@ def contradicted(treated: Treated) -> Iterator[Concern]:
 
 
 def not_exercised(treated: Treated) -> Iterator[Concern]:
-    """Counters that stood still, where neither labels nor contradictions say so."""
+    """Find counters that stood still, where neither labels nor contradictions say it."""
     selection, mode = treated.selection, treated.mode
     if not selection.has_tool(mode):
         return
@@ -96,7 +96,7 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
 
 
 def _asked(treated: Treated) -> list[tuple[str, Counters]]:
-    """The probes of the mode, and what they count."""
+    """Select the probes of the mode, and what they count."""
     asked = treated.selection.probes(treated.mode)
     return [(name, of) for name, of in counters(treated.selection).items() if name in asked]
 
@@ -107,8 +107,8 @@ def _has_other_evidence(part: Slice) -> bool:
 
 
 def unusable(treated: Treated) -> Iterator[Concern]:
-    """Tools that the agent could not use, of trials that did not use the mode. One that used it
-    has what it needs of it."""
+    """Find tools that the agent could not use, in trials that did not use the mode. One that used
+    it has what it needs of it."""
     trials = [
         trial
         for trial in treated.counted
@@ -125,7 +125,7 @@ def unusable(treated: Treated) -> Iterator[Concern]:
 
 
 def nameless(treated: Treated) -> Iterator[Concern]:
-    """Names that are not kept as the agents gave them; no honest one has so many, or such long
+    """Find names that are not kept as the agents gave them; no honest one has so many, or such long
     ones."""
     cut = sum(trial.names_cut or 0 for trial in treated.all)
     if cut:
@@ -138,7 +138,8 @@ def nameless(treated: Treated) -> Iterator[Concern]:
 
 
 def broken(treated: Treated) -> Iterator[Concern]:
-    """A tool that never works makes a mode dearer for no reason of its own, a built-in one too."""
+    """Find tools that never work: they make a mode dearer for no reason of its own, a built-in one
+    too."""
     calls, failures = Counter[str](), Counter[str]()
     for trial in treated.all:
         calls.update(trial.tool_calls or {})
@@ -154,7 +155,7 @@ def broken(treated: Treated) -> Iterator[Concern]:
 
 
 def shared(treated: Treated) -> Iterator[Concern]:
-    """Counters of a service that others may ask have no upper bound."""
+    """Say that counters of a service that others may ask have no upper bound."""
     experiment = treated.selection.data.experiment
     if experiment is None or experiment.service_url is None:
         return
@@ -180,7 +181,7 @@ def counted_twice(treated: Treated) -> Iterator[Concern]:
 
 
 def unheard(treated: Treated) -> Iterator[Concern]:
-    """Counters that were not read, or not compared with the transcripts."""
+    """Find counters that were not read, or not compared with the transcripts."""
     selection, mode = treated.selection, treated.mode
     if not selection.has_tool(mode):
         return

@@ -14,8 +14,8 @@ Trials = list[TrialRecord]
 
 
 def labels(treated: Treated) -> Iterator[Concern]:
-    """One for each way of not having used it. A trial that the provider or the harness cut off had
-    no chance to call anything."""
+    """Yield a concern for each way of not having used the tool. A trial that the provider or the
+    harness cut off had no chance to call anything."""
     ways: tuple[tuple[Callable[[TrialRecord], bool], str, str], ...] = (
         (
             lambda trial: trial.retrieval is Treatment.NOT_CONNECTED,
@@ -49,7 +49,7 @@ def labels(treated: Treated) -> Iterator[Concern]:
 
 
 def unclear(treated: Treated) -> Iterator[Concern]:
-    """Used, by answered calls of tools of which it cannot be told what they are for."""
+    """Find trials that got answers only of tools of which it cannot be told what they are for."""
     trials = [
         trial
         for trial in treated.used
@@ -80,7 +80,7 @@ def _answered_beside(trial: TrialRecord) -> bool:
 
 
 def _unexplained(trial: TrialRecord) -> bool:
-    """A record of an older version."""
+    """Tell whether it is a record of an older version."""
     return _unused(trial) and (trial.evidence is None or trial.evidence.calls is None)
 
 
@@ -89,13 +89,13 @@ def _unused(trial: TrialRecord) -> bool:
 
 
 def _tools(trials: Trials) -> str:
-    """The tools that answered and do not retrieve."""
+    """Name the tools that answered and do not retrieve."""
     names = sorted({tool for trial in trials for tool in _evidence(trial).others})
     return f" ({listed(names)})" if names else ""
 
 
 def _detail(trials: Trials) -> str:
-    """Those tools, or what the agents said of servers that were not connected."""
+    """Name those tools, or quote what the agents said of servers that were not connected."""
     names = sorted({tool for trial in trials for tool in _evidence(trial).others})
     states = _states(trials)
     return f": {listed(names)}" if names else (f": {listed(states)}" if states else "")

@@ -94,8 +94,8 @@ def _sentences(series: Series) -> Iterator[Block]:
 def _table(mode: ModeSeries, series: Series) -> Iterator[Block]:
     headers = ("Metric", *_sizes(series))
     yield Grid(headers=headers, labels=1, rows=tuple(map(_row, mode.rows)))
-    if mode.left_out:
-        yield paragraph(f"Left out of the times and tokens: {'; '.join(mode.left_out)}.")
+    if mode.excluded:
+        yield paragraph(f"Left out of the times and tokens: {'; '.join(mode.excluded)}.")
     yield from map(paragraph, not_reported(mode.unknown, "series"))
 
 
@@ -116,7 +116,7 @@ def _row(row: SeriesRow) -> tuple[parts.Cell, ...]:
 
 def _cell(metric: Metric, cell: Cell) -> parts.Cell:
     if cell.value is None:
-        return "left out" if cell.left_out else NOT_REPORTED
+        return "left out" if cell.excluded else NOT_REPORTED
     if cell.of is not None:
         return f"{cell.value:g} of {cell.of}"
     ratio = None if cell.ratio is None else Value(scale=Scale.RATIO, value=cell.ratio)

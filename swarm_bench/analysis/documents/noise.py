@@ -102,7 +102,7 @@ def _floor(calibration: Calibration) -> Section:
 
 def _legend(calibration: Calibration) -> Iterator[Text]:
     zeros = any(row.zeros for row in calibration.rows if not row.still)
-    omitted = calibration.left_out
+    omitted = calibration.excluded
     without = (
         f" {amount(omitted, 'trial')} left out (failed, contaminated or not measured)."
         if omitted
@@ -151,7 +151,7 @@ def _noise(noise: Sequence[Noise]) -> Grid:
 
 
 def _row(noise: Noise) -> tuple[Cell, ...]:
-    """Of what never differed there is no effect, and no spread either."""
+    """Make a row. Of what never differed there is no effect, and no spread either."""
     direction = Scale.NOISE if noise.relative else Scale.DIFFERENCE
     size = Scale.NOISE if noise.relative else Scale.DEVIATION
     if noise.still:

@@ -67,7 +67,7 @@ def aggregate(metric: Metric, part: Slice) -> Value:
 
 
 def _only_unanswered(check: ReadTrial, part: Slice) -> bool:
-    """Whether only trials without an answer tell, and they say no to anything."""
+    """Tell whether only trials without an answer tell, and they say no to anything."""
     answers = [trial for trial in part.trials if trial.result_lines is not None]
     return bool(answers) and all(check(trial) is None for trial in answers)
 

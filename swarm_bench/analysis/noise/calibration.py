@@ -50,7 +50,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         again=again,
         tasks=tasks,
         runs=runs,
-        left_out=sum(not compares(trial) for trial in selection.trials),
+        excluded=sum(not compares(trial) for trial in selection.trials),
         headline=() if no_floor else (*floor(rows, tasks, runs), *([BY_RULES] if spent else [])),
         rows=rows,
         spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
@@ -61,7 +61,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
 
 
 def _no_floor(selection: Selection) -> str | None:
-    """By the rule that leaves a mode without a verdict."""
+    """Say why there is no floor: by the rule that gives a mode no verdict."""
     reasons = ((mode, barred_by(selection, mode)) for mode in selection.modes)
     return next((f"{mode}: {reason}" for mode, reason in reasons if reason), None)
 
@@ -78,9 +78,9 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
     identical = sum(figure == other for figure, other in pairs)
     # There is no ratio to 0, so what stands beside one says nothing either.
     zeros = {pairing for arm in (first, second) for pairing in arm if arm[pairing] == 0}
-    left_out = zeros if metric.relative else set()
+    excluded = zeros if metric.relative else set()
     scale = math.log if metric.relative else float
-    ones, others = (_by_task(_without(arm, left_out), scale) for arm in (first, second))
+    ones, others = (_by_task(_without(arm, excluded), scale) for arm in (first, second))
     differences = [median(others[task]) - median(ones[task]) for task in ones if task in others]
     sd, freedom = pooled_sd([*ones.values(), *others.values()])
     write = math.exp if metric.relative else float
@@ -89,7 +89,7 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
         relative=metric.relative,
         pairs=len(pairs),
         identical=identical,
-        zeros=len(left_out & first.keys() & second.keys()),
+        zeros=len(excluded & first.keys() & second.keys()),
         still=identical == len(pairs) > 0 and _repeats((first, second)),
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
         tasks=len(differences),
@@ -116,13 +116,13 @@ def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, flo
 
 
 def _without(
-    values: Mapping[_Pairing, float], left_out: Container[_Pairing]
+    values: Mapping[_Pairing, float], excluded: Container[_Pairing]
 ) -> dict[_Pairing, float]:
-    return {pairing: value for pairing, value in values.items() if pairing not in left_out}
+    return {pairing: value for pairing, value in values.items() if pairing not in excluded}
 
 
 def _repeats(arms: Iterable[Mapping[_Pairing, float]]) -> bool:
-    """Whether there are repetitions, and none differs."""
+    """Tell whether there are repetitions, and none differs."""
     groups = [runs for arm in arms for runs in _by_task(arm, float).values()]
     return any(len(runs) > 1 for runs in groups) and all(len(set(runs)) == 1 for runs in groups)
 

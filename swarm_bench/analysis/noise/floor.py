@@ -26,8 +26,8 @@ _LARGEST = 10.0
 
 
 def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
-    """What to say of the metrics that a headline compares: which varied and which did not; and of
-    all in which the arms are apart."""
+    """Say which of the metrics that a headline compares varied and which did not, and in which of
+    all the arms are apart."""
     counts_requests = any(row.metric.key == REQUESTS for row in rows)
     hidden = TURNS if counts_requests else REQUESTS
     keys = {*RATIOS} - {hidden}
@@ -84,7 +84,7 @@ def _takes(spread: float, runs: int) -> str:
 
 
 def _below(ratio: float) -> str:
-    """What is smaller than the ratio that 80 of 100 such experiments find."""
+    """Say what is smaller than the ratio that 80 of 100 such experiments detect."""
     if ratio > _LARGEST:
         return f"even a factor of {_LARGEST:g}"
     if ratio >= 2:

@@ -16,7 +16,7 @@ CONFIDENCE = 1 - ALPHA
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean; `None` for fewer than two values."""
+    """Compute the 95 % interval of the mean; `None` for fewer than two values."""
     if len(values) < 2:
         return None
     from scipy import stats
@@ -27,8 +27,8 @@ def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
-    """The standard deviation within cells of repeated values, and its degrees of freedom; `None`
-    when no cell has two."""
+    """Compute the standard deviation within cells of repeated values, and its degrees of freedom;
+    `None` when no cell has two."""
     freedom = sum(len(cell) - 1 for cell in cells if cell)
     if freedom < 1:
         return None, 0
@@ -37,14 +37,15 @@ def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
 
 
 def _squares(cell: Sequence[float]) -> float:
-    """About the mean; exactly 0 for equal values, which the mean's rounding could spoil."""
+    """Sum the squares about the mean; exactly 0 for equal values, which the mean's rounding could
+    spoil."""
     shifted = [value - cell[0] for value in cell]
     mean = fmean(shifted)
     return sum((value - mean) ** 2 for value in shifted)
 
 
 def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The chi-square interval of a standard deviation of normal values."""
+    """Compute the chi-square interval of a standard deviation of normal values."""
     from scipy import stats
 
     tail = (1 - confidence) / 2
@@ -54,7 +55,7 @@ def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tupl
 
 @cache
 def median_variance(number: int) -> float:
-    """The variance of the median of so many standard normal values.
+    """Compute the variance of the median of so many standard normal values.
 
     Integrated over the density of the middle value, or of the two middle ones. Medians of normal
     values spread more than means do: by a third with three values, by pi/2 with many.
@@ -90,14 +91,14 @@ def median_variance(number: int) -> float:
 
 
 def standard_error(sd: float, tasks: int, runs: int) -> float:
-    """Of the mean over tasks of the difference between two arms' medians over runs, when the arms
-    differ by the same in every task."""
+    """Compute that of the mean over tasks of the difference between two arms' medians over runs,
+    when the arms differ by the same in every task."""
     return sd * math.sqrt(2 * median_variance(runs) / tasks)
 
 
 def power(noncentrality: float, freedom: int) -> float:
-    """The chance that a two-sided t test sees a difference of so many standard errors, and on the
-    side where it is."""
+    """Compute the chance that a two-sided t test sees a difference of so many standard errors, and
+    on the side where it is."""
     from scipy import stats
 
     limit = stats.t.ppf(1 - ALPHA / 2, freedom)
@@ -106,7 +107,7 @@ def power(noncentrality: float, freedom: int) -> float:
 
 @cache
 def _noncentrality(freedom: int) -> float:
-    """Standard errors that are seen with the power we ask for."""
+    """Solve for the standard errors that are seen with the power we ask for."""
     from scipy import optimize
 
     high = 1.0
@@ -116,15 +117,15 @@ def _noncentrality(freedom: int) -> float:
 
 
 def detectable(sd: float, tasks: int, runs: int) -> float | None:
-    """The smallest difference that a t test over so many tasks sees in 80 of 100 experiments;
-    `None` for fewer than two tasks."""
+    """Compute the smallest difference that a t test over so many tasks sees in 80 of 100
+    experiments; `None` for fewer than two tasks."""
     if tasks < 2:
         return None
     return _noncentrality(tasks - 1) * standard_error(sd, tasks, runs)
 
 
 def tasks_for(difference: float, sd: float, runs: int, most: int) -> int | None:
-    """The fewest tasks with which so large a difference is detectable; `None` for more than
+    """Count the fewest tasks with which so large a difference is detectable; `None` for more than
     `most`."""
     few, many = 2, most
     while few < many:

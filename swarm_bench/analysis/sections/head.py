@@ -80,7 +80,7 @@ def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
 
 
 def place_and_state(repository: Repository) -> str:
-    """Which repository, and which state of it."""
+    """Say which repository it is, and in which state."""
     size = amount(repository.files, "file")
     if repository.commit is None:
         return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
@@ -137,7 +137,7 @@ def _order(order: tuple[tuple[str, ...], ...]) -> str:
 
 
 def banner(selection: Selection) -> str | None:
-    """What a reader must know before anything else."""
+    """Say what a reader must know before anything else."""
     replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
     sentences = []
     if replayed:
@@ -156,7 +156,7 @@ def banner(selection: Selection) -> str | None:
 
 
 def notes(selection: Selection) -> tuple[str, ...]:
-    """What a reader must know to read the figures, where nothing went wrong."""
+    """Say what a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.trials
     sentences = []
     if experiment and experiment.repository.left_out:

@@ -25,7 +25,7 @@ _ABOUT = (
 
 
 def overhead(selection: Selection) -> Sheet | None:
-    """`None` when it was not measured."""
+    """Show what was measured once per mode; `None` when nothing was."""
     # Of a session that was continued, the last measurement counts.
     measured = {measurement.mode: measurement for measurement in selection.data.overhead}
     if not measured:
@@ -49,7 +49,7 @@ def overhead(selection: Selection) -> Sheet | None:
 
 
 def _figures(measurement: Overhead | None, reference: Overhead | None, tool: bool) -> Figures:
-    """What asks a server does not apply to a mode without one."""
+    """Return the figures of a mode. What asks a server does not apply to a mode without one."""
     measured = measurement or Overhead(session="", mode="")
     other = reference.prompt_tokens if reference else None
     more = (

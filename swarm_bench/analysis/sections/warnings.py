@@ -77,7 +77,7 @@ def _nothing(selection: Selection) -> Iterator[str]:
 
 
 def _swarm_failures(selection: Selection) -> Iterator[str]:
-    """Those that no trial tells of, and that no later attempt made good."""
+    """Report failures that no trial tells of, and that no later attempt made good."""
     for swarm in selection.swarms:
         agents = frozenset(swarm.agents)
         of_run = selection.of_run(swarm.mode, swarm.run)
@@ -119,7 +119,7 @@ def _not_run(selection: Selection) -> Iterator[str]:
 
 
 def _unasked(selection: Selection) -> Iterator[str]:
-    """Who answered, if not the rehearsal server?"""
+    """Report answers that did not come from the rehearsal server."""
     for mode in selection.modes:
         unasked = [
             trial
@@ -135,7 +135,7 @@ def _unasked(selection: Selection) -> Iterator[str]:
 
 
 def _mixed(selection: Selection) -> Iterator[str]:
-    """Figures of different makers do not compare."""
+    """Report figures of different makers, which do not compare."""
     for what, key in (
         ("models", "model"),
         ("versions of the agent", "program_version"),

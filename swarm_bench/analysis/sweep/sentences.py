@@ -23,7 +23,7 @@ _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answ
 
 
 def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
-    """The largest swarms against the smallest; empty with one size, or without figures."""
+    """Compare the largest swarms with the smallest; empty with one size, or without figures."""
     clauses = [
         f"{_COSTS[row.metric.key][0]} {ratio:.2f} times {_COSTS[row.metric.key][1]}"
         for row in rows
@@ -72,7 +72,7 @@ def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
 
 
 def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> tuple[str, ...]:
-    """What each session warns of is told in its own summary."""
+    """Say what is missing, and where each session's own warnings stand."""
     sentences = [
         f"{amount(size, 'agent')}: not run; --continue runs it."
         for size in sorted(_planned(selections) - {*selections})
@@ -94,14 +94,14 @@ def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> 
 
 
 def _planned(selections: Mapping[int, Selection]) -> set[int]:
-    """The sizes that any session of the series was begun with."""
+    """Return the sizes that any session of the series was started with."""
     experiments = (selection.data.experiment for selection in selections.values())
     asked = (experiment.settings.get("agents") for experiment in experiments if experiment)
     return {size for setting in asked if setting for size in setting.value}
 
 
 def _runs(selections: Mapping[int, Selection]) -> list[int]:
-    """The numbers of runs that differ."""
+    """List the different numbers of runs."""
     runs = (
         selection.data.experiment.runs
         for selection in selections.values()

@@ -13,7 +13,7 @@ from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
-from swarm_bench.analysis.sweep.verdicts import Verdicts, left_out
+from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
@@ -72,7 +72,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
         for metric in _measures(parts, selections[sizes[0]].metrics)
     ]
     present = tuple(
-        row for row in rows if any(cell.value is not None or cell.left_out for cell in row.cells)
+        row for row in rows if any(cell.value is not None or cell.excluded for cell in row.cells)
     )
     by_rules = any(selection.fixed_rules for selection in selections.values())
     shown = tuple(row for row in present if not (row.metric.spent and by_rules))
@@ -86,7 +86,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
         standings=verdicts.standings(mode),
         qualifications=qualifications,
         no_verdict=barred,
-        left_out=left_out(mode, selections),
+        excluded=excluded(mode, selections),
         sentence=""
         if set(ends) & set(barred)
         else sentence(
@@ -107,7 +107,7 @@ def _measures(parts: Sequence[_Part], metrics: Metrics) -> list[Metric]:
 
 
 def _judged(cells: Sequence[Cell], sizes: Sizes, barred: Sizes) -> tuple[Cell, ...]:
-    """Without the ratios of sizes that are not to be compared."""
+    """Remove the ratios of sizes that are not to be compared."""
     return tuple(
         replace(cell, ratio=None) if {size, sizes[0]} & set(barred) else cell
         for size, cell in zip(sizes, cells, strict=True)
@@ -148,7 +148,7 @@ def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ..
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
             ratio=_middle(quotients(medians[number], medians[0])) if number else None,
-            left_out=bool(part.trials) and not any(map(compares, part.trials)),
+            excluded=bool(part.trials) and not any(map(compares, part.trials)),
         )
         for number, (part, case) in enumerate(zip(parts, cases, strict=True))
     )
@@ -159,7 +159,7 @@ def _middle(values: Sequence[float]) -> float | None:
 
 
 def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | None:
-    """Over the calls whose time is known."""
+    """Divide over the calls whose time is recorded."""
     timed = {
         tool: s for tool, s in (trial.tool_seconds or {}).items() if is_of_server(tool, servers)
     }
@@ -175,7 +175,7 @@ def _failed_in(part: _Part) -> Cell:
     counted = [trial for trial in part.trials if counts(trial)]
     shown = [trial for trial in counted if trial.tool_calls is not None]
     if not shown:
-        return Cell(value=None, left_out=bool(part.trials) and not counted)
+        return Cell(value=None, excluded=bool(part.trials) and not counted)
     return Cell(
         value=sum(calls_of_servers(trial.tool_failures, part.servers) for trial in shown),
         of=sum(calls_of_servers(trial.tool_calls, part.servers) for trial in shown),

@@ -26,7 +26,7 @@ class Verdicts:
         return {size: headline(selection) for size, selection in self.selections.items()}
 
     def nothing(self) -> dict[str, Sizes]:
-        """Why there is no verdict at all, and of which sizes."""
+        """Say why there is no verdict at all, and for which sizes."""
         return _by_what(
             (headline.no_verdict, size)
             for size, headline in self._headlines.items()
@@ -34,7 +34,8 @@ class Verdicts:
         )
 
     def standings(self, mode: str) -> dict[Standing, Sizes]:
-        """Without what qualifies them, and without those that say nothing then."""
+        """Return the standings without what qualifies them, and without those that say nothing
+        then."""
         bare = ((replace(standing, qualifications=()), size) for standing, size in self._of(mode))
         return _by_what(
             (standing, size) for standing, size in bare if standing.treatment or standing.no_verdict
@@ -48,7 +49,7 @@ class Verdicts:
         )
 
     def barred(self, mode: str) -> Sizes:
-        """The sizes of which there is no verdict on the mode."""
+        """Return the sizes for which there is no verdict on the mode."""
         by_itself = {size for standing, size in self._of(mode) if standing.no_verdict}
         return tuple(
             size
@@ -65,8 +66,8 @@ class Verdicts:
         ]
 
 
-def left_out(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
-    """`1 at a time: 2 of 4 trials (2 contaminated)`."""
+def excluded(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
+    """Say `1 at a time: 2 of 4 trials (2 contaminated)`."""
     sentences = []
     for size, selection in selections.items():
         treated = Treated(selection, mode)

@@ -52,8 +52,12 @@ class Noise:
     @property
     def apart(self) -> bool:
         """Whether the interval would have called the two arms different."""
-        found = self.interval
-        return found is not None and not self.still and not found.low <= self.nothing <= found.high
+        interval = self.interval
+        return (
+            interval is not None
+            and not self.still
+            and not interval.low <= self.nothing <= interval.high
+        )
 
     @property
     def nothing(self) -> float:
@@ -80,7 +84,7 @@ class Calibration:
     tasks: int
     runs: int
     """Trials of each task in each arm that are planned."""
-    left_out: int
+    excluded: int
     """Trials that gave no answer for a reason other than a budget, or were contaminated."""
     headline: tuple[str, ...]
     """What can be told from noise and what cannot, a sentence each; or why there is no floor."""

@@ -179,7 +179,8 @@ class Headline:
     def qualified(self) -> bool:
         """Whether anything stands against believing the figures as they are."""
         return bool(
-            self.no_verdict or any(one.no_verdict or one.qualifications for one in self.standings)
+            self.no_verdict
+            or any(mode.no_verdict or mode.qualifications for mode in self.standings)
         )
 
 

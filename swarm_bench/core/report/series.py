@@ -21,7 +21,7 @@ class Cell:
     ratio: float | None = None
     """Against the smallest swarms; `None` for those, where nothing can be divided, and where one
     of the two sizes has no verdict."""
-    left_out: bool = False
+    excluded: bool = False
     """There are trials, and none of them is one that can be compared."""
 
 
@@ -45,7 +45,7 @@ class ModeSeries:
     qualifications: Mapping[str, Sizes]
     no_verdict: Sizes
     """Of which there is no verdict on the mode."""
-    left_out: tuple[str, ...]
+    excluded: tuple[str, ...]
     """Trials that are not in the times and tokens, and why, by size."""
     sentence: str
     """What sharing costs or brings, as far as the figures say; empty when they do not."""

@@ -30,14 +30,14 @@ class Launches:
 
 
 def command_lines(launches: Launches) -> Iterator[str]:
-    """Command lines, and the names of variables."""
+    """Yield command lines, and the names of variables."""
     yield from _listed("Command", [shlex.join(launches.agent)] if launches.agent else [])
     yield from _listed("Gets", [", ".join(launches.variables)] if launches.variables else [])
     yield from _listed("Canopy", [f"{name}: {path}" for name, path in launches.programs.items()])
 
 
 def origin_lines(experiment: Experiment, launches: Launches) -> Iterator[str]:
-    """The place that each setting came from, but for defaults, and what waits for trust."""
+    """Name the source of each setting that is no default, and what waits for trust."""
     settings = [
         f"{name.replace('_', '-')} = {_value(setting)} "
         f"({_PLACES.get(setting.source, setting.source)})"

@@ -11,7 +11,7 @@ from swarm_bench.retrieval.modes.started import own_probes, server_lines
 
 
 def mode_lines(experiment: Experiment) -> Iterator[str]:
-    """One line for each thing that a mode asks for, under the name of the mode."""
+    """Yield a line for each thing that a mode asks for, under the name of the mode."""
     for mode in map(without_secrets, experiment.modes):
         asked = list(_asked(experiment, mode))
         if asked:

@@ -38,7 +38,7 @@ class Planned:
 
 
 def render_plan(planned: Planned) -> str:
-    """The trials in the order they run, the services, and an upper bound of the time."""
+    """Write the trials in the order they run, the services, and an upper bound of the time."""
     experiment, rows, remaining = planned.experiment, planned.rows, planned.remaining
     repository, limits = experiment.repository, experiment.limits
     services = {name for mode in experiment.modes for name in mode.services}
@@ -78,13 +78,13 @@ def render_plan(planned: Planned) -> str:
 
 
 def _omitted(repository: Repository) -> Iterator[str]:
-    """All names, where the sentences do not have them."""
+    """Yield all names, where the sentences do not have them."""
     if len(repository.omitted) > FEW:
         yield from (f"            {plain(name)}" for name in repository.omitted)
 
 
 def cost(planned: Planned, trials: int) -> str:
-    """How many trials of its agent are paid for, in words; empty when none is."""
+    """Say how many trials of its agent are paid for; empty when none is."""
     paid = planned.launches.paid
     if paid is False or not trials:
         return ""
@@ -101,7 +101,7 @@ def _cost(planned: Planned) -> list[str]:
 
 
 def _controls(experiment: Experiment) -> Iterator[str]:
-    """What each arm of `--controls` adds to the price."""
+    """Say what each arm of `--controls` adds to the price."""
     label = "Controls:"
     for mode in experiment.modes:
         if mode.control_of:
@@ -142,6 +142,6 @@ def _commit(repository: Repository) -> str:
 
 
 def hours(seconds: float) -> str:
-    """`1 h 5 min`."""
+    """Write `1 h 5 min`."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -6,7 +6,7 @@ from swarm_bench.reports.plan.plan import Planned, cost, hours, render_plan
 
 
 def render_series_plan(planned: Mapping[int, Planned]) -> str:
-    """The plan of each size, and what they come to."""
+    """Write the plan of each size, and what they come to."""
     parts = [
         f"Swarms of {size}\n{'-' * len(f'Swarms of {size}')}\n{render_plan(plan)}\n"
         for size, plan in planned.items()

@@ -138,7 +138,7 @@ def test_a_failed_trial_is_counted_and_left_out(calibrated: Callable[..., Calibr
         return failed if (arm, run, agent) == (1, 2, 2) else {}
 
     found = calibrated(figures)
-    assert (found.left_out, row(found, "cost").missing, row(found, "cost").pairs) == (1, 1, 3)
+    assert (found.excluded, row(found, "cost").missing, row(found, "cost").pairs) == (1, 1, 3)
     assert row(found, "completed").identical == 3
 
 

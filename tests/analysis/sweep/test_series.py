@@ -141,7 +141,7 @@ def test_another_mode_that_has_no_verdict_takes_nothing_from_the_baseline(
     baseline, canopy = series({1: of(1), 2: of(2)}).modes
     assert "an agent takes 2.00 times as long" in baseline.sentence
     assert (canopy.sentence, canopy.no_verdict) == ("", (1, 2))
-    assert canopy.left_out[0] == "1 at a time: 1 of 1 trial (1 contaminated)"
+    assert canopy.excluded[0] == "1 at a time: 1 of 1 trial (1 contaminated)"
 
 
 def test_a_size_that_was_not_run_is_named(trial: Make, session: Session) -> None:
