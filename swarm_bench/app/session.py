@@ -1,7 +1,7 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,7 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.session import Execute, run_swarms
+from swarm_bench.benchmarks.swarm.session import SwarmExecutor, run_swarms
 from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import NotAuthorized, StoreError
@@ -50,12 +50,23 @@ from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 
 
-def run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
-    """Run the experiment, or what remains of the one that is continued."""
+def local(kit: Kit) -> SwarmExecutor:
+    """Return what runs swarms in this process."""
+    return partial(run_swarm, kit)
+
+
+def run(
+    resolved: Resolved,
+    benchmark: Benchmark,
+    emit: Emit,
+    executor: Callable[[Kit], SwarmExecutor] = local,
+) -> Result:
+    """Run the experiment, or what remains of the one that is continued. A recording is always
+    played here, whatever the `executor`."""
     raise_limit()
     wait_without_threads()
     with cancelling(), guarded(f"{OWNER}={this_owner()}"):
-        return anyio.run(_run, resolved, benchmark, emit)
+        return anyio.run(_run, resolved, benchmark, emit, executor)
 
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
@@ -69,7 +80,12 @@ def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
         return anyio.run(_planned, resolved, benchmark)
 
 
-async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
+async def _run(
+    resolved: Resolved,
+    benchmark: Benchmark,
+    emit: Emit,
+    executor: Callable[[Kit], SwarmExecutor],
+) -> Result:
     check_output(resolved.settings)
     async with _opened(resolved, benchmark, emit) as (ready, continued):
         check_recordable(resolved.settings, ready.experiment)
@@ -78,17 +94,11 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            stopped = None
             try:
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 kit = _kit(ready, folder, emit, resolved)
                 store = _store(ready, kit, folder, resolved, scorers)
-                async with _rehearsing(kit, folder) as rehearsal:
-                    kit = replace(kit, rehearsal=rehearsal)
-                    try:
-                        interrupted = await _run_in(ready, store, _executing(ready, kit))
-                    except NotAuthorized as error:
-                        interrupted, stopped = False, error
+                interrupted, stopped = await _executed(ready, kit, store, executor)
                 report, summary = write_summary(folder)
             except StoreError as error:
                 if not folder.holds_session():
@@ -109,14 +119,25 @@ async def _run(resolved: Resolved, benchmark: Benchmark, emit: Emit) -> Result:
     )
 
 
-def _executing(ready: Prepared, kit: Kit) -> Execute:
-    """Return what runs a swarm in this process, or plays it."""
+async def _executed(
+    ready: Prepared, kit: Kit, store: SwarmStore, executor: Callable[[Kit], SwarmExecutor]
+) -> tuple[bool, NotAuthorized | None]:
+    """Run the session. Returns whether it was interrupted, and what ended it otherwise."""
+    async with _rehearsing(kit, store.folder) as rehearsal:
+        kit = replace(kit, rehearsal=rehearsal)
+        try:
+            return await _run_in(ready, store, _executor(ready, kit, executor)), None
+        except NotAuthorized as error:
+            return False, error
+
+
+def _executor(ready: Prepared, kit: Kit, executor: Callable[[Kit], SwarmExecutor]) -> SwarmExecutor:
     if ready.recorded is not None:
         return partial(replay_swarm, kit, ready.recorded)
-    return partial(run_swarm, kit)
+    return executor(kit)
 
 
-async def _run_in(ready: Prepared, store: SwarmStore, execute: Execute) -> bool:
+async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) -> bool:
     """Run to the end, or to an interruption: then it is true. A defect of ours passes, and what
     there is has its summary."""
     folder, experiment = store.folder, store.experiment
@@ -126,11 +147,12 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: Execute) -> bool:
     folder.write_experiment(storable(experiment))
     if store.recorder is not None:
         store.recorder.begin(experiment, store.files)
-    done, attempts = folder.records.set_aside_reruns(), folder.records.attempts()
+    done = folder.records.set_aside_reruns()
+    store = replace(store, attempts=folder.records.attempts())
     try:
         _begin_overhead(ready, store.overhead)
         try:
-            interrupted = await run_swarms(store, execute, done, attempts)
+            interrupted = await run_swarms(store, execute, done)
         finally:
             folder.records.fold()
         folder.make_room()

@@ -2,11 +2,11 @@
 interrupted."""
 
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Generic
+from typing import Generic, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
@@ -14,15 +14,20 @@ from anyio.abc import TaskStatus
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, Emit, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
+from swarm_bench.engine.executor import Executor, Store
 from swarm_bench.engine.plan import Block, G, groups_of, remaining
 from swarm_bench.runtime.ownership import end_at_once
 
+J = TypeVar("J")
+"""A job: a group as an executor is given it."""
+D = TypeVar("D")
+"""What is delivered of it."""
 _HEARING_SECONDS = 0.01
 """A signal that came with the last record reaches who listens a few turns of the loop later."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work(Generic[G]):
+class Work(Generic[G, J, D]):
     """What a benchmark has to run in a session."""
 
     session: str
@@ -34,12 +39,14 @@ class Work(Generic[G]):
     """The whole plan."""
     finished: frozenset[str]
     """Ids of the trials that have a record."""
-    run: Callable[[G], Awaitable[None]]
-    """Runs the trials of one group, and stores what they leave. Cancelling it stops them."""
+    execute: Executor[J, D]
+    store: Store[G, J, D]
     emit: Emit
+    groups_at_once: int = 1
+    """Of one block; blocks never overlap."""
 
 
-async def run_session(work: Work[G]) -> bool:
+async def run_session(work: Work[G, J, D]) -> bool:
     """Run every trial of the plan that is not finished. Returns whether it was interrupted.
 
     The first signal stops what runs and ends the session in order; the second ends it at once.
@@ -52,13 +59,28 @@ async def run_session(work: Work[G]) -> bool:
                 await tasks.start(_listen, scope, work.folder, work.emit)
                 for block in blocks:
                     work.emit(BlockStarted(run=block.run, runs=work.runs, order=block.order))
-                    for group in block.groups:
-                        await work.run(group)
+                    await _run_block(work, block)
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
         raise _ours(errors) from None
     return scope.cancel_called
+
+
+async def _run_block(work: Work[G, J, D], block: Block[G]) -> None:
+    """Start the groups in their order. The first error stops those that run."""
+    free = anyio.Semaphore(work.groups_at_once)
+    async with anyio.create_task_group() as tasks:
+        for group in block.groups:
+            await free.acquire()
+            tasks.start_soon(_run_group, work, group, free)
+
+
+async def _run_group(work: Work[G, J, D], group: G, free: anyio.Semaphore) -> None:
+    store = work.store.of_group(group)
+    await work.execute(store.job, store.keep)
+    store.check()
+    free.release()  # not after an error, which ends the block
 
 
 def _ours(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -92,7 +114,7 @@ async def _listen(
             signal.signal(number, before[number])
 
 
-def _started(work: Work[G], blocks: Sequence[Block[G]]) -> SessionStarted:
+def _started(work: Work[G, J, D], blocks: Sequence[Block[G]]) -> SessionStarted:
     planned = dict.fromkeys(work.arms, 0)
     for group in groups_of(blocks):
         planned[group.arm] += len(group.trials)

@@ -9,8 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.core.errors import StoreError
+from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
+from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.plan import Block, draw_order
 from swarm_bench.engine.session import Work, run_session
 
@@ -45,11 +46,27 @@ def questions(run: int, arm: str) -> Questions:
     return Questions(run, arm, tuple(Question(f"{run}-{arm}-{case}") for case in "ab"))
 
 
+@dataclass(frozen=True)
+class Answers:
+    """Stores what is delivered of one group."""
+
+    job: Questions
+    kept: list[str]
+
+    async def keep(self, delivery: str) -> None:
+        self.kept.append(delivery)
+
+    def check(self) -> None:
+        if "answer to refused" in self.kept:
+            raise NotAuthorized("refused")
+
+
 class Asker:
     """Runs groups by noting what it was given."""
 
     def __init__(self, *finished: str, runs: int = 2) -> None:
         self.asked: list[str] = []
+        self.kept: list[str] = []
         self.events: list[Event] = []
         self.work = Work(
             session="toy",
@@ -58,12 +75,18 @@ class Asker:
             runs=runs,
             blocks=blocks(runs),
             finished=frozenset(finished),
-            run=self.ask,
+            execute=self.ask,
+            store=self,
             emit=self.events.append,
         )
 
-    async def ask(self, group: Questions) -> None:
-        self.asked += [question.id for question in group.trials]
+    def of_group(self, group: Questions) -> "Answers":
+        return Answers(group, self.kept)
+
+    async def ask(self, job: Questions, deliver: Deliver[str]) -> None:
+        self.asked += [question.id for question in job.trials]
+        for question in job.trials:
+            await deliver(f"answer to {question.id}")
 
     def started(self) -> SessionStarted:
         [event] = (event for event in self.events if isinstance(event, SessionStarted))
@@ -76,6 +99,7 @@ async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order() -> None:
     orders = draw_order(ARMS, 2, seed=7)
     expected = [f"{run}-{arm}-{case}" for run in (1, 2) for arm in orders[run - 1] for case in "ab"]
     assert asker.asked == expected
+    assert asker.kept == [f"answer to {id}" for id in expected]
     blocks = [event for event in asker.events if isinstance(event, BlockStarted)]
     assert [(one.run, one.runs, one.order) for one in blocks] == [
         (1, 2, orders[0]),
@@ -100,7 +124,7 @@ async def test_more_runs_do_not_change_the_order_of_those_before() -> None:
 async def test_an_error_of_ours_leaves_alone() -> None:
     asker = Asker()
 
-    async def ask(_group: Questions) -> None:
+    async def ask(_job: Questions, _deliver: Deliver[str]) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(fail)
 
@@ -108,22 +132,52 @@ async def test_an_error_of_ours_leaves_alone() -> None:
         raise StoreError("the disk is full")
 
     with pytest.raises(StoreError, match="the disk is full"):
-        await run_session(replace(asker.work, run=ask))
+        await run_session(replace(asker.work, execute=ask))
 
 
 async def test_a_signal_stops_the_group_and_ends_the_session_in_order() -> None:
     asker = Asker()
     stopped = []
 
-    async def ask(group: Questions) -> None:
-        await asker.ask(group)
+    async def ask(job: Questions, deliver: Deliver[str]) -> None:
+        await asker.ask(job, deliver)
         os.kill(os.getpid(), signal.SIGTERM)
         try:
             await anyio.sleep_forever()
         finally:
-            stopped.append(group.arm)
+            stopped.append(job.arm)
 
-    assert await run_session(replace(asker.work, run=ask)) is True
+    assert await run_session(replace(asker.work, execute=ask)) is True
     assert (len(asker.asked), len(stopped)) == (2, 1)
     assert any(isinstance(event, Trouble) for event in asker.events)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+async def test_a_store_ends_the_session_before_the_next_group() -> None:
+    asker = Asker()
+
+    async def ask(job: Questions, deliver: Deliver[str]) -> None:
+        asker.asked.append(job.arm)
+        await deliver("answer to refused")
+
+    with pytest.raises(NotAuthorized):
+        await run_session(replace(asker.work, execute=ask))
+    assert len(asker.asked) == 1
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+async def test_groups_of_a_block_run_as_many_at_once_as_the_benchmark_says(at_once: int) -> None:
+    asker = Asker()
+    running: list[Questions] = []
+    most = 0
+
+    async def ask(job: Questions, deliver: Deliver[str]) -> None:
+        nonlocal most
+        running.append(job)
+        most = max(most, len(running))
+        assert len({group.run for group in running}) == 1
+        await anyio.sleep(0.01)
+        running.remove(job)
+
+    await run_session(replace(asker.work, execute=ask, groups_at_once=at_once))
+    assert most == at_once

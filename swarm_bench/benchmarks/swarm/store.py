@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
+from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
@@ -14,7 +15,12 @@ from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
 from swarm_bench.benchmarks.swarm.records.parts import Beside
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution, SwarmEnded
+from swarm_bench.benchmarks.swarm.running.delivery import (
+    Delivery,
+    Execution,
+    SwarmEnded,
+    SwarmJob,
+)
 from swarm_bench.core.events import Emit, TrialEnded, Trouble
 from swarm_bench.core.ports import Probe, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import Experiment
@@ -45,13 +51,16 @@ class SwarmStore:
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
-    def of_swarm(self, swarm: Swarm) -> "GroupStore":
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    """How often each trial was tried before this call, by its id."""
+
+    def of_group(self, group: Swarm) -> "OneSwarmStore":
         """Make what stores the deliveries of one swarm."""
-        return GroupStore(self, swarm)
+        return OneSwarmStore(self, group)
 
 
-class GroupStore:
-    """Of one swarm. Raises `StoreError`."""
+class OneSwarmStore:
+    """Stores what one swarm delivers."""
 
     def __init__(self, session: SwarmStore, swarm: Swarm) -> None:
         self._session = session
@@ -59,6 +68,17 @@ class GroupStore:
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
         """Those of its trials, as they were appended."""
+
+    @property
+    def job(self) -> SwarmJob:
+        """The swarm, with the empty prompt of its mode if that is due."""
+        session, swarm = self._session, self._swarm
+        overhead = session.overhead.due(swarm.mode)
+        return SwarmJob(swarm=swarm, attempts=session.attempts, overhead=overhead)
+
+    def check(self) -> None:
+        """Raise `NotAuthorized` when the provider turned one of its agents away."""
+        check_authorized(self._session.experiment, self.records)
 
     async def keep(self, delivery: Delivery) -> None:
         """Store it, before anything else of its swarm can be delivered."""

@@ -18,7 +18,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import run_trial
-from swarm_bench.benchmarks.swarm.store import GroupStore, SwarmStore
+from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.core.events import Emit, TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
@@ -87,7 +87,7 @@ def kit_for(agent: Agent, folder: Path, *, emit: Emit = lambda _: None) -> Kit:
     return kit
 
 
-def store_for(kit: Kit, *scorers: Scorer) -> GroupStore:
+def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
     folder = SessionFolder(kit.artefacts.root)
     folder.make()
     store = SwarmStore(
@@ -102,7 +102,7 @@ def store_for(kit: Kit, *scorers: Scorer) -> GroupStore:
         emit=kit.emit,
         scoring=kit.reading,
     )
-    return store.of_swarm(plan(kit.experiment)[0].groups[0])
+    return store.of_group(plan(kit.experiment)[0].groups[0])
 
 
 @pytest.mark.anyio

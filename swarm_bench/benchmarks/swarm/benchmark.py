@@ -1,0 +1,59 @@
+"""The swarm benchmark: agents on the tasks of a suite, in one mode and in another. `compare`, `ab`
+and `calibrate` are designs of it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cached_property, partial
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+
+from swarm_bench.benchmarks.swarm import prompt
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
+from swarm_bench.benchmarks.swarm.properties import Properties
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmJob
+from swarm_bench.benchmarks.swarm.running.packing import unpacked
+from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.session import SwarmExecutor
+from swarm_bench.core.events import Emit
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.engine.plan import Block
+
+
+class SwarmBenchmark:
+    """Is run by the commands `compare`, `ab` and `calibrate`."""
+
+    name = "swarm"
+    version = 1
+    about = "Agents on the tasks of a suite, with a retrieval tool and without it."
+    properties: type[BaseModel] = Properties
+
+    def plan(self, experiment: Experiment) -> Sequence[Block[Swarm]]:
+        """Return the swarms of all runs."""
+        return plan(experiment)
+
+    def scorers(self) -> tuple[Scorer, ...]:
+        """Return ours, and those that packages register. Raises `ConfigError`."""
+        return prompt.scorers()
+
+    def metrics(self) -> Metrics:
+        """Return ours, and those that packages register. Raises `ConfigError`."""
+        return registered_metrics()
+
+    @cached_property
+    def jobs(self) -> TypeAdapter[SwarmJob]:
+        return TypeAdapter(SwarmJob)
+
+    @cached_property
+    def deliveries(self) -> TypeAdapter[Delivery]:
+        return TypeAdapter(Delivery)
+
+    @asynccontextmanager
+    async def unpacked(
+        self, context: bytes, folder: Path, emit: Emit
+    ) -> AsyncIterator[SwarmExecutor]:
+        """Open what runs swarms below the folder."""
+        yield partial(run_swarm, unpacked(context, folder, emit))

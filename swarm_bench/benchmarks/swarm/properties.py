@@ -1,0 +1,28 @@
+"""The properties of the swarm benchmark: those options of its commands that an experiment is made
+of."""
+
+from dataclasses import MISSING, fields
+from typing import Any, get_args
+
+from pydantic import BaseModel, Field, create_model
+
+from swarm_bench.config.options import Option, Settings, command_line, written_name
+
+_OF_A_CALL = frozenset({"output", "resume", "plan", "quiet", "keep_workspaces"})
+
+
+def _properties() -> dict[str, Any]:
+    listed = {option.name for option in command_line("swarm")} - _OF_A_CALL
+    return {
+        written_name(one.name): _property(one) for one in fields(Settings) if one.name in listed
+    }
+
+
+def _property(setting: Any) -> tuple[Any, Any]:
+    option = next(one for one in get_args(setting.type) if isinstance(one, Option))
+    if setting.default_factory is not MISSING:
+        return setting.type, Field(default_factory=setting.default_factory, description=option.help)
+    return setting.type, Field(default=setting.default, description=option.help)
+
+
+Properties: type[BaseModel] = create_model("Properties", **_properties())

@@ -1,0 +1,75 @@
+"""The role of a benchmark: what is compared, what one trial is, and what is measured of it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel, TypeAdapter
+
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.events import Emit
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.ports import Scorer
+from swarm_bench.engine.executor import Executor
+from swarm_bench.engine.plan import Block
+
+
+@runtime_checkable
+class Benchmark(Protocol):
+    """One kind of experiment. Packages register theirs as `swarm_bench.benchmarks`; it is made
+    without arguments."""
+
+    name: str
+    """Stored in the sessions of it."""
+    version: int
+    """Higher when figures of older sessions cannot be compared any more."""
+    about: str
+    """One sentence."""
+    properties: type[BaseModel]
+    """What can be set; the listing, the schema and the checks come from it."""
+
+    def plan(self, experiment: Any) -> Sequence[Block[Any]]:
+        """Return the groups of all runs, in the order of the experiment: a pure function."""
+        ...
+
+    def scorers(self) -> tuple[Scorer, ...]:
+        """Return what scores its answers. Raises `ConfigError`."""
+        ...
+
+    def metrics(self) -> Metrics:
+        """Return its figures, each declared once. Raises `ConfigError`."""
+        ...
+
+
+@runtime_checkable
+class Portable(Benchmark, Protocol):
+    """A benchmark whose groups can run in another interpreter: all that they need is JSON."""
+
+    jobs: TypeAdapter[Any]
+    deliveries: TypeAdapter[Any]
+
+    def unpacked(
+        self, context: bytes, folder: Path, emit: Emit
+    ) -> AbstractAsyncContextManager[Executor[Any, Any]]:
+        """Open what runs groups, from the JSON that the session packed. It works below the folder,
+        and its files go to `out` there."""
+        ...
+
+
+def find_benchmark(name: str) -> Benchmark:
+    """Return the benchmark of that name. Raises `UnknownName`, and `ConfigError` for what is
+    none."""
+    kind: Callable[[], object] = registry.load("benchmarks", name)
+    try:
+        benchmark = kind()
+    except Exception as error:  # somebody else's code may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The benchmark {name!r} cannot be made: {why}; fix it") from error
+    if not isinstance(benchmark, Benchmark):
+        raise ConfigError(
+            f"{name!r} is no benchmark: it needs all that the role in "
+            "swarm_bench/engine/benchmark.py has"
+        )
+    return benchmark
