@@ -17,7 +17,6 @@ PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", 
 """Refused in strings that are no docstrings."""
 PENDING: tuple[str, ...] = (
     "benchmarks",
-    "core",
     "engine",
 )
 """Folders that are still to be reworded."""
