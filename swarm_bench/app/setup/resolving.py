@@ -57,7 +57,7 @@ def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None 
 
 def read_session(folder: SessionFolder) -> Continued:
     """Read what a call needs of a session. Raises `UsageError` when the folder holds none."""
-    state = state_of(folder.path / EXPERIMENT)
+    state = state_of(folder.path / EXPERIMENT) if folder.holds_session() else None
     return Continued(folder=folder.path, experiment=folder.read_experiment(), state=state)
 
 
