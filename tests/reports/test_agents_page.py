@@ -11,7 +11,7 @@ import pytest
 
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Described
-from swarm_bench.models.rehearsal.faults import ABOUT
+from swarm_bench.models.rehearsal.faults import FAULTS
 from swarm_bench.reports.reference import abilities_table, fault_table, limits_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
@@ -24,7 +24,7 @@ AGENTS = {
 ABILITIES = {name: one.abilities for name, one in AGENTS.items() if isinstance(one, Described)}
 EXPECTED = {
     "abilities": abilities_table(ABILITIES),
-    "faults": fault_table(ABOUT),
+    "faults": fault_table({name: fault.about for name, fault in FAULTS.items()}),
     "limits": limits_list(ABILITIES),
 }
 

@@ -94,7 +94,6 @@ FAULTS: Mapping[str, Played] = {
         what=Failure(status=400, kind="context_overflow"),
     ),
 }
-ABOUT = {name: played.about for name, played in FAULTS.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

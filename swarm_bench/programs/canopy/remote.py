@@ -6,7 +6,6 @@ by nobody.
 """
 
 from pathlib import Path
-from typing import Any
 
 from swarm_bench.programs.canopy.errors import RemoteError
 from swarm_bench.programs.canopy.git import ask_git
@@ -24,11 +23,10 @@ from swarm_bench.programs.canopy.memory import Recent
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Arguments, Search
 from swarm_bench.programs.canopy.repository import Canopy
-from swarm_bench.programs.canopy.result_json import SearchResult, query_result
+from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
 from swarm_bench.programs.canopy.search.pack import suggestions
 from swarm_bench.programs.canopy.toolset import Answer
 
-Json = dict[str, Any]
 Contents = list[tuple[str, str]]
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from swarm_bench.models.rehearsal.faults import ABOUT
+from swarm_bench.models.rehearsal import faults
 from tests.e2e.conftest import processes_of
 from tests.e2e.programs.conftest import CANARY_TOKENS, MakeProgram, Trap
 
@@ -108,7 +108,7 @@ FAULTS = {
 
 
 def test_every_fault_is_tried() -> None:
-    assert set(FAULTS) == set(ABOUT)
+    assert set(FAULTS) == set(faults.FAULTS)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
