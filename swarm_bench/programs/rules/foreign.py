@@ -26,7 +26,7 @@ _WORKSPACE = re.compile(r"\n\nWorking directory: (/[^\n]*)\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Others:
+class ForeignTools:
     """The tools of foreign servers by what they are good for."""
 
     first: tuple[ToolSpec, ...]
@@ -62,7 +62,7 @@ def unusable(offered: Sequence[ToolSpec]) -> list[str] | None:
     return [tool.name for tool in foreign if _role(tool) is None] if foreign else None
 
 
-def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
+def usable_tools(offered: Sequence[ToolSpec], prompt: str) -> ForeignTools | None:
     """Sort the foreign tools by what they are good for; `None` when none can be used."""
     by_server: dict[str, dict[str, ToolSpec]] = {}
     for tool in tools_of(offered):
@@ -76,7 +76,7 @@ def others_of(offered: Sequence[ToolSpec], prompt: str) -> Others | None:
     where = _WORKSPACE.search(prompt)
     workspace = where[1] if where else "."
     first = (best.get("search") or best.get("overview") for best in by_server.values())
-    return Others(
+    return ForeignTools(
         first=tuple(tool for tool in first if tool),
         reader=_reader(by_server.values(), workspace),
         workspace=workspace,
@@ -96,7 +96,7 @@ def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader
 
 
 def next_calls(
-    terms: Sequence[Term], taken: Sequence[Step], others: Others, observed: Observations
+    terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools, observed: Observations
 ) -> list[Call]:
     """Make the first calls to the servers, then read on in the files that they have named; nothing
     when there is no more to be had from them."""
@@ -111,7 +111,7 @@ def next_calls(
     return [read(wanted, taken, others) for wanted in chosen]
 
 
-def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
+def _first_calls(terms: Sequence[Term], others: ForeignTools) -> list[Call]:
     """Search with each server, or look at its overview."""
     calls: list[Call] = []
     for tool in others.first:
@@ -124,7 +124,7 @@ def _first_calls(terms: Sequence[Term], others: Others) -> list[Call]:
     return calls
 
 
-def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Call]:
+def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[Call]:
     """Ask the same question in single words of servers that gave nothing for all of them together:
     many want every word of a question in one passage."""
     calls: list[Call] = []
@@ -140,7 +140,9 @@ def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: Others) 
     return calls
 
 
-def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Candidate]:
+def _candidates(
+    terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools
+) -> list[Candidate]:
     """List what the servers have named, best first: the parts of files that they name themselves,
     and else files with the lines that they have shown."""
     locations = _ranked(terms, taken, others)
@@ -159,14 +161,14 @@ def _candidates(terms: Sequence[Term], taken: Sequence[Step], others: Others) ->
     return candidates
 
 
-def _remaining_budget(taken: Sequence[Step], others: Others) -> Budget:
+def _remaining_budget(taken: Sequence[Step], others: ForeignTools) -> Budget:
     """Subtract the lines that the servers' answers have shown: those are read."""
     shown = [tool_results.windows(_locations(step, others)) for step in taken]
     lines = sum(len(lines) for windows in shown for _, _, lines in windows)
     return replace(BUDGET, lines=BUDGET.lines - lines)
 
 
-def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
+def attempted(taken: Sequence[Step], others: ForeignTools) -> set[tuple[str, int]]:
     """Return where the readings begin that were asked for. What a reader could not give may be
     asked for once more, of the built-in tool."""
     starts = baseline.attempted(taken)
@@ -176,7 +178,7 @@ def attempted(taken: Sequence[Step], others: Others) -> set[tuple[str, int]]:
     return starts
 
 
-def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
+def read(wanted: Reading, taken: Sequence[Step], others: ForeignTools) -> Call:
     """Make the call that reads some lines, with the reader of a server if there is one that
     works."""
     reader = others.reader
@@ -185,12 +187,12 @@ def read(wanted: Reading, taken: Sequence[Step], others: Others) -> Call:
     return reader.call(wanted)
 
 
-def ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[str]:
+def ranked(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[str]:
     """Rank the files that searches have named, best first."""
     return list(dict.fromkeys(location.path for location in _ranked(terms, taken, others)))
 
 
-def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> list[Location]:
+def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[Location]:
     """Rank the locations that searches have named, best first. Hits of words come in an order of
     the server's own, those of a pattern in none."""
     by_words: list[Location] = []
@@ -216,7 +218,7 @@ def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: Others) -> lis
     )
 
 
-def add_shown(observed: Observations, taken: Sequence[Step], others: Others) -> None:
+def add_shown(observed: Observations, taken: Sequence[Step], others: ForeignTools) -> None:
     """Add what the servers have shown to the observations."""
     for step in taken:
         if window := others.reader and others.reader.window(step):
@@ -228,7 +230,7 @@ def add_shown(observed: Observations, taken: Sequence[Step], others: Others) -> 
                 observed.add_line(location.path, location.line, location.text)
 
 
-def _locations(step: Step, others: Others) -> Sequence[Location]:
+def _locations(step: Step, others: ForeignTools) -> Sequence[Location]:
     if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
         return ()
     return tool_results.locations(step.result.text, others.workspace)

@@ -15,7 +15,7 @@ from swarm_bench.programs.rules import (
     reading_plan,
 )
 from swarm_bench.programs.rules.canopy_search import Tools
-from swarm_bench.programs.rules.foreign import Others
+from swarm_bench.programs.rules.foreign import ForeignTools
 from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET
 
@@ -35,7 +35,7 @@ class Rules:
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         if (word := answer.dictated(messages[0].text)) is not None:
             return Message(role="assistant", text=word)
-        others = foreign.others_of(tools, messages[0].text)
+        others = foreign.usable_tools(tools, messages[0].text)
         prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
         terms = terms_of(task_of(prompt, tools, [self._instructions]))
         taken = list(observations.steps(messages))
@@ -62,7 +62,7 @@ class _Work:
     taken: Sequence[Step]
     observed: Observations
     canopy: Tools | None
-    others: Others | None
+    others: ForeignTools | None
 
     def next_calls(self, messages: Sequence[Message]) -> Iterator[list[Call]]:
         """Yield what may be done next, in the order of preference: servers before the built-in
