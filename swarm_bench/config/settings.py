@@ -79,7 +79,7 @@ class Resolved:
     """Variables in `.env` that are not ours: an agent gets those that its adapter documents, as
     they are written."""
     approved: frozenset[str] = frozenset()
-    """Digests of what files may have started in this call (`core/trust.py`)."""
+    """Digests of what files may have started in this call (`config/trust.py`)."""
     from_dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What of `dotenv` the agent's adapter documents and may have."""
     member: Member | None = None
