@@ -20,7 +20,7 @@ Examples:
   swarm-bench calibrate --continue --runs 20
 
 Runs exactly what `swarm-bench compare` runs, with the second arm called <mode>-again. Settings,
-output and exit codes are those of compare; 5 runs unless said otherwise.
+output and exit codes are those of compare; 5 runs by default.
 """
 
 

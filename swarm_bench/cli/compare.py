@@ -23,7 +23,7 @@ Examples:
 
 Every option can also be set as SWARM_BENCH_<NAME> in the environment or in .env, or in
 swarm-bench.toml. What those two files, or a session from elsewhere, would run beyond what comes
-with swarm-bench is run after you said so: with --trust, which is remembered for this folder until
+with swarm-bench runs once you allow it: with --trust, which is remembered for this folder until
 it changes, with SWARM_BENCH_TRUST=1 in the environment, or by naming the file with --config.
 
 Progress goes to standard error, the summary to standard output.
