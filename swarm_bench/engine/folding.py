@@ -3,21 +3,15 @@ has ended and its label is known. Nothing else takes the place of what was measu
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from swarm_bench.core.session.audit import Key
+from swarm_bench.engine.lines import Keyed
 from swarm_bench.engine.seal import KEY as SEAL
 from swarm_bench.engine.seal import is_whole
 
 LABELS = frozenset({"retrieval", "evidence"})
 """Keys that the end of a swarm can change in the records of its trials."""
-
-
-class Keyed(Protocol):
-    """What says whose line it is."""
-
-    @property
-    def key(self) -> Key: ...
 
 
 Record = TypeVar("Record", bound=Keyed)

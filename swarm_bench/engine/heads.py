@@ -2,12 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from swarm_bench.core.session.audit import Key
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.lines import MOST_BYTES, Checked, checked, read_checked
@@ -20,6 +20,9 @@ _OURS = re.compile(
     rb'"task_id":"(?:[^"\\]|\\.)*","status":"[a-z-]+","cause":"([a-z-]+)"'
 )
 """Keys as we write them; within a string they would have backslashes."""
+
+
+R = TypeVar("R", bound=StoredRecord)
 
 
 class Head(NamedTuple):
@@ -38,26 +41,28 @@ class Head(NamedTuple):
         return self.cause is not None and not CONSEQUENCES[self.cause].rerun
 
 
-def read_heads(path: Path) -> list[Entry[Head]]:
-    """Read the heads of all lines of trials, before they are folded."""
+def read_heads(path: Path, kind: type[R]) -> list[Entry[Head]]:
+    """Read the heads of all lines of trials, before they are folded; `kind` is that of their
+    records."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
-    return [(number, line, _head(line)) for number, line in lines if line.strip()]
+    return [(number, line, _head(line, kind)) for number, line in lines if line.strip()]
 
 
-def read_trials(path: Path) -> list[Checked[TrialRecord]]:
+def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
     """Read the records of trials. Only where a trial has several lines they are folded, which takes
     a second look."""
-    trials = read_checked(path, TrialRecord)
-    return checked(folded(read_heads(path)), TrialRecord) if any(doubled(trials)) else trials
+    trials = read_checked(path, kind)
+    return checked(folded(read_heads(path, kind)), kind) if any(doubled(trials)) else trials
 
 
-def _head(line: bytes) -> Head | None:
-    """A line that is as we wrote it holds a record; of any other one it has to be seen."""
+def _head(line: bytes, kind: type[R]) -> Head | None:
+    """Read a head. A line that is as we wrote it holds a record; of any other one it has to be
+    seen."""
     keys = _OURS.search(line)
     if keys is not None and keys[3] in _CAUSES and is_whole(line):
         return Head(keys[1].decode(), int(keys[2]), _CAUSES[keys[3]])
     try:
-        record = TrialRecord.from_json(line)
+        record = kind.from_json(line)
     except ValidationError:
         return None
     return Head(record.trial, record.attempt, record.cause)

@@ -9,11 +9,17 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
+
+
+class Keyed(Protocol):
+    """A line of a trial."""
+
+    @property
+    def key(self) -> Key: ...
 
 
 class OfMode(Protocol):
@@ -90,7 +96,7 @@ def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
 
 
 def audit_of(
-    trials: Sequence[Checked[TrialRecord]],
+    trials: Sequence[tuple[int, bool | None, Keyed | None]],
     beside: Mapping[str, Sequence[tuple[int, bool | None, OfMode | None]]],
 ) -> Audit:
     """What the checksums say of the lines that can be read: those of trials, and others by the name

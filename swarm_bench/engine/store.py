@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Generic
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.experiment import SCHEMA_VERSION
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.engine.folding import Entry, folded
-from swarm_bench.engine.heads import Head, read_heads, read_trials
+from swarm_bench.engine.heads import Head, R, read_heads, read_trials
 from swarm_bench.engine.lines import Checked
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
@@ -20,18 +20,20 @@ SUPERSEDED = "superseded.jsonl"
 """Lines of attempts that say nothing about their arm, and what could not be read."""
 
 
-class Records:
+class Records(Generic[R]):
     """The lines of the trials of one session."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: type[R]) -> None:
+        """`kind` is that of its records."""
+        self._kind = kind
         self.path = folder / METRICS
         self._superseded = folder / SUPERSEDED
         self._read: tuple[State | None, list[Entry[Head]]] | None = None
 
-    def append(self, record: TrialRecord) -> None:
+    def append(self, record: R) -> None:
         append_line(self.path, sealed(record.model_dump_json()))
 
-    def amend(self, records: Sequence[TrialRecord]) -> None:
+    def amend(self, records: Sequence[R]) -> None:
         """Append records again whose labels changed; readers fold them, and so does `fold`."""
         if records:
             lines = [sealed(record.model_dump_json()) for record in records]
@@ -41,15 +43,15 @@ class Records:
         """Leave one line of each trial, in the place of its first. Nothing is written when nothing
         was amended."""
         make_room(self.path)
-        state, lines = state_of(self.path), read_heads(self.path)
+        state, lines = state_of(self.path), read_heads(self.path, self._kind)
         if len(kept := folded(lines)) < len(lines):
             write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
             state = state_of(self.path)
         self._read = state, kept
 
-    def read(self) -> list[Checked[TrialRecord]]:
+    def read(self) -> list[Checked[R]]:
         """Read the records, the amended ones once."""
-        return read_trials(self.path)
+        return read_trials(self.path, self._kind)
 
     def heads(self) -> list[Head]:
         """What the lines say that can be read, the amended ones once."""
@@ -57,7 +59,7 @@ class Records:
 
     def attempts(self) -> dict[str, int]:
         """How often each trial was tried and set aside, by its id."""
-        superseded = [head for _, _, head in read_heads(self._superseded)]
+        superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
         return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
 
     def set_aside_reruns(self) -> list[Head]:
@@ -97,5 +99,5 @@ class Records:
         """Read the heads again only if something was written meanwhile."""
         state = state_of(self.path)
         if self._read is None or self._read[0] != state:
-            self._read = state, read_heads(self.path)
+            self._read = state, read_heads(self.path, self._kind)
         return self._read[1]

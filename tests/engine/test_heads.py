@@ -40,7 +40,7 @@ LINE = TrialRecord(
 def test_a_line_has_a_head_when_it_holds_a_record(line: bytes, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_bytes(line + b"\n\n" + sealed(LINE))
     ((_, _, record), _) = read_lines(tmp_path / "metrics.jsonl", TrialRecord)
-    ((number, same, head), (last, _, _)) = read_heads(tmp_path / "metrics.jsonl")
+    ((number, same, head), (last, _, _)) = read_heads(tmp_path / "metrics.jsonl", TrialRecord)
     assert (number, same, last) == (1, line, 3)
     assert (head is None) == (record is None)
     if head is not None and record is not None:

@@ -2,92 +2,47 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import planned_by_mode
-from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Storable
+from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.records import SessionData, SwarmRecord
+from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.core.validation import first_clause
+from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
+from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
 from swarm_bench.engine.seal import sealed
-from swarm_bench.engine.store import METRICS, SUPERSEDED, Records
 from swarm_bench.runtime.files import (
     PLANTED,
     append_line,
-    is_part,
     make_room,
     move_files,
     store_errors,
-    writable,
     write_whole,
 )
-from swarm_bench.runtime.untrusted import read
-from swarm_bench.runtime.workspaces.content import SESSION_MARK
 
-EXPERIMENT = "experiment.json"
 RETRIEVAL = "retrieval.jsonl"
 OVERHEAD = "overhead.jsonl"
-LOCK = SESSION_MARK.decode()
 
 _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 
 
-class SessionFolder:
-    """Paths of one session, and what is read from and written to them."""
+class SessionFolder(Folder[Experiment, TrialRecord]):
+    """The folder of a session of the swarm benchmark."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
-        self.lock = self.path / LOCK
-        self.summary = self.path / "summary.md"
-        self._experiment = self.path / EXPERIMENT
-        self.records = Records(self.path)
+        super().__init__(path, Experiment, TrialRecord)
         self._retrieval = self.path / RETRIEVAL
         self._overhead = self.path / OVERHEAD
 
-    def check_free(self) -> None:
-        """Raises `UsageError` when the folder holds something."""
-        if self.holds_session():
-            raise UsageError(
-                f"{self.path} holds another session; go on with it through --continue "
-                f"{self.path}, or choose another --output"
-            )
-        if self.path.is_file() or (
-            self.path.is_dir()
-            and any(p.name != LOCK and not is_part(p) for p in self.path.iterdir())
-        ):
-            raise UsageError(f"{self.path} is not an empty folder; choose another --output")
+    def _others(self) -> tuple[str, ...]:
+        return RETRIEVAL, OVERHEAD
 
-    def make(self) -> None:
-        """Raises `UsageError` when that cannot be done."""
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            writable(self.lock, "ab").close()
-        except OSError as error:
-            raise UsageError(
-                f"{self.path} cannot be a folder for results: {error.strerror}; "
-                "choose another --output"
-            ) from error
-
-    def unmake(self) -> None:
-        """Take back an empty folder; any other stays."""
-        self.lock.unlink(missing_ok=True)
-        with suppress(OSError):
-            self.path.rmdir()
-
-    def holds_session(self) -> bool:
-        return self._experiment.is_file()
-
-    def is_ours(self) -> bool:
-        """Whether a session was here, even if its experiment is lost."""
-        return self.holds_session() or self.lock.exists()
+    def _check(self, experiment: Experiment) -> None:
+        check_stored(experiment)
 
     def rearrange(self, before: Experiment, after: Experiment) -> None:
         """Make room for the other runs of a session that grows from one run to several."""
@@ -97,31 +52,7 @@ class SessionFolder:
 
     def write_experiment(self, experiment: Storable) -> None:
         """Store the experiment."""
-        write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
-
-    def read_experiment(self) -> Experiment:
-        """Raises `UsageError` when the folder holds no session."""
-        try:
-            experiment = Experiment.from_json(read(self._experiment))
-        except Refused:
-            raise
-        except OSError as error:
-            raise UsageError(
-                f"{self.path} holds no session (there is no {EXPERIMENT}); "
-                "give the folder of one, below results/"
-            ) from error
-        except ValidationError as error:
-            wrong = f"is not an experiment of this version: {first_clause(error)}"
-            raise ConfigError(f"{self._experiment} {wrong}; restore it, or begin anew") from error
-        if experiment.schema_version > SCHEMA_VERSION:
-            raise UsageError(
-                f"{self._experiment} was written by a newer swarm-bench; update this one"
-            )
-        try:
-            check_stored(experiment)
-        except ValueError as error:
-            raise ConfigError(f"{self._experiment} {error}; restore it, or begin anew") from error
-        return experiment
+        self._write(experiment)
 
     def artefacts(self, experiment: Experiment) -> Artefacts:
         """Return where the files of its agents lie."""
@@ -139,12 +70,6 @@ class SessionFolder:
         texts = [line.model_dump_json() for line in lines]
         stored = [there.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
-
-    def make_room(self) -> None:
-        """Set aside what is in the place of the session's files: some are read before written."""
-        for name in (LOCK, EXPERIMENT, METRICS, RETRIEVAL, OVERHEAD, SUPERSEDED):
-            make_room(self.path / name)
-        writable(self.lock, "ab").close()
 
     def read_overhead(self) -> list[Overhead]:
         """The overhead of the modes, as far as it can be read."""

@@ -5,13 +5,15 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 
 import hashlib
 import re
-from datetime import datetime
 from typing import Any, Literal, NewType
 
 from pydantic import AliasChoices, Field
 
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.session.base import SCHEMA_VERSION as SCHEMA_VERSION
+from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
@@ -19,7 +21,6 @@ from swarm_bench.core.treatment.mode_parts import Purpose as Purpose
 from swarm_bench.core.treatment.mode_parts import SearchTool as SearchTool
 from swarm_bench.core.treatment.mode_parts import ToolCall as ToolCall
 
-SCHEMA_VERSION = 1
 NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
@@ -131,13 +132,6 @@ class Program(Stored):
         return f"{self.name} {self.version}" if self.version else self.name
 
 
-class Setting(Stored):
-    """One resolved option and the place it came from."""
-
-    value: Any
-    source: Literal["command line", "environment", ".env", "file", "default", "session"]
-
-
 class Limits(Stored):
     """Budgets of the experiment. Times in seconds."""
 
@@ -147,14 +141,9 @@ class Limits(Stored):
     output_bytes: int = 64 * 1024 * 1024
 
 
-class Experiment(Stored):
-    """Everything that decides what runs. Equal experiments make equal plans."""
+class Experiment(BaseExperiment):
+    """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
-    schema_version: int = SCHEMA_VERSION
-    session: str
-    created_at: datetime
-    sealed: bool = False
-    """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
     benchmark: Literal["swarm", "ab", "calibrate"]
@@ -190,12 +179,8 @@ class Experiment(Stored):
     min_connected: float = 0.9
     """Share of a mode's trials that must have been connected to its tool, for there to be a
     verdict on it."""
-    runs: int
     limits: Limits
-    seed: int
     service_url: str | None = None
-    order: tuple[tuple[str, ...], ...]
-    """Per run the modes, in the order they take their turn."""
     counters: dict[str, Counters] = {}
     """By probe: what it counts, for those that do not come with swarm-bench."""
     retrieval: dict[str, Program] = {}
@@ -203,9 +188,16 @@ class Experiment(Stored):
     tool_purposes: dict[str, dict[str, Purpose | None]] = {}
     """By mode: what each tool that its servers offered is for, under the name that agents give it;
     `None` where that cannot be told."""
-    machine: dict[str, str | int | float] = {}
-    versions: dict[str, str] = {}
-    settings: dict[str, Setting] = {}
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The kernel's word for the names of the modes."""
+        return tuple(mode.name for mode in self.modes)
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The kernel's word for the ids of the tasks."""
+        return tuple(task.id for task in self.tasks)
 
     @property
     def rehearsal(self) -> bool:

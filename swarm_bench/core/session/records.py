@@ -11,9 +11,11 @@ from typing import Any
 from pydantic import Field
 
 from swarm_bench.core.ports import Score
-from swarm_bench.core.session.audit import Audit, Key
-from swarm_bench.core.session.experiment import SCHEMA_VERSION, Experiment, Stored
-from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.core.stored import Stored
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
@@ -28,7 +30,7 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-class TrialRecord(Stored):
+class TrialRecord(StoredRecord):
     """One line of `metrics.jsonl`. The first keys, in this order, are the ones that scripts
     written for canopy's own benchmark read."""
 
@@ -155,9 +157,19 @@ class TrialRecord(Stored):
     """By the name of a scorer, why its scores are missing."""
 
     @property
-    def key(self) -> Key:
-        """What tells its line from others."""
-        return self.trial, self.attempt
+    def arm(self) -> str:
+        """The kernel's word for the mode."""
+        return self.mode
+
+    @property
+    def case(self) -> str:
+        """The kernel's word for what tells its task from others."""
+        return self.task_key
+
+    @property
+    def number(self) -> int:
+        """The kernel's word for the number of the agent."""
+        return self.agent
 
     @property
     def task_key(self) -> str:
@@ -169,11 +181,6 @@ class TrialRecord(Stored):
         """Whether no language model decided what it spent."""
         by_name = self.fixed_rules is None and self.model == _RULES
         return bool(self.fixed_rules or self.rehearsal or by_name)
-
-    @property
-    def conclusive(self) -> bool:
-        """Whether it says something about its mode, so that the trial need not run again."""
-        return self.cause is not None and not CONSEQUENCES[self.cause].rerun
 
 
 class SwarmRecord(Stored):

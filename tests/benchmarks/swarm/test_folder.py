@@ -351,9 +351,9 @@ def test_lines_are_read_once_before_a_session_goes_on(
 ) -> None:
     calls = list[Path]()
 
-    def counted(path: Path) -> list[Entry[Head]]:
+    def counted(path: Path, kind: type[TrialRecord]) -> list[Entry[Head]]:
         calls.append(path)
-        return read_heads(path)
+        return read_heads(path, kind)
 
     monkeypatch.setattr("swarm_bench.engine.store.read_heads", counted)
     folder = folder_with(tmp_path, line("a"), line("b"))

@@ -1,0 +1,171 @@
+"""What the sessions of all benchmarks have in common."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic import Field
+
+from swarm_bench.core.ports import Score
+from swarm_bench.core.session.audit import Key
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.core.stored import Stored
+
+SCHEMA_VERSION = 1
+
+
+class Setting(Stored):
+    """One resolved option and the place it came from."""
+
+    value: Any
+    source: Literal["command line", "environment", ".env", "file", "default", "session"]
+
+
+class BaseExperiment(Stored):
+    """What decides what runs, in any benchmark. Stored as `experiment.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    created_at: datetime
+    sealed: bool = False
+    """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
+    runs: int
+    seed: int
+    order: tuple[tuple[str, ...], ...]
+    """Per run the arms, in the order they take their turn."""
+    machine: dict[str, str | int | float] = {}
+    versions: dict[str, str] = {}
+    settings: dict[str, Setting] = {}
+
+
+class Case(Stored):
+    """What every arm is asked."""
+
+    id: str
+    title: str
+
+
+class CaseExperiment(BaseExperiment):
+    """The experiment of a benchmark whose trials are pairs of an arm and a case."""
+
+    benchmark: str
+    benchmark_version: int
+    arms: tuple[str, ...]
+    """The first one is the reference of the ratios."""
+    cases: tuple[Case, ...] = Field(min_length=1)
+    properties: dict[str, Any] = {}
+    """Those of the benchmark, resolved."""
+
+
+class RecordView(Protocol):
+    """The keys that the records of all benchmarks have; read only."""
+
+    @property
+    def arm(self) -> str: ...
+    @property
+    def case(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """What tells trials of one arm, case and run apart, from 1."""
+        ...
+
+    @property
+    def run(self) -> int: ...
+    @property
+    def trial(self) -> str | None: ...
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def status(self) -> Status | None: ...
+    @property
+    def cause(self) -> Cause | None: ...
+    @property
+    def detail(self) -> str | None: ...
+    @property
+    def started_at(self) -> datetime | None: ...
+    @property
+    def ended_at(self) -> datetime | None: ...
+    @property
+    def wall_seconds(self) -> float | None: ...
+    @property
+    def input_tokens(self) -> int | None: ...
+    @property
+    def cache_read(self) -> int | None: ...
+    @property
+    def cache_create(self) -> int | None: ...
+    @property
+    def output_tokens(self) -> int | None: ...
+    @property
+    def total_tokens(self) -> int | None: ...
+    @property
+    def effective_tokens(self) -> int | None: ...
+    @property
+    def cost(self) -> float | None: ...
+    @property
+    def scores(self) -> Mapping[str, Score] | None: ...
+    @property
+    def score_failures(self) -> Mapping[str, str] | None: ...
+
+
+class StoredRecord(Stored):
+    """What the lines of the trials of all benchmarks are."""
+
+    if TYPE_CHECKING:  # real fields would come first in every line, and the order of keys is fixed
+
+        @property
+        def trial(self) -> str | None:
+            """Stable id: the same run, arm and case have the same one in every session."""
+
+        @property
+        def attempt(self) -> int: ...
+
+        @property
+        def cause(self) -> Cause | None: ...
+
+    @property
+    def key(self) -> Key:
+        """What tells its line from others."""
+        return self.trial, self.attempt
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it says something about its arm, so that the trial need not run again."""
+        return self.cause is not None and not CONSEQUENCES[self.cause].rerun
+
+
+class CaseRecord(StoredRecord):
+    """One line of `metrics.jsonl` in a benchmark whose trials are pairs of an arm and a case."""
+
+    arm: str
+    case: str
+    number: int
+    """Of the case, from 1."""
+    run: int
+    session: str
+    trial: str
+    """Stable id: the same run, arm and case have the same one in every session."""
+    attempt: int
+    status: Status
+    cause: Cause
+    detail: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    input_tokens: int | None = None
+    cache_read: int | None = None
+    cache_create: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    """Reported tokens: input + cache creation + output."""
+    effective_tokens: int | None = None
+    """Reported tokens + cache read."""
+    cost: float | None = None
+    """US dollars."""
+    answer: str | None = None
+    figures: dict[str, float | None] = {}
+    """What the benchmark measured besides, by its own keys."""
+    scores: dict[str, Score] | None = None
+    """What the scorers gave, under the names that they state; `None` where one failed."""
+    score_failures: dict[str, str] | None = None
+    """By the name of a scorer, why its scores are missing."""
+    schema_version: int = SCHEMA_VERSION

@@ -1,0 +1,115 @@
+"""The folder of a session: its experiment, and the records of its trials.
+
+results/compare-20261120-213300/
+  experiment.json   metrics.jsonl   superseded.jsonl   summary.md
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
+from swarm_bench.core.session.base import SCHEMA_VERSION, BaseExperiment
+from swarm_bench.core.validation import first_clause
+from swarm_bench.engine.heads import R
+from swarm_bench.engine.store import METRICS, SUPERSEDED, Records
+from swarm_bench.runtime.files import is_part, make_room, writable, write_whole
+from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.content import SESSION_MARK
+
+EXPERIMENT = "experiment.json"
+LOCK = SESSION_MARK.decode()
+E = TypeVar("E", bound=BaseExperiment)
+
+
+class Folder(Generic[E, R]):
+    """Paths of one session, and what is read from and written to them."""
+
+    def __init__(self, path: Path, experiment: type[E], record: type[R]) -> None:
+        """`experiment` and `record` are the kinds of what it holds."""
+        self.path = path.resolve()
+        self.lock = self.path / LOCK
+        self.summary = self.path / "summary.md"
+        self.records = Records(self.path, record)
+        self._experiment = self.path / EXPERIMENT
+        self._kind = experiment
+
+    def check_free(self) -> None:
+        """Raises `UsageError` when the folder holds something."""
+        if self.holds_session():
+            raise UsageError(
+                f"{self.path} holds another session; go on with it through --continue "
+                f"{self.path}, or choose another --output"
+            )
+        if self.path.is_file() or (
+            self.path.is_dir()
+            and any(p.name != LOCK and not is_part(p) for p in self.path.iterdir())
+        ):
+            raise UsageError(f"{self.path} is not an empty folder; choose another --output")
+
+    def make(self) -> None:
+        """Raises `UsageError` when that cannot be done."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            writable(self.lock, "ab").close()
+        except OSError as error:
+            raise UsageError(
+                f"{self.path} cannot be a folder for results: {error.strerror}; "
+                "choose another --output"
+            ) from error
+
+    def unmake(self) -> None:
+        """Take back an empty folder; any other stays."""
+        self.lock.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.rmdir()
+
+    def holds_session(self) -> bool:
+        return self._experiment.is_file()
+
+    def is_ours(self) -> bool:
+        """Whether a session was here, even if its experiment is lost."""
+        return self.holds_session() or self.lock.exists()
+
+    def _write(self, experiment: E) -> None:
+        """Store the experiment."""
+        write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
+
+    def read_experiment(self) -> E:
+        """Raises `UsageError` when the folder holds no session."""
+        try:
+            experiment = self._kind.from_json(read(self._experiment))
+        except Refused:
+            raise
+        except OSError as error:
+            raise UsageError(
+                f"{self.path} holds no session (there is no {EXPERIMENT}); "
+                "give the folder of one, below results/"
+            ) from error
+        except ValidationError as error:
+            wrong = f"is not an experiment of this version: {first_clause(error)}"
+            raise ConfigError(f"{self._experiment} {wrong}; restore it, or begin anew") from error
+        if experiment.schema_version > SCHEMA_VERSION:
+            raise UsageError(
+                f"{self._experiment} was written by a newer swarm-bench; update this one"
+            )
+        try:
+            self._check(experiment)
+        except ValueError as error:
+            raise ConfigError(f"{self._experiment} {error}; restore it, or begin anew") from error
+        return experiment
+
+    def make_room(self) -> None:
+        """Set aside what is in the place of the session's files: some are read before written."""
+        for name in (LOCK, EXPERIMENT, METRICS, SUPERSEDED, *self._others()):
+            make_room(self.path / name)
+        writable(self.lock, "ab").close()
+
+    def _others(self) -> tuple[str, ...]:
+        """Return the names of the files that only sessions of this benchmark have."""
+        return ()
+
+    def _check(self, experiment: E) -> None:
+        """Raise `ValueError` for what no session can be; its text follows the file's name."""
