@@ -27,7 +27,8 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.reports.plan.series import render_series_plan
+from swarm_bench.reports.plan.series import describe_sizes, together
+from swarm_bench.reports.plan_text import render_plans
 
 BENCHMARK: Benchmark = "swarm"
 
@@ -96,12 +97,11 @@ def show_plan(resolved: Resolved) -> str:
     """Show what `run` would do."""
     check_output(resolved.settings)
     sessions = _by_size(resolved)
-    return render_series_plan(
-        {
-            size: session.planned(_member(resolved, size, None, sessions), BENCHMARK)
-            for size in sorted(resolved.settings.agents)
-        }
-    )
+    planned = {
+        size: session.planned(_member(resolved, size, None, sessions), BENCHMARK)
+        for size in sorted(resolved.settings.agents)
+    }
+    return render_plans(describe_sizes(planned), together(planned))
 
 
 def run(resolved: Resolved, emit: Emit) -> SeriesResult:

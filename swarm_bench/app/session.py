@@ -40,7 +40,8 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
-from swarm_bench.reports.plan.plan import Planned, render_plan
+from swarm_bench.reports.plan.plan import Planned, describe
+from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
@@ -71,7 +72,7 @@ def run(
 
 def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
     """Show what `run` would do. No agent gets a task, no service is started, and nothing stays."""
-    return render_plan(planned(resolved, benchmark))
+    return render_plan(describe(planned(resolved, benchmark)))
 
 
 def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:

@@ -4,10 +4,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment, Setting
-from swarm_bench.reports.text import plain
 
-_LABEL = 12
 _PLACES = {"file": "settings file"}
 
 
@@ -29,14 +28,14 @@ class Launches:
     """Whether the agent's provider charges for it; `None` where that cannot be told."""
 
 
-def command_lines(launches: Launches) -> Iterator[str]:
+def command_entries(launches: Launches) -> Iterator[Entry]:
     """Yield command lines, and the names of variables."""
     yield from _listed("Command", [shlex.join(launches.agent)] if launches.agent else [])
     yield from _listed("Gets", [", ".join(launches.variables)] if launches.variables else [])
     yield from _listed("Canopy", [f"{name}: {path}" for name, path in launches.programs.items()])
 
 
-def origin_lines(experiment: Experiment, launches: Launches) -> Iterator[str]:
+def origin_entries(experiment: Experiment, launches: Launches) -> Iterator[Entry]:
     """Name the source of each setting that is no default, and what waits for trust."""
     settings = [
         f"{name.replace('_', '-')} = {_value(setting)} "
@@ -45,14 +44,14 @@ def origin_lines(experiment: Experiment, launches: Launches) -> Iterator[str]:
         if setting.source != "default" and name not in ("plan", "resume")
     ]
     yield from _listed("Set by", [*settings, *(f"{name} (.env)" for name in launches.dotenv)])
-    yield from _listed("Untrusted", launches.withheld)
     if launches.withheld:
-        yield " " * _LABEL + "nothing of this was started; add --trust to run it"
+        untrusted = (*launches.withheld, "nothing of this was started; add --trust to run it")
+        yield Entry(label="Untrusted", texts=untrusted)
 
 
-def _listed(label: str, texts: Sequence[str]) -> Iterator[str]:
-    for number, text in enumerate(texts):
-        yield f"{label + ':' if not number else '':{_LABEL}}{plain(text)}"
+def _listed(label: str, texts: Sequence[str]) -> Iterator[Entry]:
+    if texts:
+        yield Entry(label=label, texts=tuple(texts))
 
 
 def _value(setting: Setting) -> str:

@@ -4,19 +4,18 @@ import shlex
 from collections.abc import Iterator
 
 from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.reports.text import plain
 from swarm_bench.retrieval.modes.mode import without_secrets
 from swarm_bench.retrieval.modes.started import own_probes, server_lines
 
 
-def mode_lines(experiment: Experiment) -> Iterator[str]:
-    """Yield a line for each thing that a mode asks for, under the name of the mode."""
+def mode_entries(experiment: Experiment) -> Iterator[Entry]:
+    """Yield an entry for each mode that asks for something, with what it asks for."""
     for mode in map(without_secrets, experiment.modes):
-        asked = list(_asked(experiment, mode))
+        asked = [Entry(label=label, texts=(text,)) for label, text in _asked(experiment, mode)]
         if asked:
-            yield f"Mode:       {plain(mode.name)}"
-            yield from (f"            {label + ':':13} {plain(text)}" for label, text in asked)
+            yield Entry(label="Mode", texts=(mode.name,), parts=tuple(asked))
 
 
 def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:

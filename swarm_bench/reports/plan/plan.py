@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tabulate import tabulate
-
+from swarm_bench.core.report.document import Grid
+from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
-from swarm_bench.reports.plan.commands import Launches, command_lines, origin_lines
-from swarm_bench.reports.plan.modes import mode_lines
-from swarm_bench.reports.text import plain
+from swarm_bench.reports.plan.commands import Launches, command_entries, origin_entries
+from swarm_bench.reports.plan.modes import mode_entries
 
 SHOWN = 60
 """Trials that a plan lists; a longer one says how many more there are."""
@@ -37,88 +36,97 @@ class Planned:
         return sum(not row[4] for row in self.rows)
 
 
-def render_plan(planned: Planned) -> str:
-    """Write the trials in the order they run, the services, and an upper bound of the time."""
-    experiment, rows, remaining = planned.experiment, planned.rows, planned.remaining
-    repository, limits = experiment.repository, experiment.limits
-    services = {name for mode in experiment.modes for name in mode.services}
-    started = ", ".join(sorted(services)) or "none"
-    lines = [
-        f"Repository: {plain(repository.path)} ({repository.files} files, "
-        f"{repository.bytes / 1e6:.3f} MB{_commit(repository)})",
-        *(f"Left out:   {plain(sentence)}" for sentence in repository.left_out),
-        *_omitted(repository),
-        f"Agent:      {experiment.agent.name} {experiment.agent.version or ''}".rstrip(),
-        f"Model:      {experiment.model_label}",
-        *(f"Warning:    {plain(sentence)}" for sentence in planned.warnings),
-        *_options(experiment),
-        *command_lines(planned.launches),
-        f"Trials:     {remaining} to run, {len(rows) - remaining} done",
-        *_cost(planned),
-        f"Agents:     {experiment.trials_per_mode} per mode and run, at most "
-        f"{experiment.at_once} at the same time{_shared(experiment)}",
-        f"Tasks:      {experiment.suite}, {experiment.tasks_asked} of {len(experiment.tasks)}",
-        f"Budget:     {limits.max_turns} turns and {limits.timeout:g} s per agent",
-        *_controls(experiment),
-        *_overhead(experiment),
-        f"Services:   {experiment.service_url or started}",
-        *mode_lines(experiment),
-        f"Seed:       {experiment.seed}",
-        f"Time:       at most {hours(planned.longest)}, if every agent and index takes all it may",
-        *origin_lines(experiment, planned.launches),
-        "",
-    ]
-    cells = [
-        (run, mode, agent, plain(task), "yes" if done else "no")
+def describe(planned: Planned, title: str = "") -> Plan:
+    """Describe the trials in the order they run, the services, and an upper bound of the time."""
+    rows = planned.rows
+    cells = tuple(
+        (str(run), mode, str(agent), task, "yes" if done else "no")
         for run, mode, agent, task, done in rows[:SHOWN]
-    ]
-    table = tabulate(cells, headers=["Run", "Mode", "Agent", "Task", "Done"], tablefmt="simple")
-    more = f"and {len(rows) - SHOWN} more in the same way\n" if len(rows) > SHOWN else ""
-    return "\n".join(lines) + table + "\n" + more
+    )
+    headers = ("Run", "Mode", "Agent", "Task", "Done")
+    return Plan(
+        title=title,
+        entries=tuple(_entries(planned)),
+        trials=Grid(headers=headers, labels=len(headers), rows=cells),
+        omitted=f"and {len(rows) - SHOWN} more in the same way" if len(rows) > SHOWN else "",
+    )
 
 
-def _omitted(repository: Repository) -> Iterator[str]:
-    """Yield all names, where the sentences do not have them."""
+def _entries(planned: Planned) -> Iterator[Entry]:
+    experiment, launches = planned.experiment, planned.launches
+    yield from _repository(experiment.repository)
+    yield entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
+    yield entry("Model", experiment.model_label)
+    yield from (entry("Warning", warning) for warning in planned.warnings)
+    yield from _options(experiment)
+    yield from command_entries(launches)
+    yield from _trials(planned)
+    yield from _controls(experiment)
+    yield from _overhead(experiment)
+    started = sorted({name for mode in experiment.modes for name in mode.services})
+    yield entry("Services", experiment.service_url or ", ".join(started) or "none")
+    yield from mode_entries(experiment)
+    yield entry("Seed", str(experiment.seed))
+    yield entry(
+        "Time", f"at most {hours(planned.longest)}, if every agent and index takes all it may"
+    )
+    yield from origin_entries(experiment, launches)
+
+
+def _repository(repository: Repository) -> Iterator[Entry]:
+    """Yield all names of what is omitted, where the sentences do not have them."""
+    size = f"{repository.files} files, {repository.bytes / 1e6:.3f} MB"
+    yield entry("Repository", f"{repository.path} ({size}{_commit(repository)})")
+    yield from (entry("Left out", sentence) for sentence in repository.left_out)
     if len(repository.omitted) > FEW:
-        yield from (f"            {plain(name)}" for name in repository.omitted)
+        yield entry("", *repository.omitted)
 
 
-def cost(planned: Planned, trials: int) -> str:
-    """Say how many trials of its agent are paid for; empty when none is."""
+def _trials(planned: Planned) -> Iterator[Entry]:
+    experiment, remaining = planned.experiment, planned.remaining
+    limits = experiment.limits
+    yield entry("Trials", f"{remaining} to run, {len(planned.rows) - remaining} done")
+    yield from cost_entries(planned, remaining)
+    yield entry(
+        "Agents",
+        f"{experiment.trials_per_mode} per mode and run, at most {experiment.at_once} at the "
+        f"same time{_shared(experiment)}",
+    )
+    asked, there = experiment.tasks_asked, len(experiment.tasks)
+    yield entry("Tasks", f"{experiment.suite}, {asked} of {there}")
+    yield entry("Budget", f"{limits.max_turns} turns and {limits.timeout:g} s per agent")
+
+
+def cost_entries(planned: Planned, trials: int) -> Iterator[Entry]:
+    """Say how many trials of its agent are paid for, if any is."""
     paid = planned.launches.paid
     if paid is False or not trials:
-        return ""
+        return
     noun = "trial" if trials == 1 else "trials"
-    agent = plain(planned.experiment.agent.name)
-    if paid:
-        return f"{trials} paid {noun} of {agent}"
-    return f"{trials} {noun} of {agent}, which may be paid for"
+    text = f"{trials} paid {noun} of {planned.experiment.agent.name}"
+    if paid is None:
+        text = f"{trials} {noun} of {planned.experiment.agent.name}, which may be paid for"
+    yield entry("Cost", text)
 
 
-def _cost(planned: Planned) -> list[str]:
-    text = cost(planned, planned.remaining)
-    return [f"Cost:       {text}"] if text else []
-
-
-def _controls(experiment: Experiment) -> Iterator[str]:
+def _controls(experiment: Experiment) -> Iterator[Entry]:
     """Say what each arm of `--controls` adds to the price."""
-    label = "Controls:"
-    for mode in experiment.modes:
-        if mode.control_of:
-            each, runs = experiment.trials_per_mode, experiment.runs
-            trials = "trial" if each == 1 else "trials"
-            what = f"{mode.control_kind}, of {', '.join(mode.control_of)}"
-            yield (
-                f"{label:12}{plain(mode.name)} ({plain(what)}) adds {each} {trials} per run, "
-                f"{each * runs} in all"
-            )
-            label = ""
+    each, runs = experiment.trials_per_mode, experiment.runs
+    trials = "trial" if each == 1 else "trials"
+    texts = tuple(
+        f"{mode.name} ({mode.control_kind}, of {', '.join(mode.control_of)}) adds {each} {trials} "
+        f"per run, {each * runs} in all"
+        for mode in experiment.modes
+        if mode.control_of
+    )
+    if texts:
+        yield entry("Controls", *texts)
 
 
-def _overhead(experiment: Experiment) -> list[str]:
-    if experiment.replayed is not None:
-        return []
-    return ["Overhead:   one short request per mode beside the trials, if the agent reports tokens"]
+def _overhead(experiment: Experiment) -> Iterator[Entry]:
+    if experiment.replayed is None:
+        text = "one short request per mode beside the trials, if the agent reports tokens"
+        yield entry("Overhead", text)
 
 
 def _shared(experiment: Experiment) -> str:
@@ -126,7 +134,7 @@ def _shared(experiment: Experiment) -> str:
     return f", {size} in a workspace" if size else ""
 
 
-def _options(experiment: Experiment) -> list[str]:
+def _options(experiment: Experiment) -> Iterator[Entry]:
     options = {
         "Arguments": " ".join(experiment.agent_args),
         "Variables": ", ".join(experiment.agent_env),
@@ -134,7 +142,7 @@ def _options(experiment: Experiment) -> list[str]:
         "Faults": ", ".join(experiment.faults),
         "Index": "warm: built before the agents start" if experiment.index == "warm" else "",
     }
-    return [f"{label + ':':12}{plain(value)}" for label, value in options.items() if value]
+    yield from (entry(label, text) for label, text in options.items() if text)
 
 
 def _commit(repository: Repository) -> str:
@@ -145,3 +153,8 @@ def hours(seconds: float) -> str:
     """Write `1 h 5 min`."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def entry(label: str, *texts: str) -> Entry:
+    """Make an entry of lines."""
+    return Entry(label=label, texts=texts)

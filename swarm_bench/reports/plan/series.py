@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 
-from swarm_bench.reports.plan.plan import Planned, cost, hours, render_plan
+from swarm_bench.core.report.plan import Entry, Plan
+from swarm_bench.reports.plan.plan import Planned, cost_entries, describe, entry, hours
 
 
-def render_series_plan(planned: Mapping[int, Planned]) -> str:
-    """Write the plan of each size, and what they come to."""
-    parts = [
-        f"Swarms of {size}\n{'-' * len(f'Swarms of {size}')}\n{render_plan(plan)}\n"
-        for size, plan in planned.items()
-    ]
-    remaining = sum(plan.remaining for plan in planned.values())
-    done = sum(len(plan.rows) for plan in planned.values()) - remaining
-    longest = hours(sum(plan.longest for plan in planned.values()))
-    total = f"All sizes: {remaining} trials to run, {done} done; at most {longest}\n"
-    paid = cost(next(iter(planned.values())), remaining)
-    return "".join([*parts, total, f"Cost:      {paid}\n" if paid else ""])
+def describe_sizes(planned: Mapping[int, Planned]) -> tuple[Plan, ...]:
+    """Describe the plan of each size."""
+    return tuple(describe(session, f"Swarms of {size}") for size, session in planned.items())
+
+
+def together(planned: Mapping[int, Planned]) -> tuple[Entry, ...]:
+    """Say what the plans of all sizes come to."""
+    remaining = sum(session.remaining for session in planned.values())
+    done = sum(len(session.rows) for session in planned.values()) - remaining
+    longest = hours(sum(session.longest for session in planned.values()))
+    total = entry("All sizes", f"{remaining} trials to run, {done} done; at most {longest}")
+    return (total, *cost_entries(next(iter(planned.values())), remaining))

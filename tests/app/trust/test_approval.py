@@ -13,7 +13,8 @@ from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.reports.plan.plan import render_plan
+from swarm_bench.reports.plan.plan import describe
+from swarm_bench.reports.plan_text import render_plan
 
 SECRET = "sk-the-value-of-a-key"
 AGENT = """\
@@ -127,7 +128,7 @@ def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     planned = session.planned(resolved, "swarm")
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
-    text = render_plan(planned)
+    text = render_plan(describe(planned))
     of_mode = text.partition("Mode:       mine\n")[2].partition("Seed:")[0]
     assert "touch ran '${MY_ROOT}' (with MY_TOKEN)\n" in of_mode
     assert "touch torn, after each swarm\n" in of_mode

@@ -1,0 +1,29 @@
+"""What would run, as data: all its sentences, and nothing of how they are laid out."""
+
+from dataclasses import dataclass
+
+from swarm_bench.core.report.document import Grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """Something labelled."""
+
+    label: str
+    """Empty when it goes with the entry before it."""
+    texts: tuple[str, ...]
+    """Line by line."""
+    parts: tuple["Entry", ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A session before it runs."""
+
+    title: str
+    """Empty when it is the only one."""
+    entries: tuple[Entry, ...]
+    trials: Grid
+    """In the order they run."""
+    omitted: str
+    """How many more there are; empty when it has all of them."""
