@@ -115,6 +115,70 @@ def _without_value(variable: str) -> str:
     return f"{name}={NOT_STORED}" if sets else name
 
 
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What sets options besides the command line and a session, as it was read."""
+
+    config: Path | None
+    environment: Mapping[str, Any]
+    dotenv: DotEnv
+    of_dotenv: Mapping[str, Any]
+    """The options in it."""
+    file: SettingsFile
+
+    def resolve(
+        self,
+        typed: Mapping[str, Any],
+        *,
+        session: Mapping[str, Setting] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> Resolved:
+        """Resolve the options; the first source that has one wins.
+
+        `session` holds the options of a session that is continued: they come right after the
+        command line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that
+        is wrong.
+        """
+        options = self.file.options
+        layers: dict[Source, Mapping[str, Any]] = {
+            "command line": typed,
+            "session": {
+                name: setting.value
+                for name, setting in (session or {}).items()
+                if name in NAMES and name not in OF_ONE_CALL
+            },
+            "environment": self.environment,
+            ".env": self.of_dotenv,
+            "file": _fields({name: options[name] for name in options if name in _NAMES}),
+            "default": defaults or {},
+        }
+        values: dict[str, Any] = {}
+        sources: dict[str, Source] = dict.fromkeys(NAMES, "default")
+        for source, layer in reversed(layers.items()):
+            values.update(layer)
+            sources.update(dict.fromkeys(layer, source))
+        try:
+            settings = _SETTINGS.validate_python(values)
+        except ValidationError as error:
+            raise _sentence(error, sources, self.file) from error
+        if problems := self.file.problems(_NAMES):
+            raise ConfigError("; ".join(problems))
+        dotenv = self.dotenv.without(PREFIX)
+        return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
+
+
+def surroundings(config: Path | None = None) -> Surroundings:
+    """Read the environment, `.env` and the settings file. Raises `ConfigError`."""
+    dotenv, file = read_dotenv(), read_settings(config)
+    return Surroundings(
+        config=config,
+        environment=_environment(),
+        dotenv=dotenv,
+        of_dotenv=_dotenv(dotenv),
+        file=file,
+    )
+
+
 def load(
     typed: Mapping[str, Any],
     *,
@@ -122,38 +186,8 @@ def load(
     session: Mapping[str, Setting] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> Resolved:
-    """Resolve the options; the first source that has one wins.
-
-    `session` holds the options of a session that is continued: they come right after the command
-    line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that is wrong.
-    """
-    dotenv, file = read_dotenv(), read_settings(config)
-    layers: dict[Source, Mapping[str, Any]] = {
-        "command line": typed,
-        "session": {
-            name: setting.value
-            for name, setting in (session or {}).items()
-            if name in NAMES and name not in OF_ONE_CALL
-        },
-        "environment": _environment(),
-        ".env": _dotenv(dotenv),
-        "file": _fields({name: file.options[name] for name in file.options if name in _NAMES}),
-        "default": defaults or {},
-    }
-    values: dict[str, Any] = {}
-    sources: dict[str, Source] = dict.fromkeys(NAMES, "default")
-    for source, layer in reversed(layers.items()):
-        values.update(layer)
-        sources.update(dict.fromkeys(layer, source))
-    try:
-        settings = _SETTINGS.validate_python(values)
-    except ValidationError as error:
-        raise _sentence(error, sources, file) from error
-    if problems := file.problems(_NAMES):
-        raise ConfigError("; ".join(problems))
-    return Resolved(
-        settings=settings, sources=sources, config=config, dotenv=dotenv.without(PREFIX)
-    )
+    """Resolve the options of a call that reads its surroundings here."""
+    return surroundings(config).resolve(typed, session=session, defaults=defaults)
 
 
 def _environment() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series import newest_session, series_sessions
 from swarm_bench.config.options import DEFAULTS
-from swarm_bench.config.settings import Continued, Member, Resolved, load
+from swarm_bench.config.settings import Continued, Member, Resolved, surroundings
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Setting
@@ -25,7 +25,8 @@ REPLAY = "replay:"
 
 def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    resolved = load(typed, config=config, defaults=DEFAULTS[benchmark])
+    around, defaults = surroundings(config), DEFAULTS[benchmark]
+    resolved = around.resolve(typed, defaults=defaults)
     resume = resolved.settings.resume
     if resume is None:
         return resolved
@@ -43,12 +44,8 @@ def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None 
             f"{folder.path} is a session of another command; continue it with: "
             f"{to_continue(first.benchmark, folder.path)}"
         )
-    own = load(
-        {**typed, "resume": str(folder.path)},
-        config=config,
-        session=first.settings,
-        defaults=DEFAULTS[benchmark],
-    )
+    again = {**typed, "resume": str(folder.path)}
+    own = around.resolve(again, session=first.settings, defaults=defaults)
     check_options(anchored(first.settings), anchored(own.stored()))
     alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
     sources = {**own.sources, "resume": resolved.sources["resume"]}

@@ -153,12 +153,18 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     assert "slow.yaml" in withheld
 
 
-def test_a_session_is_read_once(place: Path, reads: Counter[str]) -> None:
+def test_a_session_is_read_once(
+    place: Path, reads: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = make({**GIVEN, "agents": 2, "agent": "scout"}, place / "out")
     (place / "out" / "metrics.jsonl").touch()
     reads.clear()
+    monkeypatch.chdir(place / "other")
+    Path(".env").write_text("SWARM_BENCH_QUIET=1\n")
+    Path("swarm-bench.toml").write_text("quiet = true\n")
     go_on(place / "out", runs=3)
-    assert (reads["experiment.json"], reads["metrics.jsonl"]) == (1, 1)
+    for name in ("experiment.json", "metrics.jsonl", ".env", "swarm-bench.toml"):
+        assert reads[name] == 1, name
     for size in (1, 2):
         own = made.model_copy(update={"swarm_size": size, "concurrency": size})
         store(own, place / "sizes" / f"agents-{size}")
