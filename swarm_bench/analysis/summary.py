@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from swarm_bench.analysis.adherence.calls import tools
-from swarm_bench.analysis.adherence.exercise import exercised
+from swarm_bench.analysis.adherence.uses import exercised
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline

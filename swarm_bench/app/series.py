@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from swarm_bench.analysis.planning.sizes import describe_sizes, together
 from swarm_bench.app import session
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import Result, to_continue
@@ -27,7 +28,6 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.reports.plan.series import describe_sizes, together
 from swarm_bench.reports.plan_text import render_plans
 
 BENCHMARK: Benchmark = "swarm"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import write_summary
@@ -40,7 +41,6 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.page import render_page
-from swarm_bench.reports.plan.plan import Planned, describe
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment

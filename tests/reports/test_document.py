@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import swarm_bench.reports
-from swarm_bench.analysis.documents.parts import table, trials, warned
+from swarm_bench.analysis.documents.blocks import table, trials, warned
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Document, Fact, Paragraph, Section, Span, Value
 from swarm_bench.core.report.report import Figure, Row, Table

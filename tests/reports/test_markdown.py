@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from swarm_bench.analysis.documents.parts import MOST_TRIALS
+from swarm_bench.analysis.documents.blocks import MOST_TRIALS
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord

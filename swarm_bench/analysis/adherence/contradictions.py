@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from swarm_bench.analysis.adherence.exercise import counted
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.uses import counted
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.retrieval.witnesses.counted import unread

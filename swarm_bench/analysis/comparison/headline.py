@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.exercise import counted, counters
 from swarm_bench.analysis.adherence.treated import Treated, is_connected
+from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.ratios import ratios

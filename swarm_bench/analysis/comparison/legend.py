@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from swarm_bench.analysis.comparison.indexing import indexing
+from swarm_bench.analysis.comparison.index_time import indexing
 from swarm_bench.analysis.comparison.ratios import in_ratios
 from swarm_bench.analysis.frame import Frame, frame
 from swarm_bench.analysis.selection import Selection

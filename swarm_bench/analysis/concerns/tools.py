@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
-from swarm_bench.analysis.adherence.exercise import counted, counters
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.concerns.clones import (
     brought,
     instructions_changed,
@@ -22,7 +22,7 @@ from swarm_bench.analysis.concerns.integrity import (
 )
 from swarm_bench.analysis.concerns.missing_figures import missing_figures, same_text, single_lines
 from swarm_bench.analysis.concerns.outside import reached_outside
-from swarm_bench.analysis.concerns.scores import failed_scorers
+from swarm_bench.analysis.concerns.scorers import failed_scorers
 from swarm_bench.analysis.concerns.usage import LABELS, labels, unclear
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.analysis.wording import amount, listed, places

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.documents.parts import (
+from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
     definitions,
     explanation,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.documents.parts import (
+from swarm_bench.analysis.documents.blocks import (
     named_standing,
     not_reported,
     paragraph,

@@ -8,7 +8,7 @@ from swarm_bench.analysis.concerns import empty_answers as answer_concerns
 from swarm_bench.analysis.concerns import integrity as audit_concerns
 from swarm_bench.analysis.concerns import missing_figures as figure_concerns
 from swarm_bench.analysis.concerns import outside as outside_concerns
-from swarm_bench.analysis.concerns import scores as score_concerns
+from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
@@ -44,7 +44,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_swarm_failures(selection),
         *_causes(selection),
         *_not_run(selection),
-        *warned(selection, score_concerns.failed_scorers),
+        *warned(selection, scorer_concerns.failed_scorers),
         *warned(selection, figure_concerns.missing_figures),
         *warned(selection, figure_concerns.single_lines),
         *warned(selection, figure_concerns.same_text),

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
+from swarm_bench.analysis.planning.launches import Launches
 from swarm_bench.app.setup.agents import trial_launch
 from swarm_bench.app.setup.credentials import is_paid
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.trust.approval import unapproved
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.outcome import Launch
-from swarm_bench.reports.plan.commands import Launches
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes.mode import uses
 from swarm_bench.retrieval.modes.secret_parts import without_secret_parts

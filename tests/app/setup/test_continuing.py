@@ -12,6 +12,7 @@ import anyio
 import pytest
 import yaml
 
+from swarm_bench.analysis.planning.planned import Planned
 from swarm_bench.app import series, session
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.resolving import resolve
@@ -20,7 +21,6 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.reports.plan.plan import Planned
 from swarm_bench.retrieval.modes.secrets import storable
 
 AGENT = {

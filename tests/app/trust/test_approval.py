@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.analysis.planning.planned import describe
 from swarm_bench.app import session
 from swarm_bench.app.doctor.unapproved import trusted_modes, without
 from swarm_bench.app.setup.agents import check, find_agent
@@ -13,7 +14,6 @@ from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.reports.plan.plan import describe
 from swarm_bench.reports.plan_text import render_plan
 
 SECRET = "sk-the-value-of-a-key"

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from swarm_bench.analysis.planning.launches import Launches, command_entries, origin_entries
+from swarm_bench.analysis.planning.mode_files import mode_entries
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
-from swarm_bench.reports.plan.commands import Launches, command_entries, origin_entries
-from swarm_bench.reports.plan.modes import mode_entries
 
 SHOWN = 60
 """Trials that a plan lists; a longer one says how many more there are."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from swarm_bench.analysis.planning.planned import Planned, cost_entries, describe, entry, hours
 from swarm_bench.core.report.plan import Entry, Plan
-from swarm_bench.reports.plan.plan import Planned, cost_entries, describe, entry, hours
 
 
 def describe_sizes(planned: Mapping[int, Planned]) -> tuple[Plan, ...]:
