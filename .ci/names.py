@@ -53,6 +53,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     },
     "core/session/experiment.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
     "core/session/records.py": {"rules": "in records that are older than `fixed_rules`"},
+    "engine/folder.py": {"ab": _FILE_MODE},
     "importers/canopy_script/folder.py": dict.fromkeys(
         ("baseline", "canopy", "canopy-service"), "the modes of the script"
     ),

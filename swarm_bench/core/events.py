@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swarm_bench.core.outcome import Activity
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import RecordView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class SessionStarted:
     done: int
     """Trials that an earlier call has already run."""
     planned: dict[str, int]
-    """Trials to run now, by mode."""
+    """Trials to run now, by arm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,32 +34,33 @@ class BlockStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class StepStarted:
-    """Something that takes time before or after the agents: a workspace, a service, an index."""
+    """Something that takes time before or after the trials: a workspace, a service, an index."""
 
     run: int
-    mode: str
+    arm: str
     step: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialStarted:
     run: int
-    mode: str
-    agent: int
-    task: str
+    arm: str
+    number: int
+    case: str
+    """Its title."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialActive:
     run: int
-    mode: str
-    agent: int
+    arm: str
+    number: int
     activity: Activity
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialEnded:
-    record: TrialRecord
+    record: RecordView
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,16 +25,16 @@ from swarm_bench.core.events import (
     Trouble,
 )
 from swarm_bench.core.outcome import Activity
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.status import Status
 
 SHOWN_AGENTS = 12
-"""Running agents that get a line of their own."""
+"""Running trials that get a line of their own."""
 SHOWN_TROUBLES = 5
 
 
 @dataclass(kw_only=True)
-class _Mode:
+class _Arm:
     planned: int
     running: int = 0
     done: int = 0
@@ -48,10 +48,10 @@ class _Mode:
 
 
 @dataclass(kw_only=True)
-class _Agent:
-    mode: str
+class _Trial:
+    arm: str
     number: int
-    task: str
+    case: str
     doing: str = "starting"
     tokens: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -71,8 +71,8 @@ class State:
     def __init__(self) -> None:
         self.title = "preparing the repository"
         self.step = ""
-        self.modes: dict[str, _Mode] = {}
-        self.agents: dict[tuple[str, int], _Agent] = {}
+        self.arms: dict[str, _Arm] = {}
+        self.agents: dict[tuple[str, int], _Trial] = {}
         self.troubles: list[str] = []
         self.started = time.monotonic()
         self._lock = Lock()
@@ -87,16 +87,16 @@ class State:
             case Preparing():
                 self.step = event.step
             case SessionStarted():
-                self.modes = {mode: _Mode(planned=n) for mode, n in event.planned.items()}
+                self.arms = {name: _Arm(planned=n) for name, n in event.planned.items()}
                 self.title = f"{event.trials} trials, {event.done} done before; {event.folder}"
             case BlockStarted():
                 self.step = f"run {event.run} of {event.runs}: {', '.join(event.order)}"
             case StepStarted():
-                self.step = f"run {event.run}, {event.mode}: {event.step}"
+                self.step = f"run {event.run}, {event.arm}: {event.step}"
             case TrialStarted():
                 self._start(event)
             case TrialActive():
-                if agent := self.agents.get((event.mode, event.agent)):
+                if agent := self.agents.get((event.arm, event.number)):
                     agent.follow(event.activity)
             case TrialEnded():
                 self._end(event.record)
@@ -104,22 +104,22 @@ class State:
                 self.troubles.append(printable(event.message))
 
     def _start(self, event: TrialStarted) -> None:
-        self.step = f"run {event.run}, {event.mode}: agents"
-        self.modes[event.mode].running += 1
-        agent = _Agent(mode=event.mode, number=event.agent, task=event.task)
-        self.agents[event.mode, event.agent] = agent
+        self.step = f"run {event.run}, {event.arm}: trials"
+        self.arms[event.arm].running += 1
+        agent = _Trial(arm=event.arm, number=event.number, case=event.case)
+        self.agents[event.arm, event.number] = agent
 
-    def _end(self, record: TrialRecord) -> None:
-        mode = self.modes[record.mode]
-        if self.agents.pop((record.mode, record.agent), None) is not None:
-            mode.running -= 1
+    def _end(self, record: RecordView) -> None:
+        arm = self.arms[record.arm]
+        if self.agents.pop((record.arm, record.number), None) is not None:
+            arm.running -= 1
         if record.status is Status.COMPLETED:
-            mode.done += 1
+            arm.done += 1
         else:
-            mode.failed += 1
-        mode.tokens += record.effective_tokens or 0
+            arm.failed += 1
+        arm.tokens += record.effective_tokens or 0
         if record.cost is not None:
-            mode.cost = (mode.cost or 0.0) + record.cost
+            arm.cost = (arm.cost or 0.0) + record.cost
 
     def __rich__(self) -> Group:
         with self._lock:
@@ -141,18 +141,18 @@ class State:
 
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("mode", "waiting", "running", "done", "failed", "tokens", "cost"):
-            table.add_column(name, justify="left" if name == "mode" else "right")
-        for name, mode in self.modes.items():
-            active = sum(agent.tokens for agent in self.agents.values() if agent.mode == name)
-            cost = "" if mode.cost is None else f"${mode.cost:.4f}"
-            counts = (mode.pending, mode.running, mode.done, mode.failed)
-            table.add_row(Text(name), *map(str, counts), f"{mode.tokens + active:,}", cost)
+        for name in ("arm", "waiting", "running", "done", "failed", "tokens", "cost"):
+            table.add_column(name, justify="left" if name == "arm" else "right")
+        for name, arm in self.arms.items():
+            active = sum(agent.tokens for agent in self.agents.values() if agent.arm == name)
+            cost = "" if arm.cost is None else f"${arm.cost:.4f}"
+            counts = (arm.pending, arm.running, arm.done, arm.failed)
+            table.add_row(Text(name), *map(str, counts), f"{arm.tokens + active:,}", cost)
         return table
 
-    def _line(self, agent: _Agent) -> Text:
+    def _line(self, agent: _Trial) -> Text:
         seconds = time.monotonic() - agent.started
-        line = f"  {agent.mode} {agent.number}  {seconds:4.0f} s  {agent.task}: {agent.doing}"
+        line = f"  {agent.arm} {agent.number}  {seconds:4.0f} s  {agent.case}: {agent.doing}"
         return Text(printable(line), no_wrap=True, overflow="ellipsis", style="cyan")
 
 

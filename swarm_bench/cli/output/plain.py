@@ -15,7 +15,7 @@ from swarm_bench.core.events import (
     TrialStarted,
     Trouble,
 )
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import RecordView
 
 
 class PlainLines:
@@ -49,22 +49,22 @@ def describe(event: Event) -> str:
         case BlockStarted():
             return f"run {event.run} of {event.runs}, order: {', '.join(event.order)}"
         case StepStarted():
-            return f"run {event.run}, {event.mode}: {event.step}"
+            return f"run {event.run}, {event.arm}: {event.step}"
         case TrialStarted():
-            return f"run {event.run}, {event.mode}, agent {event.agent} starts: {event.task}"
+            return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
         case TrialEnded():
             return _ended(event.record)
         case Trouble():
             return f"trouble: {event.message}"
         case TrialActive():
-            return f"run {event.run}, {event.mode}, agent {event.agent}: {event.activity.doing}"
+            return f"run {event.run}, {event.arm} {event.number}: {event.activity.doing}"
 
 
-def _ended(record: TrialRecord) -> str:
+def _ended(record: RecordView) -> str:
     seconds = "time unknown" if record.wall_seconds is None else f"{record.wall_seconds:.1f} s"
     tokens = record.effective_tokens
     spent = "tokens unknown" if tokens is None else f"{tokens} tokens"
     return (
-        f"run {record.run}, {record.mode}, agent {record.agent} ended: {record.status} "
+        f"run {record.run}, {record.arm} {record.number} ended: {record.status} "
         f"({record.cause}), {seconds}, {spent}"
     )

@@ -84,7 +84,7 @@ async def _play(play: _Play, limiter: anyio.CapacityLimiter, deliver: Deliver) -
         trial = play.agent.trial
         play.agent.started_at = datetime.now(UTC)
         play.kit.emit(
-            TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title)
+            TrialStarted(run=trial.run, arm=trial.mode, number=trial.agent, case=trial.task.title)
         )
         try:
             outcome, exit_code = await _outcome(play)

@@ -138,6 +138,6 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
 def _shown(kit: Kit, trial: Trial) -> Callable[[Activity], None]:
     def show(activity: Activity) -> None:
         shown = cleaned(activity, kit.secrets)
-        kit.emit(TrialActive(run=trial.run, mode=trial.mode, agent=trial.agent, activity=shown))
+        kit.emit(TrialActive(run=trial.run, arm=trial.mode, number=trial.agent, activity=shown))
 
     return show

@@ -257,7 +257,7 @@ class _Swarm:
         }
 
     def _step(self, step: str) -> None:
-        self._kit.emit(StepStarted(run=self._swarm.run, mode=self._mode.name, step=step))
+        self._kit.emit(StepStarted(run=self._swarm.run, arm=self._mode.name, step=step))
 
     def _record(self) -> SwarmRecord:
         return self._story.record(

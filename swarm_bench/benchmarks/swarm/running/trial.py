@@ -51,7 +51,7 @@ async def run_trial(
     """Run it, and deliver its execution, however it ended. What happens to it from outside becomes
     its cause. Raises `HarnessError`."""
     course = _Course(kit=kit, around=around, agent=agent_process(kit, trial))
-    kit.emit(TrialStarted(run=trial.run, mode=trial.mode, agent=trial.agent, task=trial.task.title))
+    kit.emit(TrialStarted(run=trial.run, arm=trial.mode, number=trial.agent, case=trial.task.title))
     try:
         outcome, exit_code = await _run(course, lost)
         with anyio.CancelScope(shield=True):  # it has ended; who stops now stops the others

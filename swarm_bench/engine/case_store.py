@@ -1,0 +1,123 @@
+"""Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import anyio
+
+from swarm_bench.core.events import Emit, TrialEnded, Trouble
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.core.session.base import CaseExperiment, CaseRecord
+from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.engine.case_plan import CaseGroup, CaseJob, CaseTrial
+from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.scoring import Scored, score
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseEnded:
+    """A trial that has ended. What it did not say is `None`."""
+
+    trial: CaseTrial
+    cause: Cause
+    detail: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    answer: str | None = None
+    usage: Usage = Usage()
+    cost: float | None = None
+    """US dollars."""
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    """What the benchmark measured besides, by its own keys."""
+
+
+class CaseFolder(Folder[CaseExperiment, CaseRecord]):
+    """The folder of a session of such a benchmark."""
+
+    def write_experiment(self, experiment: CaseExperiment) -> None:
+        """Store the experiment."""
+        self._write(experiment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseStore:
+    """The folder of a session, and what makes its lines."""
+
+    experiment: CaseExperiment
+    folder: CaseFolder
+    scorers: tuple[Scorer, ...]
+    attempts: Mapping[str, int]
+    """How often each trial was tried before this call, by its id."""
+    emit: Emit
+    scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
+    """How many threads score at a time: the loop must go on."""
+
+    def of_group(self, group: CaseGroup) -> "CaseGroupStore":
+        """Make what stores the deliveries of one group."""
+        job = CaseJob(group=group, properties=self.experiment.properties)
+        return CaseGroupStore(session=self, job=job)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseGroupStore:
+    """Stores what one group delivers."""
+
+    session: CaseStore
+    job: CaseJob
+
+    async def keep(self, delivery: CaseEnded) -> None:
+        """Score the answer, and append the line. Raises `StoreError`."""
+        session = self.session
+        scored = await anyio.to_thread.run_sync(self._scored, delivery, limiter=session.scoring)
+        for trouble in scored.troubles:
+            session.emit(Trouble(message=trouble))
+        record = self._record(delivery, scored)
+        session.folder.records.append(record)
+        session.emit(TrialEnded(record=record))
+
+    def check(self) -> None:
+        """Nothing ends such a session but its own errors."""
+
+    def _scored(self, ended: CaseEnded) -> Scored:
+        if ended.answer is None or ended.cause is not Cause.FINISHED:
+            return Scored()
+        context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
+        return score(self.session.scorers, context, ())
+
+    def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
+        trial, usage = ended.trial, ended.usage
+        return CaseRecord(
+            arm=trial.arm,
+            case=trial.case.id,
+            number=trial.number,
+            run=trial.run,
+            session=self.session.experiment.session,
+            trial=trial.id,
+            attempt=self.session.attempts.get(trial.id, 0) + 1,
+            status=CONSEQUENCES[ended.cause].status,
+            cause=ended.cause,
+            detail=ended.detail,
+            started_at=ended.started_at,
+            ended_at=ended.ended_at,
+            wall_seconds=ended.wall_seconds,
+            input_tokens=usage.input,
+            cache_read=usage.cache_read,
+            cache_create=usage.cache_create,
+            output_tokens=usage.output,
+            total_tokens=usage.reported,
+            effective_tokens=usage.effective,
+            cost=ended.cost,
+            answer=ended.answer,
+            figures=dict(ended.figures),
+            scores=_all(scored),
+            score_failures=scored.failures,
+        )
+
+
+def _all(scored: Scored) -> dict[str, Score] | None:
+    """Return the scores under one key: those of the shipped scorers have no keys of their own."""
+    own = {key: value for key, value in scored.own if value is not None}
+    return {**own, **(scored.scores or {})} or None
