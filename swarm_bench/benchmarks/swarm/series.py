@@ -27,11 +27,6 @@ def series_sessions(series: Path) -> dict[int, SessionFolder]:
     return {size: SessionFolder(found[size]) for size in sorted(found)}
 
 
-def one_of(folder: SessionFolder) -> SessionFolder:
-    """The first session of a series; of any other folder the folder itself."""
-    return next(iter(series_sessions(folder.path).values()), folder)
-
-
 def _members(series: Path) -> list[Path]:
     """The folders of the sessions that a series has so far; a link leads to no session of it."""
     return [
@@ -54,6 +49,6 @@ def newest_session(results: Path, benchmark: str) -> Path:
                 begun[path] = experiment.created_at
     if not begun:
         raise UsageError(
-            f"There is no session below {results} to go on with; name its folder: --continue DIR"
+            f"There is no session below {results} to continue; name its folder: --continue DIR"
         )
     return max(begun, key=lambda path: begun[path])
