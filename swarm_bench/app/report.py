@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from swarm_bench.analysis.documents import comparison, growth, noise
+from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
@@ -11,10 +11,12 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series import series_sessions
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.records import SessionData
+from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.markdown import render
+from swarm_bench.reports.page import render_page
 from swarm_bench.runtime.files import write_whole
 
 
@@ -67,6 +69,11 @@ def write_series_summary(path: Path, *, audited: bool = False) -> str:
     summary = render(growth.document(series(sessions, registered_metrics())))
     write_whole(SessionFolder(path).summary, summary)
     return summary
+
+
+def trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
+    """Write the page of a trial, `agent-N.md`."""
+    return render_page(trial.page(metrics, record, answer))
 
 
 def _read(folder: SessionFolder, *, audited: bool) -> SessionData:

@@ -12,7 +12,7 @@ import anyio
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
-from swarm_bench.app.report import write_summary
+from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.folders import check_output, make_session_folder
@@ -40,7 +40,6 @@ from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
-from swarm_bench.reports.page import render_page
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
@@ -275,7 +274,7 @@ def _store(
         overhead=overhead,
         files=ready.snapshot.files,
         scorers=scorers,
-        page=partial(render_page, registered_metrics()),
+        page=partial(trial_page, registered_metrics()),
         probes=ready.probes,
         secrets=kit.secrets,
         emit=kit.emit,

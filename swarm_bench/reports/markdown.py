@@ -1,25 +1,9 @@
 """A document as Markdown. It computes nothing, and no sentence is its own."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from tabulate import tabulate
 
-from swarm_bench.core.report.document import (
-    Banner,
-    Block,
-    Bullets,
-    Cell,
-    Document,
-    Grid,
-    Interval,
-    Paragraph,
-    Parts,
-    Span,
-    Text,
-    Value,
-    Verbatim,
-)
-from swarm_bench.reports.figures import NOT_APPLICABLE, figure, interval, parts
-from swarm_bench.reports.text import block, cut, escaped, plain
+from swarm_bench.core.report.document import Document
+from swarm_bench.reports.layout import inline, laid_out
 
 
 def render(document: Document) -> str:
@@ -33,66 +17,5 @@ def render(document: Document) -> str:
     )
     # The document is Markdown, not HTML: what the template shows passes through these filters.
     environment.filters["inline"] = inline
-    environment.filters["markdown"] = _block
+    environment.filters["markdown"] = laid_out
     return environment.get_template("document.md.j2").render(document=document)
-
-
-def inline(text: Text) -> str:
-    """Write a text in one line."""
-    return escaped(text) if isinstance(text, str) else "".join(map(_part, text))
-
-
-def _part(part: str | Span) -> str:
-    if isinstance(part, Span):
-        return _span(part)
-    # Blanks between the parts stay.
-    before, after = part[: -len(part.lstrip())], part[len(part.rstrip()) :]
-    return f"{before}{escaped(part)}{after}" if part.strip() else part
-
-
-def _span(span: Span) -> str:
-    text = escaped(cut(plain(span.text), span.longest) if span.longest else span.text)
-    if span.address:
-        return f"[{text}]({span.address})"
-    return f"**{text}**" if span.strong else text
-
-
-def _block(shown: Block) -> str:
-    match shown:
-        case Grid():
-            return _table(shown)
-        case Paragraph(lines=lines):
-            return "\n".join(map(inline, lines))
-        case Bullets(items=items):
-            return "\n".join(f"- {inline(item)}" for item in items)
-        case Banner(text=text):
-            return f"> {escaped(text)}"
-        case Verbatim(text=text):
-            return block(text)
-
-
-def _table(grid: Grid) -> str:
-    """Write a table with its figures set to the right."""
-    return tabulate(
-        [[*map(_cell, row)] for row in grid.rows],
-        headers=[*map(escaped, grid.headers)],
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=["left"] * grid.labels + ["right"] * (len(grid.headers) - grid.labels),
-    )
-
-
-def _cell(cell: Cell) -> str:
-    match cell:
-        case None:
-            return NOT_APPLICABLE
-        case Value():
-            return figure(cell)
-        case Interval():
-            return interval(cell)
-        case Parts():
-            return parts(cell)
-        case Span():
-            return _span(cell)
-        case str():
-            return escaped(cell)

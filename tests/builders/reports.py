@@ -6,11 +6,14 @@ import swarm_bench.analysis.noise.calibration
 import swarm_bench.analysis.summary
 import swarm_bench.analysis.sweep.series
 import swarm_bench.reports.markdown
-from swarm_bench.analysis.documents import comparison, growth, noise
+import swarm_bench.reports.page
+from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.calibration import Calibration
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import Series
+from swarm_bench.core.session.records import TrialRecord
 
 summarise = partial(swarm_bench.analysis.summary.summarise, metrics=METRICS)
 calibration = partial(swarm_bench.analysis.noise.calibration.calibration, metrics=METRICS)
@@ -30,3 +33,8 @@ def render_calibration(report: Report, calibration: Calibration) -> str:
 def render_series(series: Series) -> str:
     """Write the `summary.md` of a series."""
     return swarm_bench.reports.markdown.render(growth.document(series))
+
+
+def render_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
+    """Write the `agent-N.md` of a trial."""
+    return swarm_bench.reports.page.render_page(trial.page(metrics, record, answer))

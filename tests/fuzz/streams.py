@@ -23,8 +23,8 @@ from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
 from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
-from swarm_bench.reports.page import render_page
 from swarm_bench.retrieval.reach.outside import Reach
+from tests.builders.reports import render_page
 from tests.fuzz.parts import parts
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@ from markdown_it import MarkdownIt
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.reports.page import render_page
+from tests.builders.reports import render_page
 
 ANSWER = "# Title\n\n| a | b |\n\n```sh\n# $(rm -rf /) `x`\n```\n"
 

@@ -8,9 +8,8 @@ import pytest
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
-from swarm_bench.reports.page import render_page
 from swarm_bench.reports.reference import metric_table
-from tests.builders.reports import render
+from tests.builders.reports import render, render_page
 from tests.builders.sessions import make_session, make_trial
 
 SOURCE = Path(__file__).parents[4] / "swarm_bench"
