@@ -9,9 +9,9 @@ from pathlib import Path
 
 PACKAGE = Path("swarm_bench")
 HOMES = {
-    "ab": ("benchmarks",),
-    "calibrate": ("benchmarks",),
-    "swarm": ("benchmarks",),
+    "ab": ("core/session/designs.py",),
+    "calibrate": ("core/session/designs.py",),
+    "swarm": ("benchmarks/swarm", "core/session/designs.py"),
     "baseline": (),
     "canopy": ("retrieval/canopy",),
     "canopy-service": ("retrieval/canopy",),
@@ -22,36 +22,22 @@ HOMES = {
     "scout": ("agents/scout",),
 }
 """Names as whole strings, and where each of them may stand."""
-_DESIGN = "the three designs of the swarm benchmark, until benchmarks are found by name"
 _FILE_MODE = "how a file is opened"
 _NOUN = "the noun, in a sentence"
 ALLOWED: dict[str, dict[str, str]] = {
     "analysis/concerns/clones.py": {"swarm": _NOUN},
     "analysis/concerns/package_metrics.py": {"swarm": _NOUN},
     "analysis/concerns/tools.py": {"swarm": _NOUN},
-    "analysis/sections/head.py": {"ab": _DESIGN},
-    "analysis/summary.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
     "app/doctor/servers.py": {"service": "a row of doctor"},
-    "app/report.py": {"calibrate": _DESIGN},
-    "app/series.py": {"swarm": _DESIGN},
-    "app/setup/choosing.py": {"ab": _DESIGN, "calibrate": _DESIGN},
-    "app/setup/prepared.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
     "app/notices.py": {"scout": "a hint for the default agent"},
     "app/trust/option_parts.py": {"service": "a part of a digest that is remembered"},
     "benchmarks/swarm/running/swarm.py": {"service": "a step of the live view"},
-    "cli/ab.py": {"ab": _DESIGN},
-    "cli/calibrate.py": {"calibrate": _DESIGN},
-    "cli/compare.py": {"swarm": _DESIGN},
     "cli/completing.py": {"rules": "a model to choose"},
-    "cli/doctor.py": {"swarm": _DESIGN},
-    "cli/running.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
-    "cli/variadic.py": {"swarm": _DESIGN},
     "config/options.py": {
-        **dict.fromkeys(("swarm", "ab", "calibrate"), _DESIGN),
         **dict.fromkeys(("baseline", "canopy", "canopy-service"), "what --modes is by default"),
         "scout": "what --agent is by default",
     },
-    "core/session/experiment.py": {"swarm": _DESIGN, "ab": _DESIGN, "calibrate": _DESIGN},
+    "core/session/designs.py": {"baseline": "what --mode of a calibration is by default"},
     "core/session/records.py": {"rules": "in records that are older than `fixed_rules`"},
     "engine/folder.py": {"ab": _FILE_MODE},
     "importers/canopy_script/folder.py": dict.fromkeys(
@@ -63,7 +49,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "retrieval/modes/mode_file.py": {"canopy-service": "what a mode file may ask for"},
     "retrieval/witnesses/purposes.py": {"feedback": "a word in names of tools"},
     "runtime": {"ab": _FILE_MODE},
-    "testing": {"ab": _FILE_MODE, "swarm": "a name of a file", "canopy": "a tool that it plays"},
+    "testing": {"ab": _FILE_MODE, "canopy": "a tool that it plays"},
 }
 """What is left out, below the package: the names, and why."""
 

@@ -20,6 +20,7 @@ from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.seal import sealed
@@ -116,9 +117,9 @@ def end_at_first_agent() -> None:
             os._exit(0)
 
     options: dict[str, Any] = {"resume": "out"}
-    resolved = resolve(options, "swarm", None)
+    resolved = resolve(options, COMPARE, None)
     resolved = approve(resolved, trust=True, ask=None)
-    session.run(resolved, "swarm", emit)
+    session.run(resolved, COMPARE, emit)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def session(folder: Path, swarms: int) -> list[float]:
     from swarm_bench.app import session
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.core.events import BlockStarted, Event
+    from swarm_bench.core.session.designs import AB
 
     spent = list[float]()
 
@@ -52,7 +53,7 @@ def session(folder: Path, swarms: int) -> list[float]:
     }
     tasks = [{"id": str(n), "title": str(n), "prompt": f"Task {n}"} for n in range(swarms)]
     (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))
-    session.run(resolve(options, "ab", None), "ab", emit)
+    session.run(resolve(options, AB, None), AB, emit)
     return [*spent, time.process_time()]
 
 

@@ -16,9 +16,8 @@ from swarm_bench.analysis.sections.warnings import warnings
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Report, Row, Table, TrialColumn
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.records import SessionData
-
-_TITLES = {"swarm": "Swarm Benchmark", "ab": "A/B Benchmark", "calibrate": "Calibration"}
 
 
 def summarise(data: SessionData, metrics: Metrics) -> Report:
@@ -52,7 +51,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
 def _title(selection: Selection) -> str:
     experiment = selection.data.experiment
     kind = "Rehearsal" if selection.rehearsal else "Summary"
-    return f"{_TITLES[experiment.benchmark if experiment else 'swarm']} {kind}"
+    return f"{(experiment.design if experiment else COMPARE).title} {kind}"
 
 
 def _titles(data: SessionData) -> dict[str, str]:

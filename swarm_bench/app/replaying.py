@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from swarm_bench.app.setup.folders import warning, work_folder
-from swarm_bench.app.setup.prepared import COMMANDS, Benchmark, Prepared
+from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -38,14 +39,14 @@ def check_recordable(settings: Settings, experiment: Experiment) -> None:
 def replay_prepared(
     agent: Replays,
     resolved: Resolved,
-    benchmark: Benchmark,
+    design: Design,
     emit: Emit | None,
 ) -> Iterator[Prepared]:
     """Prepare a replay, which needs neither the repository nor the programs of its modes."""
     recorded = agent.recorded
     old = resolved.session
     session = old.session if old else os.urandom(4).hex()
-    experiment = _replayed_experiment(recorded, resolved, benchmark, session)
+    experiment = _replayed_experiment(recorded, resolved, design, session)
     if emit:
         for problem in recorded.problems:
             emit(Trouble(message=f"the recording: {problem}"))
@@ -63,14 +64,14 @@ def replay_prepared(
 
 
 def _replayed_experiment(
-    recorded: Recorded, resolved: Resolved, benchmark: str, session: str
+    recorded: Recorded, resolved: Resolved, design: Design, session: str
 ) -> Experiment:
     """Make the recorded experiment, or the part of it that was asked for.
 
     Raises `UsageError` for what the recording does not have.
     """
     then = recorded.recording.experiment
-    _check(then, resolved, benchmark)
+    _check(then, resolved, design)
     if resolved.session is not None:
         return _continued(then, resolved, resolved.session)
     settings = resolved.settings
@@ -91,12 +92,12 @@ def _replayed_experiment(
     )
 
 
-def _check(then: Experiment, resolved: Resolved, benchmark: str) -> None:
+def _check(then: Experiment, resolved: Resolved, design: Design) -> None:
     settings = resolved.settings
-    if then.benchmark != benchmark:
+    if then.design != design:
         raise UsageError(
             "The recording is of another command; replay it with: swarm-bench "
-            f"{COMMANDS[then.benchmark]} --agent {settings.agent}"
+            f"{then.design.name} --agent {settings.agent}"
         )
     if settings.record:
         raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")

@@ -50,7 +50,7 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
     data = _read(folder, audited=audited)
     metrics = registered_metrics()
     report = summarise(data, metrics)
-    calibrated = data.experiment is not None and data.experiment.benchmark == "calibrate"
+    calibrated = data.experiment is not None and data.experiment.design.document == "noise"
     document = (
         noise.document(report, calibration(data, metrics))
         if calibrated

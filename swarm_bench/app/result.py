@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from swarm_bench.app.setup.prepared import COMMANDS, Benchmark
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized
 from swarm_bench.core.report.report import Headline, Report
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Status
 
 
-def to_continue(benchmark: Benchmark, folder: Path, service_url: str | None = None) -> str:
+def to_continue(design: Design, folder: Path, service_url: str | None = None) -> str:
     """Return the command that continues a session."""
     service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
-    return f"swarm-bench {COMMANDS[benchmark]} --continue {quote(str(folder))}{service}"
+    return f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Result:
     """What a call of `run` came to."""
 
     folder: Path
-    benchmark: Benchmark
+    design: Design
     service_url: str | None
     summary: str
     report: Report
@@ -38,7 +38,7 @@ class Result:
     @property
     def to_continue(self) -> str:
         """The command that continues the session."""
-        return to_continue(self.benchmark, self.folder, self.service_url)
+        return to_continue(self.design, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raise when the session is not what was asked for; the exit codes follow from it."""

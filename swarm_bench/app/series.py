@@ -11,7 +11,6 @@ from swarm_bench.app import session
 from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import Result, to_continue
 from swarm_bench.app.setup.folders import check_output, make_session_folder
-from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -26,11 +25,10 @@ from swarm_bench.core.errors import (
     UsageError,
 )
 from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.reports.plan_text import render_plans
-
-BENCHMARK: Benchmark = "swarm"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +36,7 @@ class SeriesResult:
     """What a call of `run` came to."""
 
     folder: Path
+    design: Design
     summary: str
     results: Mapping[int, Result]
     """By size, of the sessions that ran."""
@@ -60,7 +59,7 @@ class SeriesResult:
     @property
     def to_continue(self) -> str:
         """The command that continues the series."""
-        return to_continue(BENCHMARK, self.folder, self.service_url)
+        return to_continue(self.design, self.folder, self.service_url)
 
     def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raise what ended the series, or the worst of what its sessions are not as they were asked
@@ -83,36 +82,36 @@ class SeriesResult:
         )
 
 
-def is_series(resolved: Resolved, benchmark: Benchmark) -> bool:
+def is_series(resolved: Resolved, design: Design) -> bool:
     """Tell whether the call is about a series: it has several sizes, or continues one."""
     settings = resolved.settings
     if settings.resume is not None:
         return bool(series_sessions(Path(settings.resume)))
-    several = benchmark == BENCHMARK and len(settings.agents) > 1
+    several = design.several_sizes and len(settings.agents) > 1
     # The agents of a recording are those of the session that was recorded.
     return several and not isinstance(agent_of(resolved), Replays)
 
 
-def show_plan(resolved: Resolved) -> str:
+def show_plan(resolved: Resolved, design: Design) -> str:
     """Show what `run` would do."""
     check_output(resolved.settings)
     sessions = _by_size(resolved)
     planned = {
-        size: session.planned(_member(resolved, size, None, sessions), BENCHMARK)
+        size: session.planned(_member(resolved, size, None, sessions), design)
         for size in sorted(resolved.settings.agents)
     }
     return render_plans(describe_sizes(planned), together(planned))
 
 
-def run(resolved: Resolved, emit: Emit) -> SeriesResult:
+def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     """Run every size, the smallest first. An interruption ends the series, and so does a size that
     is refused; what there is has its summary."""
     check_output(resolved.settings)
     resume = resolved.settings.resume
-    folder = Path(resume) if resume else make_session_folder(resolved.settings, BENCHMARK).path
+    folder = Path(resume) if resume else make_session_folder(resolved.settings, design).path
     results = dict[int, Result]()
     try:
-        ended = _run_sizes(resolved, folder, results, emit)
+        ended = _run_sizes(resolved, design, folder, results, emit)
         if ended and not series_sessions(folder):
             raise ended
         summary = _summary(folder, ended)
@@ -121,6 +120,7 @@ def run(resolved: Resolved, emit: Emit) -> SeriesResult:
             SessionFolder(folder).unmake()
     return SeriesResult(
         folder=folder,
+        design=design,
         summary=summary,
         results=results,
         service_url=resolved.settings.service_url,
@@ -129,7 +129,7 @@ def run(resolved: Resolved, emit: Emit) -> SeriesResult:
 
 
 def _run_sizes(
-    resolved: Resolved, folder: Path, results: dict[int, Result], emit: Emit
+    resolved: Resolved, design: Design, folder: Path, results: dict[int, Result], emit: Emit
 ) -> KeyboardInterrupt | SwarmBenchError | None:
     """Fill `results`, and return what ended the series before its end, outside of a session."""
     sessions = _by_size(resolved)
@@ -137,7 +137,7 @@ def _run_sizes(
         for size in sorted(resolved.settings.agents):
             emit(Preparing(step=f"swarms of {size}"))
             member = _member(resolved, size, folder, sessions)
-            results[size] = session.run(member, BENCHMARK, emit)
+            results[size] = session.run(member, design, emit)
             if size not in sessions:
                 sessions[size] = read_session(SessionFolder(results[size].folder))
             if results[size].interrupted or results[size].stopped:

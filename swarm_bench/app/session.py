@@ -18,7 +18,7 @@ from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
 from swarm_bench.app.setup.preparation import prepared
-from swarm_bench.app.setup.prepared import Benchmark, Prepared
+from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import check_unchanged
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
@@ -37,6 +37,7 @@ from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
@@ -57,7 +58,7 @@ def local(kit: Kit) -> SwarmExecutor:
 
 def run(
     resolved: Resolved,
-    benchmark: Benchmark,
+    design: Design,
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor] = local,
 ) -> Result:
@@ -66,31 +67,31 @@ def run(
     raise_limit()
     wait_without_threads()
     with cancelling(), guarded(f"{OWNER}={this_owner()}"):
-        return anyio.run(_run, resolved, benchmark, emit, executor)
+        return anyio.run(_run, resolved, design, emit, executor)
 
 
-def show_plan(resolved: Resolved, benchmark: Benchmark) -> str:
+def show_plan(resolved: Resolved, design: Design) -> str:
     """Show what `run` would do. No agent gets a task, no service is started, and nothing stays."""
-    return render_plan(describe(planned(resolved, benchmark)))
+    return render_plan(describe(planned(resolved, design)))
 
 
-def planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
+def planned(resolved: Resolved, design: Design) -> Planned:
     """Prepare what `show_plan` shows."""
     with cancelling():
-        return anyio.run(_planned, resolved, benchmark)
+        return anyio.run(_planned, resolved, design)
 
 
 async def _run(
     resolved: Resolved,
-    benchmark: Benchmark,
+    design: Design,
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor],
 ) -> Result:
     check_output(resolved.settings)
-    async with _opened(resolved, benchmark, emit) as (ready, continued):
+    async with _opened(resolved, design, emit) as (ready, continued):
         check_recordable(resolved.settings, ready.experiment)
         scorers = swarm_benchmark.scorers()
-        folder = continued or make_session_folder(resolved.settings, benchmark)
+        folder = continued or make_session_folder(resolved.settings, design)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
@@ -103,12 +104,12 @@ async def _run(
             except StoreError as error:
                 if not folder.holds_session():
                     raise StoreError(f"{error}; then repeat the command") from error
-                command = to_continue(benchmark, folder.path, resolved.settings.service_url)
+                command = to_continue(design, folder.path, resolved.settings.service_url)
                 raise StoreError(f"{error}; then continue with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
-        benchmark=benchmark,
+        design=design,
         service_url=resolved.settings.service_url,
         summary=summary,
         report=report,
@@ -176,9 +177,9 @@ def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
         lines.copy(ready.experiment, ready.recorded)
 
 
-async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
+async def _planned(resolved: Resolved, design: Design) -> Planned:
     check_output(resolved.settings)
-    async with _opened(resolved, benchmark, None) as (ready, continued):
+    async with _opened(resolved, design, None) as (ready, continued):
         finished = _finished(continued) if continued else set()
         rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
@@ -202,7 +203,7 @@ async def _planned(resolved: Resolved, benchmark: Benchmark) -> Planned:
 
 @asynccontextmanager
 async def _opened(
-    resolved: Resolved, benchmark: Benchmark, emit: Emit | None
+    resolved: Resolved, design: Design, emit: Emit | None
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
     """Prepare the experiment, and hold the folder of the session that is continued."""
     resume = resolved.settings.resume
@@ -212,7 +213,7 @@ async def _opened(
         check_unchanged(resolved)
         if continued and emit:
             continued.make_room()
-        async with prepared(resolved, benchmark, continued, emit) as ready:
+        async with prepared(resolved, design, continued, emit) as ready:
             yield ready, continued
 
 

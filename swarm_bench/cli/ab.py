@@ -8,6 +8,7 @@ from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
+from swarm_bench.core.session.designs import AB
 
 HELP = """Compares modes with one agent at a time: every task of a suite, a fresh index for each.
 
@@ -24,6 +25,6 @@ _OMITTED = ("agents", "all_tasks", "concurrency")
 
 
 def register(app: typer.Typer) -> None:
-    settings = (option for option in command_line("ab") if option.name not in _OMITTED)
-    command = taking(settings, partial(run_command, "ab"))
-    app.command(name="ab", cls=VariadicCommand, help=HELP)(command)
+    settings = (option for option in command_line(AB) if option.name not in _OMITTED)
+    command = taking(settings, partial(run_command, AB))
+    app.command(name=AB.name, cls=VariadicCommand, help=HELP)(command)

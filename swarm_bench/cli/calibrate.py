@@ -9,6 +9,7 @@ from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import Setting, command_line
+from swarm_bench.core.session.designs import CALIBRATE
 
 HELP = """Compares a mode with itself: by how much do two identical arms differ here, and what
 difference could a planned experiment find?
@@ -25,12 +26,12 @@ output and exit codes are those of compare; 5 runs by default.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="calibrate", cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
+    app.command(name=CALIBRATE.name, cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
 
 
 def _settings() -> Iterator[Setting]:
     """Yield those of compare, with one mode and one size."""
-    for setting in command_line("calibrate"):
+    for setting in command_line(CALIBRATE):
         match setting.name:
             case "controls":
                 continue
@@ -46,4 +47,4 @@ def _settings() -> Iterator[Setting]:
 
 def _run(options: dict[str, Any]) -> None:
     mode = {"modes": [options["modes"]]} if "modes" in options else {}
-    run_command("calibrate", {**options, **mode})
+    run_command(CALIBRATE, {**options, **mode})

@@ -8,6 +8,7 @@ from swarm_bench.cli.options import taking
 from swarm_bench.cli.running import run_command
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
+from swarm_bench.core.session.designs import COMPARE
 
 HELP = """Compares modes: in each, agents work on the tasks of a suite, in copies of the repository.
 
@@ -34,5 +35,5 @@ agent gave an answer, 4 a gate failed, 130 interrupted.
 
 
 def register(app: typer.Typer) -> None:
-    command = taking(command_line("swarm"), partial(run_command, "swarm"))
-    app.command(name="compare", cls=VariadicCommand, help=HELP)(command)
+    command = taking(command_line(COMPARE), partial(run_command, COMPARE))
+    app.command(name=COMPARE.name, cls=VariadicCommand, help=HELP)(command)

@@ -9,6 +9,7 @@ from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 from swarm_bench.core.checks import Check, State
+from swarm_bench.core.session.designs import COMPARE
 
 HELP = """Checks whether a comparison can run, without spending anything: the machine, the agent
 programs, each mode's servers, and the retrieval service.
@@ -36,7 +37,7 @@ _COLOURS = {
 
 
 def register(app: typer.Typer) -> None:
-    settings = (option for option in command_line("swarm") if option.name in _TAKEN)
+    settings = (option for option in command_line(COMPARE) if option.name in _TAKEN)
     app.command(name="doctor", cls=VariadicCommand, help=HELP)(taking(settings, _doctor))
 
 

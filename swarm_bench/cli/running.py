@@ -1,18 +1,19 @@
-"""What `compare` and `ab` have in common: resolve, run, print, exit."""
+"""What the commands of the designs have in common: resolve, run, print, exit."""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.core.interruption import INTERRUPTED
+from swarm_bench.core.session.designs import Design
 
 
-def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[str, Any]) -> None:
-    """Run the benchmark with the options that were typed."""
+def run_command(design: Design, typed: Mapping[str, Any]) -> None:
+    """Run the design with the options that were typed."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
     from swarm_bench.app.result import Result
@@ -22,15 +23,15 @@ def run_command(benchmark: Literal["swarm", "ab", "calibrate"], typed: Mapping[s
 
     options = dict(typed)
     config, trust = options.pop("config", None), options.pop("trust", False)
-    resolved = resolve(options, benchmark, config)
+    resolved = resolve(options, design, config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
-    several = series.is_series(resolved, benchmark)
+    several = series.is_series(resolved, design)
     if resolved.settings.plan:
-        show(series.show_plan(resolved) if several else session.show_plan(resolved, benchmark))
+        show((series if several else session).show_plan(resolved, design))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
         result: Result | series.SeriesResult = (
-            series.run(resolved, emit) if several else session.run(resolved, benchmark, emit)
+            series.run(resolved, design, emit) if several else session.run(resolved, design, emit)
         )
     show(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code

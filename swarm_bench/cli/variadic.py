@@ -8,8 +8,9 @@ from typer import BadParameter
 from typer.core import TyperCommand
 
 from swarm_bench.config.options import command_line
+from swarm_bench.core.session.designs import COMPARE
 
-_OPTIONS = list(command_line("swarm"))
+_OPTIONS = list(command_line(COMPARE))
 SEVERAL = {option.flag for option in _OPTIONS if option.several}
 OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
 """What a bare option means."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from swarm_bench.config import written
 from swarm_bench.config.checked import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
+from swarm_bench.core.session.designs import AB, Design
 
 
 class Option(NamedTuple):
@@ -27,12 +28,6 @@ class Option(NamedTuple):
     """What the option means without a word; `None`: it needs one."""
 
 
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "swarm": {},
-    "ab": {"tasks": "ab"},
-    "calibrate": {"modes": ["baseline"], "runs": 5},
-}
-"""Where a benchmark's defaults differ from those of the options."""
 Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
 Arguments = Annotated[list[str], Before(written.arguments)]
 Index = Literal["cold", "warm"]
@@ -75,7 +70,7 @@ class Settings:
         str,
         Option(
             "Name of a task suite, or path to a YAML file.",
-            default=f"exploration; ab: {DEFAULTS['ab']['tasks']}",
+            default=f"exploration; {AB.name}: {AB.defaults['tasks']}",
         ),
     ] = "exploration"
     all_tasks: Annotated[
@@ -225,9 +220,9 @@ class Setting(NamedTuple):
     bare: str | None
 
 
-def command_line(benchmark: str) -> Iterator[Setting]:
-    """Yield the settings that are options of a benchmark's command, in the order of its help."""
-    defaults = Settings(**DEFAULTS[benchmark])
+def command_line(design: Design) -> Iterator[Setting]:
+    """Yield the settings that are options of a design's command, in the order of its help."""
+    defaults = Settings(**design.defaults)
     for setting in fields(Settings):
         for option in getattr(setting.type, "__metadata__", ()):
             if isinstance(option, Option):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from swarm_bench.core.outcome import StopReason
+from swarm_bench.core.session.designs import BENCHMARK, COMPARE
 from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
@@ -87,7 +88,8 @@ def _experiment(agent: str, sides: Mapping[str, Side], max_turns: int) -> Experi
     return Experiment(
         session="made-by-hand",
         created_at=datetime.now(UTC),
-        benchmark="swarm",
+        benchmark=BENCHMARK,
+        design=COMPARE,
         repository=Repository(path=WORKSPACE, kind="folder", tree="0" * 40, files=0, bytes=0),
         modes=modes,
         suite="samples",

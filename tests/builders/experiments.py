@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
@@ -23,6 +24,7 @@ def experiment(**changes: Any) -> Experiment:
         "session": "s",
         "created_at": datetime(2026, 1, 1, tzinfo=UTC),
         "benchmark": "swarm",
+        "design": COMPARE,
         "repository": Repository(path="/r", kind="folder", tree="t", files=1, bytes=1),
         "modes": tuple(
             Mode(name=m, source="", services=("canopy-service",) if "service" in m else ())

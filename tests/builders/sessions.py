@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
@@ -83,6 +84,7 @@ def make_experiment(modes: tuple[str, ...], **changes: Any) -> Experiment:
         "session": "swarm-1",
         "created_at": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         "benchmark": "swarm",
+        "design": COMPARE,
         "repository": {
             "path": "/srv/shop",
             "kind": "git",

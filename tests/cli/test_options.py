@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from swarm_bench.cli.completing import OF_SETTING
 from swarm_bench.cli.options import taking
 from swarm_bench.config.options import NAMES, command_line
+from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 
 
 def test_help_does_without_what_checks_values() -> None:
@@ -27,7 +28,7 @@ def test_help_does_without_what_checks_values() -> None:
 
 
 def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> None:
-    settings = {one.name: one for one in command_line("calibrate")}
+    settings = {one.name: one for one in command_line(CALIBRATE)}
     assert settings["runs"].default == "5"
     assert settings["modes"].default == "baseline"
     typed: list[dict[str, object]] = []
@@ -44,4 +45,4 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
 
 
 def test_completion_is_of_settings() -> None:
-    assert set(OF_SETTING) <= {one.name for one in command_line("swarm")} <= set(NAMES)
+    assert set(OF_SETTING) <= {one.name for one in command_line(COMPARE)} <= set(NAMES)

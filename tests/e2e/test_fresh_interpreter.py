@@ -13,6 +13,7 @@ import sys
 from swarm_bench.app import session
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.benchmarks.swarm.running.packing import packed
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.testing.fresh_interpreter import FreshInterpreters
 
 
@@ -25,9 +26,9 @@ def fresh(kit):
 
 def main(repo, output, where, *modes):
     typed = {"repo": repo, "modes": list(modes), "runs": 1, "output": output, "tasks": "ab"}
-    resolved = resolve(typed, "swarm")
+    resolved = resolve(typed, COMPARE)
     executor = fresh if where == "fresh" else session.local
-    result = session.run(resolved, "swarm", lambda event: None, executor)
+    result = session.run(resolved, COMPARE, lambda event: None, executor)
     print(result.unfinished)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.reports import calibration, render_calibration, summarise
@@ -18,7 +19,7 @@ def calibrated(trials: Iterable[TrialRecord], **more: Any) -> SessionData:
     assert experiment is not None
     servers: dict[str, Any] = {"canopy": {}}
     modes = tuple(Mode(name=mode, source="test", servers=servers) for mode in ARMS)
-    changed = experiment.model_copy(update={"modes": modes, "benchmark": "calibrate"})
+    changed = experiment.model_copy(update={"modes": modes, "design": CALIBRATE})
     return SessionData(experiment=changed, trials=tuple(trials), swarms=(), **more)
 
 

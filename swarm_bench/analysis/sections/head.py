@@ -89,7 +89,7 @@ def place_and_state(repository: Repository) -> str:
 
 
 def _agents(experiment: Experiment) -> str:
-    if experiment.benchmark == "ab":
+    if experiment.design.agent_at_a_time:
         return f"1 at a time, {amount(len(experiment.tasks), 'task')}"
     parts = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.setup.agents import environment
-from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes, of_suite_read
 from swarm_bench.app.trust.withheld import program_of
@@ -16,6 +15,7 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.experiment_checks import MAX_TRIALS
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
@@ -44,6 +44,7 @@ class Sizes:
 class Chosen:
     """What the names of the options stand for."""
 
+    design: Design
     modes: tuple[Mode, ...]
     suite: Suite
     agent: Agent
@@ -55,7 +56,7 @@ class Chosen:
     """Variables that the user gives the agents."""
 
 
-def choose(resolved: Resolved, benchmark: Benchmark, agent: Agent, *, starts: bool) -> Chosen:
+def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) -> Chosen:
     """Read what the options name. Without `starts` it is only to be looked at.
 
     Raises `UsageError` and `ConfigError`, in a group for several.
@@ -70,12 +71,13 @@ def choose(resolved: Resolved, benchmark: Benchmark, agent: Agent, *, starts: bo
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
     every = [*modes, *(session.modes if session else ())]
-    if benchmark == "calibrate":
+    if design.mode_twice:
         modes = _twice(modes)
     elif settings.controls:
         modes = with_controls(modes, settings.controls)
-    sizes = sizes_of(resolved, benchmark, len(suite.tasks))
+    sizes = sizes_of(resolved, design, len(suite.tasks))
     chosen = Chosen(
+        design=design,
         modes=modes,
         suite=suite,
         agent=agent,
@@ -168,13 +170,13 @@ def largest(settings: Settings) -> int:
     return max(settings.agents, default=AT_ONCE)
 
 
-def sizes_of(resolved: Resolved, benchmark: Benchmark, tasks: int) -> Sizes:
+def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
     """Resolve the sizes of a session; `tasks` is how many the suite has.
 
     Every session of a series has the trials of the largest swarm, cut into swarms of its size: so
     they differ in what is shared, and not in the tasks.
     """
-    if benchmark == "ab":
+    if design.agent_at_a_time:
         return Sizes(agents=1, concurrency=1, all_tasks=True)
     settings, most = resolved.settings, largest(resolved.settings)
     at_once, every = settings.concurrency, settings.all_tasks or not settings.agents

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.setup.choosing import Chosen
-from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.app.setup.resolving import anchored
+from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.plan.resume import bring_back
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
@@ -19,11 +19,7 @@ from swarm_bench.runtime.workspaces.git import git
 
 
 async def experiment_of(
-    resolved: Resolved,
-    benchmark: Benchmark,
-    chosen: Chosen,
-    session: str,
-    repository: Repository,
+    resolved: Resolved, chosen: Chosen, session: str, repository: Repository
 ) -> Experiment:
     """Make the experiment of a call; `session` is its id."""
     settings = resolved.settings
@@ -33,7 +29,9 @@ async def experiment_of(
         created_at=datetime.now(UTC),
         sealed=True,
         sealed_beside=True,
-        benchmark=benchmark,
+        benchmark=SwarmBenchmark.name,
+        benchmark_version=SwarmBenchmark.version,
+        design=chosen.design,
         repository=repository,
         modes=chosen.modes,
         suite=chosen.suite.name,

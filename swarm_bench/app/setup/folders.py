@@ -12,6 +12,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.session.designs import Design
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
 from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
@@ -26,7 +27,7 @@ def check_output(settings: Settings) -> None:
         SessionFolder(settings.output.expanduser()).check_free()
 
 
-def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
+def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
     """Make a new folder: `--output`, or one below `results/` named after the time.
 
     Raises `UsageError` when it cannot be made.
@@ -37,7 +38,7 @@ def make_session_folder(settings: Settings, benchmark: str) -> SessionFolder:
         folder.make()
         return folder
     _make_results()
-    stem = f"{benchmark}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    stem = f"{design.stem}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     for number in itertools.count(1):
         path = RESULTS / (stem if number == 1 else f"{stem}-{number}")
         with suppress(FileExistsError):  # another one began in the same second

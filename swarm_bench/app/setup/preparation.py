@@ -17,7 +17,7 @@ from swarm_bench.app.setup.copying import copied
 from swarm_bench.app.setup.credentials import check_credentials
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import warning, work_folder
-from swarm_bench.app.setup.prepared import Benchmark, Prepared
+from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands
 from swarm_bench.app.trust.withheld import agent_of
@@ -29,6 +29,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
@@ -40,7 +41,7 @@ from swarm_bench.runtime.homes import Homes
 @asynccontextmanager
 async def prepared(
     resolved: Resolved,
-    benchmark: Benchmark,
+    design: Design,
     continued: SessionFolder | None,
     emit: Emit | None,
 ) -> AsyncIterator[Prepared]:
@@ -49,10 +50,10 @@ async def prepared(
     is approved. Raises `UsageError` for what is not, before anything is started."""
     agent = _agent(resolved, starts=emit is not None)
     if isinstance(agent, Replays):
-        with replay_prepared(agent, resolved, benchmark, emit) as ready:
+        with replay_prepared(agent, resolved, design, emit) as ready:
             yield ready
         return
-    chosen = choose(resolved, benchmark, agent, starts=emit is not None)
+    chosen = choose(resolved, design, agent, starts=emit is not None)
     await _check(chosen, resolved, emit)
     old = resolved.session
     session = old.session if old else os.urandom(4).hex()
@@ -63,7 +64,7 @@ async def prepared(
             emit(Preparing(step=f"copying {repo.resolve()}"))
         snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
         heads = continued.records.heads() if continued else []
-        new = await experiment_of(resolved, benchmark, chosen, session, snapshot.repository)
+        new = await experiment_of(resolved, chosen, session, snapshot.repository)
         tell(new, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
@@ -11,14 +10,6 @@ from swarm_bench.core.session.recording import Recorded
 from swarm_bench.retrieval.handshake import Handshakes
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.runtime.workspaces.workspace import Snapshot
-
-Benchmark = Literal["swarm", "ab", "calibrate"]
-COMMANDS: Mapping[Benchmark, str] = {
-    "swarm": "compare",
-    "ab": "ab",
-    "calibrate": "calibrate",
-}
-"""What a person types for a benchmark."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,28 +9,27 @@ from typing import Any
 from swarm_bench.app.result import to_continue
 from swarm_bench.app.setup.agents import COMMAND, YAML
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series import newest_session, series_sessions
-from swarm_bench.config.options import DEFAULTS
 from swarm_bench.config.settings import Continued, Member, Resolved, surroundings
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.runtime.files import state_of
 
 REPLAY = "replay:"
 
 
-def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None = None) -> Resolved:
+def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    around, defaults = surroundings(config), DEFAULTS[benchmark]
-    resolved = around.resolve(typed, defaults=defaults)
+    around = surroundings(config)
+    resolved = around.resolve(typed, defaults=design.defaults)
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    folder = SessionFolder(Path(resume) if resume else newest_session(RESULTS, benchmark))
+    folder = SessionFolder(Path(resume) if resume else newest_session(RESULTS, design))
     if resolved.is_typed("output"):
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
@@ -39,13 +38,13 @@ def resolve(typed: Mapping[str, Any], benchmark: Benchmark, config: Path | None 
     members = series_sessions(folder.path)
     sessions = tuple(map(read_session, members.values() or [folder]))
     first = sessions[0].experiment
-    if first.benchmark != benchmark:
+    if first.design != design:
         raise UsageError(
             f"{folder.path} is a session of another command; continue it with: "
-            f"{to_continue(first.benchmark, folder.path)}"
+            f"{to_continue(first.design, folder.path)}"
         )
     again = {**typed, "resume": str(folder.path)}
-    own = around.resolve(again, session=first.settings, defaults=defaults)
+    own = around.resolve(again, session=first.settings, defaults=design.defaults)
     check_options(anchored(first.settings), anchored(own.stored()))
     alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
     sources = {**own.sources, "resume": resolved.sources["resume"]}

@@ -19,6 +19,7 @@ from swarm_bench.benchmarks.swarm.session import SwarmExecutor
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.designs import BENCHMARK
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.engine.plan import Block
 
@@ -26,7 +27,7 @@ from swarm_bench.engine.plan import Block
 class SwarmBenchmark:
     """Is run by the commands `compare`, `ab` and `calibrate`."""
 
-    name = "swarm"
+    name = BENCHMARK
     version = 1
     about = "Agents on the tasks of a suite, with a retrieval tool and without it."
     properties: type[BaseModel] = Properties

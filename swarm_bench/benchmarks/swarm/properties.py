@@ -7,12 +7,13 @@ from typing import Any, get_args
 from pydantic import BaseModel, Field, create_model
 
 from swarm_bench.config.options import Option, Settings, command_line, written_name
+from swarm_bench.core.session.designs import COMPARE
 
 _OF_A_CALL = frozenset({"output", "resume", "plan", "quiet", "keep_workspaces"})
 
 
 def _properties() -> dict[str, Any]:
-    listed = {option.name for option in command_line("swarm")} - _OF_A_CALL
+    listed = {option.name for option in command_line(COMPARE)} - _OF_A_CALL
     return {
         written_name(one.name): _property(one) for one in fields(Settings) if one.name in listed
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import Design
 
 
 def member_folder(series: Path, size: int) -> Path:
@@ -36,8 +37,8 @@ def _members(series: Path) -> list[Path]:
     ]
 
 
-def newest_session(results: Path, benchmark: str) -> Path:
-    """The session or series of the benchmark below `results` that was begun last, among those that
+def newest_session(results: Path, design: Design) -> Path:
+    """The session or series of the design below `results` that was begun last, among those that
     can be read. Raises `UsageError` when there is none."""
     begun = dict[Path, datetime]()
     alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
@@ -45,7 +46,7 @@ def newest_session(results: Path, benchmark: str) -> Path:
     for path, session in [*of_series, *alone]:
         with suppress(UsageError):
             experiment = SessionFolder(session).read_experiment()
-            if experiment.benchmark == benchmark:
+            if experiment.design == design:
                 begun[path] = experiment.created_at
     if not begun:
         raise UsageError(

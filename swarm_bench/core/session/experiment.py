@@ -5,15 +5,16 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 
 import hashlib
 import re
-from typing import Any, Literal, NewType
+from typing import Annotated, Any, Literal, NewType
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import SCHEMA_VERSION as SCHEMA_VERSION
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
+from swarm_bench.core.session.designs import Design, benchmark_of, find_design
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
@@ -141,12 +142,20 @@ class Limits(Stored):
     output_bytes: int = 64 * 1024 * 1024
 
 
+StoredDesign = Annotated[
+    Design, BeforeValidator(find_design), PlainSerializer(lambda design: design.name)
+]
+
+
 class Experiment(BaseExperiment):
     """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
-    benchmark: Literal["swarm", "ab", "calibrate"]
+    benchmark: Annotated[str, BeforeValidator(benchmark_of)]
+    benchmark_version: int = 1
+    design: StoredDesign = Field(validation_alias=AliasChoices("design", "benchmark"))
+    """In older sessions the benchmark says it."""
     repository: Repository
     modes: tuple[Mode, ...]
     """The first one is the reference of the ratios."""
@@ -212,13 +221,13 @@ class Experiment(BaseExperiment):
     @property
     def trials_per_mode(self) -> int:
         """In one run."""
-        every = self.all_tasks or self.benchmark == "ab"
+        every = self.all_tasks or self.design.agent_at_a_time
         return len(self.tasks) if every else self.agents
 
     @property
     def agents_per_swarm(self) -> int:
         """How many share a workspace; the last swarm of a run may have fewer."""
-        if self.benchmark == "ab":
+        if self.design.agent_at_a_time:
             return 1
         return self.swarm_size or self.trials_per_mode
 

@@ -8,6 +8,7 @@ import pytest
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.noise.formulas import detectable
 from swarm_bench.core.report.calibration import Calibration, Noise
+from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.reports import calibration
 
@@ -31,7 +32,7 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
             for agent in (1, 2)
         ]
         changes = {
-            "benchmark": "calibrate",
+            "design": CALIBRATE,
             "agents": 2,
             "runs": 2,
             "modes": [{"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS],

@@ -7,9 +7,9 @@ import pytest
 
 from swarm_bench.app.setup.choosing import check_trials, sizes_of
 from swarm_bench.app.setup.experiment import check_alike
-from swarm_bench.app.setup.prepared import Benchmark
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 from swarm_bench.core.session.experiment import Repository, Setting
 from tests.builders.experiments import experiment
 
@@ -19,9 +19,9 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
 
 
-def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: object) -> object:
+def sized(given: dict[str, Any], design: Design = COMPARE, **session: object) -> object:
     stored = {name: Setting(value=value, source="default") for name, value in session.items()}
-    found = sizes_of(load(given, session=stored), benchmark, tasks=5)
+    found = sizes_of(load(given, session=stored), design, tasks=5)
     return found.all_tasks, found.agents, found.concurrency
 
 
@@ -39,8 +39,8 @@ def sized(given: dict[str, Any], benchmark: Benchmark = "swarm", **session: obje
 def test_without_a_number_of_agents_every_task_has_one(
     given: dict[str, Any], found: tuple[object, ...]
 ) -> None:
-    assert sized(given) == sized(given, "calibrate") == found
-    assert sized(given, "ab") == (True, 1, 1)
+    assert sized(given) == sized(given, CALIBRATE) == found
+    assert sized(given, AB) == (True, 1, 1)
 
 
 def test_a_concurrency_that_was_not_typed_is_an_upper_bound() -> None:
@@ -62,12 +62,12 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
-    check_trials(sizes_of(load({}), "swarm", 100), 1000, 100)
+    check_trials(sizes_of(load({}), COMPARE, 100), 1000, 100)
     many = r"^That is 200,000 trials, and a session has at most 100,000; "
     with pytest.raises(UsageError, match=many + "lower --agents or --runs$"):
-        check_trials(sizes_of(load({"agents": 1000}), "swarm", 5), 200, 5)
+        check_trials(sizes_of(load({"agents": 1000}), COMPARE, 5), 200, 5)
     with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
-        check_trials(sizes_of(load({}), "swarm", 100), 2000, 100)
+        check_trials(sizes_of(load({}), COMPARE, 100), 2000, 100)
 
 
 def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:

@@ -20,6 +20,7 @@ from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.modes.secrets import storable
 
@@ -83,7 +84,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def make(given: Mapping[str, Any], folder: Path) -> Experiment:
     """A session as a call stores and remembers it, before its first trial."""
-    resolved = resolve(given, "swarm", None)
+    resolved = resolve(given, COMPARE, None)
     experiment = anyio.run(_experiment, resolved)
     store(experiment, folder)
     remember_session(experiment, resolved, ignore, continued=False)
@@ -91,7 +92,7 @@ def make(given: Mapping[str, Any], folder: Path) -> Experiment:
 
 
 async def _experiment(resolved: Resolved) -> Experiment:
-    async with prepared(resolved, "swarm", None, None) as ready:
+    async with prepared(resolved, COMPARE, None, None) as ready:
         return ready.experiment
 
 
@@ -106,8 +107,8 @@ def ignore(event: object) -> None:
 
 
 def go_on(folder: Path, **given: object) -> Planned:
-    resolved = resolve({"resume": str(folder), **given}, "swarm", None)
-    return session.planned(approve(resolved), "swarm")
+    resolved = resolve({"resume": str(folder), **given}, COMPARE, None)
+    return session.planned(approve(resolved), COMPARE)
 
 
 def test_a_session_of_ones_own_goes_on_from_any_folder(
@@ -121,7 +122,7 @@ def test_a_session_of_ones_own_goes_on_from_any_folder(
     files = {"modes": ["baseline", "../good.json"], "agent": "../slow.yaml", "tasks": "../t.yaml"}
     assert len(go_on(place / "out", **files).experiment.tasks) == 1
     with pytest.raises(UsageError, match="give 2 or more"):  # before anything is copied
-        resolve({"resume": str(place / "out"), "runs": 1}, "swarm", None)
+        resolve({"resume": str(place / "out"), "runs": 1}, COMPARE, None)
     (place / "other" / "good.json").write_text("{}")
     with pytest.raises(UsageError, match="both called 'good'"):
         go_on(place / "out", modes=["./good.json"])
@@ -146,8 +147,8 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     make(GIVEN, place / "out")
     (place / "slow.yaml").write_text(yaml.safe_dump({**AGENT, "about": "changed"}))
     monkeypatch.chdir(place / "other")
-    resolved = resolve({"resume": str(place / "out")}, "swarm", None)
-    planned = session.planned(approve(resolved, refuse=False), "swarm")
+    resolved = resolve({"resume": str(place / "out")}, COMPARE, None)
+    planned = session.planned(approve(resolved, refuse=False), COMPARE)
     assert planned.experiment.agent.name == "own (slow.yaml)"
     (withheld,) = planned.launches.withheld
     assert "slow.yaml" in withheld
@@ -169,17 +170,17 @@ def test_a_session_is_read_once(
         own = made.model_copy(update={"swarm_size": size, "concurrency": size})
         store(own, place / "sizes" / f"agents-{size}")
     reads.clear()
-    resolved = resolve({"resume": str(place / "sizes"), "agents": [1, 2]}, "swarm")
-    series.show_plan(approve(resolved, refuse=False))
+    resolved = resolve({"resume": str(place / "sizes"), "agents": [1, 2]}, COMPARE)
+    series.show_plan(approve(resolved, refuse=False), COMPARE)
     assert reads["experiment.json"] == 2
 
 
 def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> None:
     made = make({**GIVEN, "agent": "scout"}, place / "out")
-    resolved = approve(resolve({"resume": str(place / "out")}, "swarm"))
+    resolved = approve(resolve({"resume": str(place / "out")}, COMPARE))
     store(made.model_copy(update={"runs": 3}), place / "out")
     with pytest.raises(UsageError, match="was changed while this command started"):
-        session.planned(resolved, "swarm")
+        session.planned(resolved, COMPARE)
 
 
 def test_a_session_that_grows_is_read_again_for_its_summary_only(
@@ -195,9 +196,9 @@ def test_a_session_that_grows_is_read_again_for_its_summary_only(
         "runs": 1,
         "output": place / "out",
     }
-    session.run(resolve(typed, "swarm"), "swarm", ignore)
+    session.run(resolve(typed, COMPARE), COMPARE, ignore)
     reads.clear()
-    grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, "swarm"))
-    assert session.run(grown, "swarm", ignore).unfinished == 0
+    grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
+    assert session.run(grown, COMPARE, ignore).unfinished == 0
     assert reads["experiment.json"] == 2
     assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"

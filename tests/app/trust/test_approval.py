@@ -13,6 +13,7 @@ from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.reports.plan_text import render_plan
 
@@ -55,7 +56,7 @@ def nobody(event: object) -> None:
 
 
 def trusted(**given: object) -> Resolved:
-    return approve(resolve(given, "swarm", None), trust=True)
+    return approve(resolve(given, COMPARE, None), trust=True)
 
 
 def ran(here: Path) -> bool:
@@ -64,7 +65,7 @@ def ran(here: Path) -> bool:
 
 def test_nothing_is_approved_by_itself(folder: Path) -> None:
     with pytest.raises(UsageError, match="you did not type"):
-        session.run(resolve({}, "swarm", None), "swarm", nobody)
+        session.run(resolve({}, COMPARE, None), COMPARE, nobody)
     assert not ran(folder)
 
 
@@ -73,7 +74,7 @@ def test_a_file_that_changes_after_the_question_is_not_started(file: str, folder
     resolved = trusted()
     (folder / file).write_text((folder / file).read_text().replace("ran", "run"))
     with pytest.raises(UsageError, match="you did not type"):
-        session.run(resolved, "swarm", nobody)
+        session.run(resolved, COMPARE, nobody)
     if file.endswith(".json"):
         with pytest.raises(UsageError, match="you did not type"):
             trusted_modes(resolved)("mine")
@@ -124,8 +125,8 @@ def test_no_is_an_answer(folder: Path) -> None:
 
 def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path) -> None:
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\n")
-    resolved = approve(resolve({"seed": 4}, "swarm", None), refuse=False)
-    planned = session.planned(resolved, "swarm")
+    resolved = approve(resolve({"seed": 4}, COMPARE, None), refuse=False)
+    planned = session.planned(resolved, COMPARE)
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
     text = render_plan(describe(planned))

@@ -17,6 +17,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.suites import find_suite
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.modes.secrets import storable
@@ -112,9 +113,9 @@ def test_a_session_that_a_file_of_the_folder_continues_is_asked_about(
         (folder / "results").mkdir()
         (folder / "session").rename(folder / "results" / "swarm-1")
     (folder / "swarm-bench.toml").write_text(f"{line}\nruns = 5\n")
-    (demand,) = demands(resolve({}, "swarm", None))
+    (demand,) = demands(resolve({}, COMPARE, None))
     assert (demand.option, demand.origin) == ("resume", "swarm-bench.toml")
-    assert demands(resolve({"resume": line[12:-1]}, "swarm", None)) == []
+    assert demands(resolve({"resume": line[12:-1]}, COMPARE, None)) == []
 
 
 def test_this_repository_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -22,7 +23,8 @@ MODE = Mode(name="tool", source="test", servers={"s": {}}, services=("canopy-ser
 def kit(tmp_path: Path) -> Kit:
     repository = Repository(path="/r/shop", kind="folder", tree="t", files=1, bytes=1)
     experiment = Experiment(
-        session="s", created_at=datetime.now(UTC), benchmark="swarm", repository=repository,
+        session="s", created_at=datetime.now(UTC), benchmark="swarm", design=COMPARE,
+        repository=repository,
         modes=(MODE,), suite="x", agents=1, concurrency=1,
         tasks=(Task(id="t", title="t", prompt="t"),), agent=Program(name="scout"),
         index="cold", runs=1, seed=0, order=(("tool",),),

@@ -13,6 +13,7 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.preparing import Site, check_warm, prepare
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.errors import ConfigError, IndexFailed, UsageError
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
@@ -50,7 +51,8 @@ def mode(
 def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
     repository = Repository(path="/r/shop", kind="folder", tree="t", files=1, bytes=1)
     experiment = Experiment(
-        session="s", created_at=datetime.now(UTC), benchmark="swarm", repository=repository,
+        session="s", created_at=datetime.now(UTC), benchmark="swarm", design=COMPARE,
+        repository=repository,
         modes=(one,), suite="x", agents=1, concurrency=1,
         tasks=(Task(id="t", title="t", prompt="t"),), agent=Program(name="scout"),
         index="warm", runs=1, seed=0, order=(("tool",),),

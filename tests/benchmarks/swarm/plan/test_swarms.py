@@ -6,6 +6,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import (
     Experiment,
     Limits,
@@ -49,7 +50,7 @@ def test_all_tasks_gives_every_task_one_trial_per_mode_and_run() -> None:
 
 
 def test_ab_has_a_swarm_of_one_for_every_task_and_mode() -> None:
-    blocks = plan(experiment(benchmark="ab", agents=1, runs=1))
+    blocks = plan(experiment(design=AB, agents=1, runs=1))
     assert [len(block.groups) for block in blocks] == [2, 2, 2]
     assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.groups)
     assert [block.groups[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]

@@ -13,6 +13,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed, spent
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -37,6 +38,7 @@ def experiment(model: str | None) -> Experiment:
         session="s",
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         benchmark="swarm",
+        design=COMPARE,
         repository=Repository(path="r", kind="folder", tree="t", files=1, bytes=1),
         modes=(Mode(name="canopy", source="canopy.json", servers=SERVERS),),
         suite="one",

@@ -1,0 +1,79 @@
+"""The designs of the swarm benchmark: what its three commands do otherwise than each other.
+
+Imported for `--help` and completion, so it must be light.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+BENCHMARK = "swarm"
+"""Name of the benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How a comparison is laid out."""
+
+    name: str
+    """Stored, and typed as the command."""
+    stem: str
+    """Begins the names of its folders below results/. Older sessions have it as their benchmark."""
+    title: str
+    """Of its summary."""
+    document: Literal["comparison", "noise"]
+    """Which summary it has."""
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Options whose default differs from the one in `config/options.py`."""
+    agent_at_a_time: bool = False
+    """Every task has a swarm of its own, with one agent."""
+    mode_twice: bool = False
+    """One mode is compared with itself under another name."""
+    several_sizes: bool = False
+    """Several numbers of agents make a series of swarms."""
+
+
+COMPARE = Design(
+    name="compare",
+    stem=BENCHMARK,
+    title="Swarm Benchmark",
+    document="comparison",
+    several_sizes=True,
+)
+AB = Design(
+    name="ab",
+    stem="ab",
+    title="A/B Benchmark",
+    document="comparison",
+    defaults={"tasks": "ab"},
+    agent_at_a_time=True,
+)
+CALIBRATE = Design(
+    name="calibrate",
+    stem="calibrate",
+    title="Calibration",
+    document="noise",
+    defaults={"modes": ["baseline"], "runs": 5},
+    mode_twice=True,
+)
+DESIGNS: Mapping[str, Design] = {design.name: design for design in (COMPARE, AB, CALIBRATE)}
+OLDER: Mapping[str, Design] = {design.stem: design for design in DESIGNS.values()}
+"""By what `experiment.json` had as the benchmark, before it had designs."""
+
+
+def find_design(value: object) -> Design:
+    """Return the design that is stored so. Raises `ValueError` for any other value."""
+    if isinstance(value, Design):
+        return value
+    name = value if isinstance(value, str) else ""
+    if design := DESIGNS.get(name) or OLDER.get(name):
+        return design
+    raise ValueError(f"must be one of {', '.join(DESIGNS)}")
+
+
+def benchmark_of(value: object) -> str:
+    """Return the name of the benchmark that is stored so: in older sessions that of a design.
+    Raises `ValueError` for any other value."""
+    if isinstance(value, str) and value in OLDER:
+        return BENCHMARK
+    raise ValueError(f"must be {BENCHMARK}")
