@@ -1,5 +1,6 @@
 """Any document as Markdown: no benchmark, no mode and no trial is needed for one."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from swarm_bench.core.report.document import Document, Fact, Paragraph, Section,
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.reports.markdown import render
 
-TEMPLATES = Path(swarm_bench.reports.__file__).parent / "templates"
+REPORTS = Path(swarm_bench.reports.__file__).parent
+TEMPLATES = REPORTS / "templates"
 LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 SENTENCE = re.compile(r"[^\W\d_]+(?:\W*\s\W*[^\W\d_]+){2}")
 """Three words in a row."""
@@ -27,7 +29,29 @@ def test_a_template_has_no_sentence(template: Path) -> None:
     assert sentences(template.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("module", sorted(REPORTS.glob("*.py")), ids=lambda path: path.name)
+def test_a_renderer_has_no_sentence(module: Path) -> None:
+    """`reference.py` is a renderer of the pages in `docs/`, and has their headers."""
+    texts = [] if module.stem == "reference" else constants(ast.parse(module.read_text()))
+    assert [text for text in texts if SENTENCE.search(text)] == []
+
+
+def constants(tree: ast.Module) -> list[str]:
+    """The strings of a module that are no documentation."""
+    nodes = list(ast.walk(tree))
+    documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in documentation
+    ]
+
+
 def test_a_sentence_is_recognised() -> None:
+    source = 'def f():\n    """It writes no sentence."""\n    return f"{1} of them are shown"'
+    assert constants(ast.parse(source)) == [" of them are shown"]
     assert sentences("## {{ title }}\n\nThere is **no verdict**: {{ why }}") != []
 
 

@@ -21,6 +21,8 @@ from swarm_bench.core.report.report import Figure, Ratio, Standing, Table
 MOST_TRIALS = 5000
 """Rows of the table of trials; nobody reads more, and they would take most of the time."""
 NOT_REPORTED = "not reported"
+NO_WARNING = "None: every planned trial ran to completion, and no mode got what it should not have."
+"""Where arms are modes."""
 _QUOTED = 600
 
 
@@ -34,10 +36,13 @@ def quoting(text: str) -> Span:
     return Span(text=text, longest=_QUOTED)
 
 
-def warned(warnings: Iterable[str], notes: Iterable[str]) -> Iterator[Section]:
+def warned(
+    warnings: Iterable[str],
+    notes: Iterable[str],
+    none: str = "None: every planned trial ran to completion.",
+) -> Iterator[Section]:
     """Make the sections of what went wrong, and of what must be known where nothing did."""
     items = tuple((quoting(warning),) for warning in warnings)
-    none = "None: every planned trial ran to completion, and no mode got what it should not have."
     yield Section(title="Warnings", blocks=(Bullets(items=items),) if items else (paragraph(none),))
     if notes := tuple(notes):
         yield Section(title="Notes", blocks=(Bullets(items=notes),))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import (
+    NO_WARNING,
     NOT_REPORTED,
     definitions,
     explanation,
@@ -62,7 +63,7 @@ def document(report: Report) -> Document:
 def _sections(report: Report) -> Iterator[Section]:
     if blocks := tuple(_headline(report.headline)):
         yield Section(title="Headline", blocks=blocks)
-    yield from warned(report.warnings, report.notes)
+    yield from warned(report.warnings, report.notes, NO_WARNING)
     if report.spent_by_rules:
         yield _spent(report.spent_by_rules)
     if report.measured:

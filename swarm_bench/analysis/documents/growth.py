@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import (
+    NO_WARNING,
     NOT_REPORTED,
     definitions,
     named_standing,
@@ -49,7 +50,7 @@ def document(series: Series) -> Document:
 def _sections(series: Series) -> Iterator[Section]:
     if items := tuple(_headline(series)):
         yield Section(title="Headline", blocks=(Bullets(items=items),))
-    yield from warned(series.warnings, series.notes)
+    yield from warned(series.warnings, series.notes, NO_WARNING)
     yield Section(title="What sharing costs or brings", blocks=tuple(_sentences(series)))
     tables = [Section(title=mode.mode, blocks=tuple(_table(mode, series))) for mode in series.modes]
     if spent := _spent(series):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.documents.blocks import (
+    NO_WARNING,
     named_standing,
     not_reported,
     paragraph,
@@ -66,7 +67,7 @@ def document(report: Report, calibration: Calibration) -> Document:
 
 def _sections(report: Report, calibration: Calibration) -> Iterator[Section]:
     yield Section(title="Headline", blocks=tuple(_headline(report, calibration)))
-    yield from warned(report.warnings, report.notes)
+    yield from warned(report.warnings, report.notes, NO_WARNING)
     if not calibration.no_floor:
         yield _floor(calibration)
         if spent := calibration.spent_by_rules:
