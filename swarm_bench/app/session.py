@@ -104,13 +104,13 @@ async def _run(
             except StoreError as error:
                 if not folder.holds_session():
                     raise StoreError(f"{error}; then repeat the command") from error
-                command = to_continue(design, folder.path, resolved.settings.service_url)
+                command = to_continue(design, folder.path, ready.service_url)
                 raise StoreError(f"{error}; then continue with: {command}") from error
             kept = ready.work / KEPT
     return Result(
         folder=folder.path,
         design=design,
-        service_url=resolved.settings.service_url,
+        service_url=ready.service_url,
         summary=summary,
         report=report,
         interrupted=interrupted,

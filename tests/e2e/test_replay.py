@@ -258,9 +258,11 @@ def test_real_streams_go_through_everything_without_their_program(bench: Bench) 
     }
     make_recording(bench.folder / "received", "claude", sides)
 
-    done = replay(bench)
+    (bench.folder / ".env").write_text("SWARM_BENCH_SERVICE_URL=http://127.0.0.1:9\n")
+    done = replay(bench, "replay:received", "--trust")
 
     assert done.code == 3  # a provider's failure asks for another run
+    assert done.err.rstrip().endswith(f"compare --continue {bench.folder / 'rep'}")
     found = [
         (one["mode"], one["cause"], one["retrieval"], one["output_tokens"] is not None)
         for one in lines(bench.folder / "rep", "metrics.jsonl")

@@ -31,3 +31,8 @@ class Prepared:
     """What the session was that is continued."""
     recorded: Recorded | None = None
     """The recording that is played instead of running agents."""
+
+    @property
+    def service_url(self) -> str | None:
+        """A service that somebody else runs; a replay asks none."""
+        return None if self.recorded else self.experiment.service_url
