@@ -1,0 +1,31 @@
+"""`swarm-bench modes`, `tasks` and `agents`: what there is to choose from."""
+
+import typer
+
+from swarm_bench.cli.output.listing import print_listing
+
+
+def register(app: typer.Typer) -> None:
+    for command in (modes, tasks, agents):
+        app.command(name=command.__name__)(command)
+
+
+def modes() -> None:
+    """List the modes: shipped ones, and those in mcp_configs/ of the working folder."""
+    from swarm_bench.app.listing import list_modes
+
+    print_listing(list_modes())
+
+
+def tasks() -> None:
+    """List the task suites: shipped ones, and those in tasks/ of the working folder."""
+    from swarm_bench.app.listing import list_suites
+
+    print_listing(list_suites())
+
+
+def agents() -> None:
+    """List the agents that are installed, and whether each can be used."""
+    from swarm_bench.app.listing import list_agents
+
+    print_listing(list_agents())
