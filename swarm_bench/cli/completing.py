@@ -29,6 +29,12 @@ def agents(incomplete: str) -> Completions:
     return _matching({plugin.name for plugin in registry.plugins("agents")}, incomplete)
 
 
+def benchmarks(incomplete: str) -> Completions:
+    from swarm_bench.core import registry
+
+    return _matching({plugin.name for plugin in registry.plugins("benchmarks")}, incomplete)
+
+
 def models(incomplete: str) -> Completions:
     """Offer the rehearsal and scout's rules; other models are known to their providers only."""
     return _matching({"rehearsal", "rules"}, incomplete)

@@ -1,4 +1,4 @@
-"""One line of what `modes`, `tasks` and `agents` list."""
+"""One line of what `modes`, `tasks`, `agents` and `benchmarks` list."""
 
 from dataclasses import dataclass
 

@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.session import SwarmExecutor
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
-from swarm_bench.core.session.designs import BENCHMARK
+from swarm_bench.core.session.designs import BENCHMARK, DESIGNS
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.engine.plan import Block
 
@@ -29,7 +29,9 @@ class SwarmBenchmark:
 
     name = BENCHMARK
     version = 1
-    about = "Agents on the tasks of a suite, with a retrieval tool and without it."
+    about = (
+        f"Agents on the tasks of a suite, with and without a retrieval tool: {', '.join(DESIGNS)}."
+    )
     properties: type[BaseModel] = Properties
 
     def plan(self, experiment: Experiment) -> Sequence[Block[Swarm]]:

@@ -1,4 +1,4 @@
-"""Prints what `modes`, `tasks` and `agents` list."""
+"""Prints what `modes`, `tasks`, `agents` and `benchmarks` list."""
 
 from collections.abc import Sequence
 

@@ -1,0 +1,99 @@
+"""The benchmarks that are installed: a line on each, and a page on one."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from swarm_bench.core import registry
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.listing import Listing
+from swarm_bench.core.report.document import Document, Fact, Grid, Section
+from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.reports.markdown import render
+
+
+def list_benchmarks() -> list[Listing]:
+    """List every registered benchmark, with its version or why it cannot be used."""
+    return [_listing(plugin) for plugin in registry.plugins("benchmarks")]
+
+
+def describe(name: str) -> str:
+    """Write a page on a benchmark: what can be set, what is measured, and what scores its answers.
+
+    Raises `UnknownName`, and `ConfigError` for what cannot be used.
+    """
+    benchmark = find_benchmark(name)
+    page = Document(
+        title=f"{name}, version {benchmark.version}",
+        banner=None,
+        head=((Fact(label="About", value=benchmark.about),),),
+        sections=(
+            _section("Properties", ("Name", "Type", "Default", "Description"), [
+                (key, *cells) for key, *cells in _properties(benchmark.properties)
+            ]),
+            _section("Metrics", ("Key", "Unit", "Better"), [
+                (metric.key, metric.unit, metric.better) for metric in benchmark.metrics()
+            ]),
+            _section("Scorers", ("Name", "Version", "Keys"), [
+                (scorer.name, str(scorer.version), ", ".join(scorer.keys))
+                for scorer in benchmark.scorers()
+            ]),
+        ),
+    )  # fmt: skip
+    return render(page)
+
+
+def schema(name: str) -> str:
+    """Return the JSON schema of a benchmark's properties. Raises as `describe` does."""
+    return json.dumps(find_benchmark(name).properties.model_json_schema(), indent=2) + "\n"
+
+
+def _listing(plugin: registry.Plugin) -> Listing:
+    listing = Listing(name=plugin.name, about="", source=plugin.distribution)
+    try:
+        benchmark = find_benchmark(plugin.name)
+    except SwarmBenchError as error:
+        return replace(listing, problem=str(error))
+    return replace(listing, about=f"Version {benchmark.version}. {benchmark.about}")
+
+
+def _section(
+    title: str, headers: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]
+) -> Section:
+    return Section(
+        title=title, blocks=(Grid(headers=headers, labels=len(headers), rows=tuple(rows)),)
+    )
+
+
+def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, str]]:
+    """Yield the name, the type, the default and the description of each property."""
+    schema = model.model_json_schema()
+    for name, field in model.model_fields.items():
+        about = schema["properties"][field.alias or name]
+        default = to_jsonable_python(field.get_default(call_default_factory=True), fallback=str)
+        shown = "required" if field.is_required() else _written(default)
+        yield name, _type(about), shown, about.get("description", "")
+
+
+def _written(default: object) -> str | None:
+    """Write a default; `None` when nothing is set."""
+    if isinstance(default, list):
+        return " ".join(map(str, default)) or None
+    if default is None:
+        return None
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _type(about: Mapping[str, Any]) -> str:
+    """Name the type of a property as its schema has it."""
+    if "enum" in about:
+        return " or ".join(map(str, about["enum"]))
+    if "anyOf" in about:
+        return " or ".join(map(_type, about["anyOf"]))
+    if about.get("type") == "array":
+        return f"list of {_type(about.get('items', {}))}"
+    return str(about.get("type") or about.get("$ref", "any").rpartition("/")[2])

@@ -1,0 +1,38 @@
+"""`swarm-bench benchmarks`, and `swarm-bench benchmarks show`."""
+
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import completing
+from swarm_bench.cli.output.listing import print_listing
+from swarm_bench.cli.output.terminal import show
+
+
+def register(app: typer.Typer) -> None:
+    commands = typer.Typer()
+    commands.callback(invoke_without_command=True)(benchmarks)
+    commands.command(name="show")(show_benchmark)
+    app.add_typer(commands, name="benchmarks")
+
+
+def benchmarks(context: typer.Context) -> None:
+    """List the benchmarks that are installed, and whether each can be used."""
+    from swarm_bench.app.benchmarks import list_benchmarks
+
+    if context.invoked_subcommand is None:
+        print_listing(list_benchmarks())
+
+
+def show_benchmark(
+    name: Annotated[
+        str, typer.Argument(help="Name of a benchmark.", autocompletion=completing.benchmarks)
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the JSON schema of its properties.")
+    ] = False,
+) -> None:
+    """Show what can be set in a benchmark, what it measures, and what scores its answers."""
+    from swarm_bench.app.benchmarks import describe, schema
+
+    show(schema(name) if as_json else describe(name))

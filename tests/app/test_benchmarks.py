@@ -1,0 +1,99 @@
+"""What `swarm-bench benchmarks` says of those that are installed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from swarm_bench.app.benchmarks import describe, list_benchmarks, schema
+from swarm_bench.cli.commands import app
+from swarm_bench.core.errors import ConfigError, UnknownName
+from tests.builders.packages import install
+
+MODULE = """
+from enum import Enum
+from pydantic import BaseModel, Field
+from swarm_bench.core.metric import Better, Metric, Metrics, Style
+
+class Colour(Enum):
+    RED = "red"
+
+class Properties(BaseModel):
+    rows: list[int] | None = Field(default=None, description="Which rows.")
+    depth: int = 0
+    strict: bool = False
+    colour: Colour = Colour.RED
+    source: str
+
+class Own:
+    name = "own"
+    version = 3
+    about = "Questions with one answer."
+    properties = Properties
+    def plan(self, experiment):
+        return ()
+    def scorers(self):
+        return ()
+    def metrics(self):
+        style, better = Style.WHOLE, Better.HIGHER
+        unit, definition = "answers", "Right answers."
+        return Metrics((Metric(key="right", title="Right", unit=unit, style=style,
+                               definition=definition, better=better),))
+
+class Half:
+    name = "half"
+"""
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = ("[swarm_bench.benchmarks]", "own = quiz:Own", "half = quiz:Half", "gone = quiz:Gone")
+    install("quiz", MODULE, "\n".join(kinds), tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("packages")
+def test_each_is_listed_with_its_version_or_its_problem() -> None:
+    listed = {listing.name: listing for listing in list_benchmarks()}
+    assert listed["swarm"].about.startswith("Version 1. Agents on the tasks of a suite")
+    assert (listed["own"].about, listed["own"].source) == (
+        "Version 3. Questions with one answer.",
+        "quiz",
+    )
+    assert "'half' is no benchmark" in (listed["half"].problem or "")
+    assert "'quiz:Gone' cannot be loaded" in (listed["gone"].problem or "")
+    done = CliRunner().invoke(app, ["benchmarks"])
+    assert done.exit_code == 0
+    assert "own  (usable, from quiz)\n    Version 3. Questions" in done.output
+    assert "half  (not usable, from quiz)" in done.output
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_page_has_properties_metrics_and_scorers() -> None:
+    page = CliRunner().invoke(app, ["benchmarks", "show", "own"]).output
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
+    assert page.startswith("# own, version 3\n")
+    assert ["rows", "list of integer or null", "-", "Which rows."] in rows
+    assert ["depth", "integer", "0", ""] in rows
+    assert ["strict", "boolean", "false", ""] in rows
+    assert ["colour", "Colour", "red", ""] in rows
+    assert ["source", "string", "required", ""] in rows
+    assert ["right", "answers", "higher"] in rows
+
+
+def test_the_page_of_the_swarm_benchmark_has_its_options() -> None:
+    page = describe("swarm")
+    assert "| modes " in page
+    assert "baseline canopy canopy-service" in page
+    assert "| effective_tokens " in page
+    assert "| references " in page
+    assert "max_turns" in json.loads(schema("swarm"))["properties"]
+
+
+@pytest.mark.usefixtures("packages")
+def test_one_that_cannot_be_shown_says_why() -> None:
+    with pytest.raises(UnknownName, match="There is no benchmark called 'swram'"):
+        describe("swram")
+    with pytest.raises(ConfigError, match="'half' is no benchmark"):
+        schema("half")
