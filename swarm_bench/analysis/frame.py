@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from swarm_bench.core.metric import Metric, ReadTrial
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import RecordView
 
 
 class Observation(NamedTuple):
@@ -20,20 +20,20 @@ class Observation(NamedTuple):
     metric: str
     value: float | None
     """`None` when the trial does not tell."""
-    agent: int
-    """Several agents of a swarm can have the same task: what tells them apart."""
+    number: int
+    """What tells trials of one arm, case and run apart: agents of a swarm can have one task."""
 
 
 Frame = list[Observation]
 
 
-def frame(trials: Iterable[TrialRecord], metric: Metric, read: ReadTrial | None = None) -> Frame:
+def frame(trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None) -> Frame:
     """Make a row for each trial; `read` where the figure depends on more than the trial."""
     read, key = read or metric.read, metric.key
     if read is None:
         raise ValueError(f"{key} is not read from trials")
     return [
-        Observation(trial.mode, trial.task_key, trial.run, key, read(trial), trial.agent)
+        Observation(trial.arm, trial.case, trial.run, key, read(trial), trial.number)
         for trial in trials
     ]
 

@@ -9,7 +9,7 @@ from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
-from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
+from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_of
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.warnings import warnings
@@ -78,18 +78,7 @@ def _tables(selection: Selection) -> tuple[Table, ...]:
 
 
 def _table(title: str, metrics: Iterable[Metric], selection: Selection) -> Table:
-    rows = [_row(metric, selection) for metric in metrics]
-    applying = [row for row in rows if any(row.figures)]
-    present = [
-        row
-        for row in applying
-        if any(figure and figure.value is not None for figure in row.figures)
-    ]
-    return Table(
-        title=title,
-        rows=tuple(present),
-        unknown=tuple(row.metric for row in applying if row not in present),
-    )
+    return table_of(title, [_row(metric, selection) for metric in metrics])
 
 
 def _row(metric: Metric, selection: Selection) -> Row:

@@ -6,6 +6,7 @@ from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
+from swarm_bench.app import cases
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
@@ -31,6 +32,8 @@ def report(path: Path) -> str:
     folder = SessionFolder(path)
     if series_sessions(path):
         return write_series_summary(path, audited=True)
+    if folder.holds_session() and cases.holds_cases(folder.path):
+        return cases.report(folder.path)
     if folder.holds_session():
         return write_summary(folder, audited=True)[1]
     if folder.is_ours():

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli import ab, benchmarks, calibrate, choices, compare, doctor, report
+from swarm_bench.cli import ab, benchmarks, calibrate, choices, compare, doctor, report, run
 
 app = typer.Typer(
     name="swarm-bench",
@@ -14,7 +14,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (compare, ab, calibrate, doctor, report, choices, benchmarks):
+for command in (compare, ab, calibrate, run, doctor, report, choices, benchmarks):
     command.register(app)
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.records import SwarmRecord
 
 
 class Style(StrEnum):
@@ -49,8 +49,9 @@ class How(StrEnum):
     """Trials that pass."""
 
 
-ReadTrial = Callable[[TrialRecord], float | None]
-"""`None` when the trial does not tell; a check gives true or false."""
+ReadTrial = Callable[[Any], float | None]
+"""Reads a record of the benchmark. `None` when the trial does not tell; a check gives true or
+false."""
 ReadSwarm = Callable[[SwarmRecord], float | None]
 Record = TypeVar("Record")
 

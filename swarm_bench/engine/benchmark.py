@@ -12,8 +12,8 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
 from swarm_bench.engine.executor import Executor
-from swarm_bench.engine.plan import Block
 
 
 @runtime_checkable
@@ -30,16 +30,44 @@ class Benchmark(Protocol):
     properties: type[BaseModel]
     """What can be set; the listing, the schema and the checks come from it."""
 
-    def plan(self, experiment: Any) -> Sequence[Block[Any]]:
-        """Return the groups of all runs, in the order of the experiment: a pure function."""
-        ...
-
     def scorers(self) -> tuple[Scorer, ...]:
         """Return what scores its answers. Raises `ConfigError`."""
         ...
 
     def metrics(self) -> Metrics:
         """Return its figures, each declared once. Raises `ConfigError`."""
+        ...
+
+
+@runtime_checkable
+class CaseBenchmark(Benchmark, Protocol):
+    """A benchmark whose trials are pairs of an arm and a case: whoever writes one says what the
+    arms and the cases are and runs a group of them. The kernel plans, stores, continues and
+    reports."""
+
+    groups_at_once: int
+    """Arms of one run that run at the same time."""
+
+    def arms(self, properties: Any) -> Sequence[str]:
+        """Return the names of the arms; the first one is the reference of the ratios."""
+        ...
+
+    def cases(self, properties: Any) -> Sequence[Case]:
+        """Return what every arm is asked. Raises `UsageError`."""
+        ...
+
+    async def run(self, job: CaseJob, deliver: Deliver) -> None:
+        """Run the trials of a group, and deliver each when it starts and when it has ended.
+        Cancelling it stops them."""
+        ...
+
+
+@runtime_checkable
+class GrowsArms(CaseBenchmark, Protocol):
+    """A benchmark that looks at the records before it says which arms come next."""
+
+    def next_arms(self, records: Sequence[CaseRecord]) -> Sequence[str]:
+        """Return arms to add; none when it is done. The same records give the same arms."""
         ...
 
 

@@ -2,47 +2,9 @@
 run."""
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Any
 
-from swarm_bench.core.session.base import Case, CaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseGroup, CaseTrial
 from swarm_bench.engine.plan import Block
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseTrial:
-    """One case in one arm in one run."""
-
-    id: str
-    run: int
-    arm: str
-    case: Case
-    number: int
-    """Of the case, from 1."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseGroup:
-    """The cases of one arm in one run."""
-
-    run: int
-    arm: str
-    trials: tuple[CaseTrial, ...]
-
-    def without(self, finished: Collection[str]) -> "CaseGroup":
-        """Return the group with the trials that are still to run."""
-        trials = tuple(trial for trial in self.trials if trial.id not in finished)
-        return replace(self, trials=trials)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseJob:
-    """A group as it is given to be run: plain data."""
-
-    group: CaseGroup
-    properties: dict[str, Any]
-    """Those of the benchmark, resolved."""
 
 
 def plan_cases(experiment: CaseExperiment) -> tuple[Block[CaseGroup], ...]:

@@ -2,36 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import anyio
 
-from swarm_bench.core.events import Emit, TrialEnded, Trouble
-from swarm_bench.core.outcome import Usage
+from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
-from swarm_bench.core.session.base import CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import (
+    CaseDelivery,
+    CaseEnded,
+    CaseExperiment,
+    CaseGroup,
+    CaseJob,
+    CaseRecord,
+    CaseStarted,
+)
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.case_plan import CaseGroup, CaseJob, CaseTrial
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.scoring import Scored, score
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseEnded:
-    """A trial that has ended. What it did not say is `None`."""
-
-    trial: CaseTrial
-    cause: Cause
-    detail: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    wall_seconds: float | None = None
-    answer: str | None = None
-    usage: Usage = Usage()
-    cost: float | None = None
-    """US dollars."""
-    figures: Mapping[str, float | None] = field(default_factory=dict)
-    """What the benchmark measured besides, by its own keys."""
 
 
 class CaseFolder(Folder[CaseExperiment, CaseRecord]):
@@ -68,9 +55,16 @@ class CaseGroupStore:
     session: CaseStore
     job: CaseJob
 
-    async def keep(self, delivery: CaseEnded) -> None:
+    async def keep(self, delivery: CaseDelivery) -> None:
         """Score the answer, and append the line. Raises `StoreError`."""
-        session = self.session
+        session, trial = self.session, delivery.trial
+        if isinstance(delivery, CaseStarted):
+            session.emit(
+                TrialStarted(
+                    run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title
+                )
+            )
+            return
         scored = await anyio.to_thread.run_sync(self._scored, delivery, limiter=session.scoring)
         for trouble in scored.troubles:
             session.emit(Trouble(message=trouble))
@@ -102,7 +96,7 @@ class CaseGroupStore:
             detail=ended.detail,
             started_at=ended.started_at,
             ended_at=ended.ended_at,
-            wall_seconds=ended.wall_seconds,
+            wall_seconds=_seconds(ended),
             input_tokens=usage.input,
             cache_read=usage.cache_read,
             cache_create=usage.cache_create,
@@ -115,6 +109,12 @@ class CaseGroupStore:
             scores=_all(scored),
             score_failures=scored.failures,
         )
+
+
+def _seconds(ended: CaseEnded) -> float | None:
+    if ended.wall_seconds is None and ended.started_at and ended.ended_at:
+        return (ended.ended_at - ended.started_at).total_seconds()
+    return ended.wall_seconds
 
 
 def _all(scored: Scored) -> dict[str, Score] | None:

@@ -194,3 +194,13 @@ def test_the_index_names_every_page() -> None:
     index = (DOCUMENTS / "README.md").read_text(encoding="utf-8")
     pages = {path.name for path in DOCUMENTS.glob("*.md")} - {"README.md"}
     assert {page for page in pages if f"]({page})" not in index} == set()
+
+
+def test_a_benchmark_is_run_continued_and_reported(bench: Bench, packages: Path) -> None:
+    install_example("benchmark", "my_benchmark", packages)
+    words = ("--runs", "1", "--property", "longest=2", "--output", "out")
+    call(bench, packages, "run", "sorting", *words)
+    done = call(bench, packages, "run", "sorting", "--continue", "out", "--runs", "2")
+    assert [record["answer"] for record in bench.records("out")] == ["1\n", "1 2\n"] * 4
+    assert "| Wall time" in done.out
+    assert call(bench, packages, "report", "out").out == done.out

@@ -69,7 +69,7 @@ def test_a_benchmark_of_any_kind_has_a_summary() -> None:
         sections=(
             *warned(["*One* failed."], []),
             table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
-            trials(("Arm", "Case", "Time"), 2, [cells], 1),
+            Section(title="Trials", blocks=trials(("Arm", "Case", "Time"), 2, [cells], 1)),
         ),
     )
     assert render(document) == (
@@ -79,7 +79,7 @@ def test_a_benchmark_of_any_kind_has_a_summary() -> None:
         "| Metric   |               a\\|b |   c |\n|:---------|-------------------:|----:|\n"
         "| Words    | 3 (2–4; 1 missing) |   - |\n\n"
         "How to read it.\n\n- **Words**, words: All of them.\n\n"
-        "## Per-Agent Results\n\n"
+        "## Trials\n\n"
         "| Arm   | Case     |   Time |\n|:------|:---------|-------:|\n"
         "| a\\|b  | xxxxx... |  1.50s |\n"
     )

@@ -81,8 +81,8 @@ def explanation(runs: int) -> Iterator[str]:
 
 def trials(
     headers: tuple[str, ...], labels: int, rows: Iterable[tuple[Cell, ...]], number: int
-) -> Section:
-    """Make the section of the single trials: the first rows of so many."""
+) -> tuple[Block, ...]:
+    """Make the table of the single trials: the first rows of so many."""
     blocks: list[Block] = [
         Grid(headers=headers, labels=labels, rows=tuple(islice(rows, MOST_TRIALS)))
     ]
@@ -90,7 +90,7 @@ def trials(
     if omitted > 0:
         more = "1 more trial is" if omitted == 1 else f"{omitted:,} more trials are"
         blocks.append(paragraph(f"{more} not shown; metrics.jsonl has a line of each."))
-    return Section(title="Per-Agent Results", blocks=tuple(blocks))
+    return tuple(blocks)
 
 
 def not_reported(metrics: Iterable[Metric], where: str) -> list[str]:

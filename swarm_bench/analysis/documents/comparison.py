@@ -171,7 +171,8 @@ def _trials(report: Report) -> Section:
     labels = ("Run", *_LABELS) if several else _LABELS
     rows = (_trial(report, trial, several=several) for trial in report.trials)
     headers = (*labels, *(column.title for column in report.columns))
-    return trials(headers, len(labels), rows, len(report.trials))
+    blocks = trials(headers, len(labels), rows, len(report.trials))
+    return Section(title="Per-Agent Results", blocks=blocks)
 
 
 def _trial(report: Report, trial: TrialRecord, *, several: bool) -> tuple[Cell, ...]:

@@ -11,7 +11,8 @@ from typing import Any
 from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Slice
 from swarm_bench.core.metric import How, Metric, ReadSwarm, ReadTrial
-from swarm_bench.core.report.report import Figure
+from swarm_bench.core.report.report import Figure, Row, Table
+from swarm_bench.core.session.base import RecordView
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,44 @@ def over_runs(values: Iterable[Value]) -> Figure:
     )
 
 
+def table_of(title: str, rows: Iterable[Row]) -> Table:
+    """Make a table of the rows that apply to an arm: those that nothing gave are only named."""
+    applying = [row for row in rows if any(row.figures)]
+    present = [
+        row
+        for row in applying
+        if any(figure and figure.value is not None for figure in row.figures)
+    ]
+    return Table(
+        title=title,
+        rows=tuple(present),
+        unknown=tuple(row.metric for row in applying if row not in present),
+    )
+
+
 def aggregate(metric: Metric, part: Slice) -> Value:
     """Make one value of a run, as the metric's row says; it has one."""
     assert metric.row
-    reduce = _REDUCE[metric.row.how]
     if metric.read_swarm:
-        return _of_swarms(metric.read_swarm, reduce, part)
+        return _of_swarms(metric.read_swarm, _REDUCE[metric.row.how], part)
+    expected = len(part.trials) + part.absent
     read = metric.row.read or metric.read
     assert read
-    values = [value for trial in part.trials if (value := read(trial)) is not None]
     if metric.row.how in (How.SHARE, How.NUMBER) and _only_unanswered(read, part):
-        values = []
+        return Value(value=None, missing=expected)
+    return reduced(metric, part.trials, expected)
+
+
+def reduced(metric: Metric, trials: Iterable[RecordView], expected: int) -> Value:
+    """Make one value of so many trials as were expected in a run."""
+    assert metric.row
+    read = metric.row.read or metric.read
+    assert read
+    values = [value for trial in trials if (value := read(trial)) is not None]
+    reduce = _REDUCE[metric.row.how]
     return Value(
         value=reduce(values) if values else None,
-        missing=len(part.trials) - len(values) + part.absent,
+        missing=max(expected - len(values), 0),
     )
 
 

@@ -109,9 +109,9 @@ _Pairing = tuple[str, int, int]
 
 def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, float]:
     belongs = counts if metric.of_failed else compares
-    rows = frame(filter(belongs, trials), metric)
+    rows = frame([trial for trial in trials if belongs(trial)], metric)
     return {
-        (row.case, row.run, row.agent): float(row.value) for row in rows if row.value is not None
+        (row.case, row.run, row.number): float(row.value) for row in rows if row.value is not None
     }
 
 

@@ -126,16 +126,17 @@ def _about(metric: Metric) -> Metric:
 
 
 def _per_trial(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
-    return _of_tasks(parts, [frame(filter(compares, part.trials), metric) for part in parts])
+    return _of_tasks(parts, [frame(_compared(part), metric) for part in parts])
+
+
+def _compared(part: _Part) -> list[TrialRecord]:
+    return [trial for trial in part.trials if compares(trial)]
 
 
 def _call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     """Compute the cells of a figure that depends on which tools are the mode's."""
     reads = [partial(_seconds_per_call, servers=part.servers) for part in parts]
-    frames = [
-        frame(filter(compares, part.trials), metric, read)
-        for part, read in zip(parts, reads, strict=True)
-    ]
+    frames = [frame(_compared(part), metric, read) for part, read in zip(parts, reads, strict=True)]
     return _of_tasks(parts, frames)
 
 

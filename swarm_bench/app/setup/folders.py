@@ -37,16 +37,21 @@ def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
         folder.check_free()
         folder.make()
         return folder
-    _make_results()
-    stem = f"{design.stem}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    for number in itertools.count(1):
-        path = RESULTS / (stem if number == 1 else f"{stem}-{number}")
-        with suppress(FileExistsError):  # another one began in the same second
-            path.mkdir(mode=0o700)
-            break
-    folder = SessionFolder(path)
+    folder = SessionFolder(new_below_results(design.stem))
     folder.make()
     return folder
+
+
+def new_below_results(stem: str) -> Path:
+    """Make a new folder below `results/`, with the time in its name. Raises `UsageError`."""
+    _make_results()
+    name = f"{stem}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    for number in itertools.count(1):
+        path = RESULTS / (name if number == 1 else f"{name}-{number}")
+        with suppress(FileExistsError):  # another one began in the same second
+            path.mkdir(mode=0o700)
+            return path
+    raise AssertionError("there is always another number")
 
 
 def _make_results() -> None:

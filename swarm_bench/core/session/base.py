@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pydantic import Field
-
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
@@ -36,25 +34,6 @@ class BaseExperiment(Stored):
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
-
-
-class Case(Stored):
-    """What every arm is asked."""
-
-    id: str
-    title: str
-
-
-class CaseExperiment(BaseExperiment):
-    """The experiment of a benchmark whose trials are pairs of an arm and a case."""
-
-    benchmark: str
-    benchmark_version: int
-    arms: tuple[str, ...]
-    """The first one is the reference of the ratios."""
-    cases: tuple[Case, ...] = Field(min_length=1)
-    properties: dict[str, Any] = {}
-    """Those of the benchmark, resolved."""
 
 
 class RecordView(Protocol):
@@ -131,41 +110,3 @@ class StoredRecord(Stored):
     def conclusive(self) -> bool:
         """Whether it says something about its arm, so that the trial need not run again."""
         return self.cause is not None and not CONSEQUENCES[self.cause].rerun
-
-
-class CaseRecord(StoredRecord):
-    """One line of `metrics.jsonl` in a benchmark whose trials are pairs of an arm and a case."""
-
-    arm: str
-    case: str
-    number: int
-    """Of the case, from 1."""
-    run: int
-    session: str
-    trial: str
-    """Stable id: the same run, arm and case have the same one in every session."""
-    attempt: int
-    status: Status
-    cause: Cause
-    detail: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    wall_seconds: float | None = None
-    input_tokens: int | None = None
-    cache_read: int | None = None
-    cache_create: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    """Reported tokens: input + cache creation + output."""
-    effective_tokens: int | None = None
-    """Reported tokens + cache read."""
-    cost: float | None = None
-    """US dollars."""
-    answer: str | None = None
-    figures: dict[str, float | None] = {}
-    """What the benchmark measured besides, by its own keys."""
-    scores: dict[str, Score] | None = None
-    """What the scorers gave, under the names that they state; `None` where one failed."""
-    score_failures: dict[str, str] | None = None
-    """By the name of a scorer, why its scores are missing."""
-    schema_version: int = SCHEMA_VERSION

@@ -1,0 +1,210 @@
+"""The summary of a benchmark whose trials are pairs of an arm and a case, as a document: medians
+over runs by arm, each arm against the first one case by case, and what went wrong."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from swarm_bench.analysis.comparison.ratios import quotients
+from swarm_bench.analysis.documents.blocks import (
+    explanation,
+    paragraph,
+    ratio,
+    table,
+    trials,
+    warned,
+)
+from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
+from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.report.document import Cell, Document, Fact, Grid, Section, Value
+from swarm_bench.core.report.report import Figure, Ratio, Row, Table
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.status import CONSEQUENCES, Status
+
+_LABELS = ("Run", "Arm", "Case", "Outcome")
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSession:
+    """A session as the analysis reads it."""
+
+    experiment: CaseExperiment
+    records: Sequence[CaseRecord]
+    metrics: Metrics
+    warnings: tuple[str, ...] = ()
+    """What was met while reading: broken lines, changed ones."""
+
+    @cached_property
+    def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
+        """The trials that ran to their own end, by arm and run."""
+        groups: dict[tuple[str, int], list[CaseRecord]] = defaultdict(list)
+        for record in self.records:
+            if record.conclusive:
+                groups[record.arm, record.run].append(record)
+        return groups
+
+    def compared(self, arm: str) -> list[CaseRecord]:
+        """Return the trials of an arm that are in the ratios. One that failed spent little and is
+        no saving."""
+        runs = range(1, self.experiment.runs + 1)
+        records = [record for run in runs for record in self.measured.get((arm, run), ())]
+        return [record for record in records if record.status is not Status.AGENT_FAILED]
+
+
+def case_document(session: CaseSession) -> Document:
+    """Lay out what the session says. Any session has a summary, an empty one too."""
+    return Document(
+        title=f"{session.experiment.benchmark} Summary",
+        banner=None,
+        head=_head(session.experiment),
+        sections=tuple(_sections(session)),
+    )
+
+
+def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
+    order = "; ".join(
+        f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order[:6], start=1)
+    )
+    properties = [f"{name}={value}" for name, value in experiment.properties.items()]
+    lines = [
+        [("Benchmark", f"{experiment.benchmark} {experiment.benchmark_version}")],
+        [
+            ("Arms", listed(experiment.arms)),
+            ("Cases", str(len(experiment.cases))),
+            ("Runs", str(experiment.runs)),
+        ],
+        [("Properties", ", ".join(properties) or "none")],
+        [("Order", order), ("Seed", str(experiment.seed))],
+        [
+            ("Session", experiment.session),
+            ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
+        ],
+    ]
+    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+
+
+def _sections(session: CaseSession) -> Iterator[Section]:
+    if compared := _ratios(session):
+        yield compared
+    yield from warned(tuple(_warnings(session)), ())
+    experiment = session.experiment
+    for number, (title, metrics) in enumerate(session.metrics.tables.items()):
+        how = () if number else [*explanation(experiment.runs)]
+        yield table(_table(session, title, metrics), experiment.arms, how)
+    rows = (_trial(session, record) for record in _sorted(session))
+    columns = [metric.column.title for metric in session.metrics if metric.column]
+    blocks = trials((*_LABELS, *columns), len(_LABELS), rows, len(session.records))
+    yield Section(title="Trials", blocks=blocks)
+
+
+def _ratios(session: CaseSession) -> Section | None:
+    """Make the section that holds each arm against the first one, if there are several."""
+    reference, *others = session.experiment.arms
+    metrics = [metric for metric in session.metrics if metric.compared and metric.relative]
+    if not others or not metrics:
+        return None
+    number = len(session.experiment.cases)
+    rows: list[tuple[Cell, ...]] = []
+    for metric in metrics:
+        base = _medians(session, reference, metric)
+        ratios = [_ratio(quotients(_medians(session, arm, metric), base)) for arm in others]
+        rows.append((metric.title, *(ratio(compared, number) for compared in ratios)))
+    grid = Grid(headers=("Metric (range of cases)", *others), labels=1, rows=tuple(rows))
+    legend = (
+        f"Each arm against {reference}, case by case: the median of the ratios, and in brackets "
+        "the lowest and the highest case. Trials that failed are not in them. These are no "
+        "intervals: differences of this size may be noise."
+    )
+    return Section(title="Headline", blocks=(grid, paragraph(legend)))
+
+
+def _medians(session: CaseSession, arm: str, metric: Metric) -> dict[str, float]:
+    cases = by_case(frame(session.compared(arm), metric))
+    return {case: median(values) for case, values in cases.items()}
+
+
+def _ratio(divided: Sequence[float]) -> Ratio | None:
+    if not divided:
+        return None
+    return Ratio(
+        median=median(divided),
+        lowest_task=min(divided),
+        highest_task=max(divided),
+        tasks=len(divided),
+    )
+
+
+def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table:
+    rows = [
+        Row(
+            metric=metric,
+            figures=tuple(_figure(session, metric, arm) for arm in session.experiment.arms),
+        )
+        for metric in metrics
+    ]
+    return table_of(title, rows)
+
+
+def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
+    expected = len(session.experiment.cases)
+    runs = range(1, session.experiment.runs + 1)
+    parts = (session.measured.get((arm, run), []) for run in runs)
+    return over_runs(reduced(metric, part, expected) for part in parts if part)
+
+
+def _warnings(session: CaseSession) -> Iterator[str]:
+    if not session.measured:
+        yield "Nothing could be measured: no trial ran to completion."
+    for arm in session.experiment.arms:
+        of_arm = [record for record in session.records if record.arm == arm]
+        yield from _causes(arm, of_arm)
+        yield from _failed_scorers(arm, of_arm)
+        planned = len(session.experiment.cases) * session.experiment.runs
+        if len(of_arm) < planned:
+            yield (
+                f"{arm}: {planned - len(of_arm)} of {amount(planned, 'trial')} planned have no "
+                "record; --continue runs them."
+            )
+    yield from session.warnings
+
+
+def _causes(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
+    failed = [record for record in records if record.status is not Status.COMPLETED]
+    for cause in dict.fromkeys(record.cause for record in failed):
+        ended = [record for record in failed if record.cause is cause]
+        detail = next((record.detail for record in ended if record.detail), None)
+        yield (
+            f"{arm}: {len(ended)} of {amount(len(records), 'trial')} "
+            f"{CONSEQUENCES[cause].of(len(ended))}."
+            + (f" The first says: {detail}" if detail else "")
+        )
+
+
+def _failed_scorers(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
+    failures = [record.score_failures for record in records if record.score_failures]
+    for name in dict.fromkeys(name for failure in failures for name in failure):
+        reasons = [failure[name] for failure in failures if name in failure]
+        yield (
+            f"{arm}: the scorer {name} failed on {amount(len(reasons), 'answer')}, whose scores "
+            f"are missing. The first says: {reasons[0]}"
+        )
+
+
+def _sorted(session: CaseSession) -> list[CaseRecord]:
+    position = {arm: number for number, arm in enumerate(session.experiment.arms)}
+    return sorted(
+        session.records, key=lambda record: (record.run, position.get(record.arm, 0), record.number)
+    )
+
+
+def _trial(session: CaseSession, record: CaseRecord) -> tuple[Cell, ...]:
+    cells: list[Cell] = [str(record.run), record.arm, record.case, record.cause]
+    for metric in session.metrics:
+        if metric.column and metric.read:
+            style = metric.column.style or metric.style
+            cells.append(Value(scale=style, value=metric.read(record)))
+    return tuple(cells)

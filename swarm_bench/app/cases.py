@@ -1,0 +1,226 @@
+"""Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shlex import quote
+
+import anyio
+
+from swarm_bench.analysis.case_summary import CaseSession, case_document
+from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
+from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.events import Emit
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.registry import plugins
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, find_benchmark
+from swarm_bench.engine.case_plan import plan_cases
+from swarm_bench.engine.case_run import run_cases
+from swarm_bench.engine.case_store import CaseFolder, CaseStore
+from swarm_bench.engine.folder import EXPERIMENT
+from swarm_bench.engine.folding import doubled
+from swarm_bench.engine.lines import second_lines, torn_lines
+from swarm_bench.engine.plan import draw_order, groups_of
+from swarm_bench.engine.session import Work, run_session
+from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.files import locked, write_whole
+from swarm_bench.runtime.ownership import OWNER, this_owner
+from swarm_bench.runtime.processes.guard import guarded
+from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
+from swarm_bench.runtime.untrusted import read
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
+    """What a call left."""
+
+    folder: Path
+    benchmark: str
+    summary: str
+    interrupted: bool
+    measured: int
+    """Trials that ran to their own end."""
+    unfinished: int
+    """Trials of the plan without a record that says something."""
+
+    @property
+    def to_continue(self) -> str:
+        """The command that continues the session."""
+        return f"swarm-bench run {quote(self.benchmark)} --continue {quote(str(self.folder))}"
+
+    def check(self) -> None:
+        """Raise `HarnessError` when the session is not complete."""
+        if self.measured == 0:
+            raise HarnessError(
+                "Nothing could be measured: no trial ran to its own end; "
+                f"see the warnings in {self.folder / 'summary.md'}"
+            )
+        if self.unfinished:
+            raise HarnessError(
+                f"Trials that could not be run to their own end: {self.unfinished}; see the "
+                f"warnings above, then continue with: {self.to_continue}"
+            )
+
+
+def run(request: CaseRequest, emit: Emit) -> CaseResult:
+    """Run the benchmark, or what remains of the session that is continued."""
+    raise_limit()
+    wait_without_threads()
+    benchmark = _benchmark(request.benchmark)
+    old = _opened(request.resume).read_experiment() if request.resume else None
+    experiment = case_experiment(benchmark, request, old)
+    folder = _folder(request)
+    with cancelling(), guarded(f"{OWNER}={this_owner()}"), locked(folder.lock):
+        return anyio.run(_run, benchmark, experiment, folder, emit)
+
+
+def show_plan(request: CaseRequest) -> str:
+    """Show what `run` would do; nothing is started and nothing stays."""
+    benchmark = _benchmark(request.benchmark)
+    folder = _opened(request.resume) if request.resume else None
+    experiment = case_experiment(benchmark, request, folder.read_experiment() if folder else None)
+    finished = _finished(folder) if folder else set()
+    lines = [
+        f"run {trial.run}  {trial.arm}  {trial.case.title}"
+        + ("  (done)" if trial.id in finished else "")
+        for group in groups_of(plan_cases(experiment))
+        for trial in group.trials
+    ]
+    return "\n".join((f"{benchmark.name}: {len(lines)} trials", *lines))
+
+
+def holds_cases(path: Path) -> bool:
+    """Tell whether a session is of such a benchmark: its experiment names arms and cases."""
+    try:
+        content = json.loads(read(path / EXPERIMENT))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "cases" in content and "benchmark_version" in content
+
+
+def report(path: Path) -> str:
+    """Render the summary of a session again, and write it. Raises `UsageError`."""
+    folder = _opened(path)
+    name = folder.read_experiment().benchmark
+    if name not in {plugin.name for plugin in plugins("benchmarks")}:  # a file names no module
+        raise UsageError(
+            f"{path} is a session of the benchmark {name!r}, and no installed package registers "
+            f"it; install that, or continue the session: swarm-bench run MODULE:CLASS --continue "
+            f"{quote(str(path))}"
+        )
+    return _write_summary(_benchmark(name), folder)
+
+
+async def _run(
+    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
+) -> CaseResult:
+    folder.make_room()
+    folder.write_experiment(experiment)
+    interrupted = await _run_plan(benchmark, experiment, folder, emit)
+    while not interrupted and (arms := _next_arms(benchmark, experiment, folder)):
+        experiment = _with_arms(experiment, arms)
+        folder.write_experiment(experiment)
+        interrupted = await _run_plan(benchmark, experiment, folder, emit)
+    finished = _finished(folder)
+    trials = [trial.id for group in groups_of(plan_cases(experiment)) for trial in group.trials]
+    return CaseResult(
+        folder=folder.path,
+        benchmark=benchmark.name,
+        summary=_write_summary(benchmark, folder),
+        interrupted=interrupted,
+        measured=len(finished),
+        unfinished=sum(trial not in finished for trial in trials),
+    )
+
+
+async def _run_plan(
+    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
+) -> bool:
+    done = folder.records.set_aside_reruns()
+    store = CaseStore(
+        experiment=experiment,
+        folder=folder,
+        scorers=benchmark.scorers(),
+        attempts=folder.records.attempts(),
+        emit=emit,
+    )
+    work = Work(
+        session=experiment.session,
+        folder=folder.path,
+        arms=experiment.arms,
+        runs=experiment.runs,
+        blocks=plan_cases(experiment),
+        finished=frozenset(head.trial for head in done if head.trial is not None),
+        execute=partial(run_cases, benchmark.run),
+        store=store,
+        emit=emit,
+        groups_at_once=benchmark.groups_at_once,
+    )
+    return await run_session(work)
+
+
+def _next_arms(
+    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder
+) -> list[str]:
+    if not isinstance(benchmark, GrowsArms):
+        return []
+    records = [record for _, _, record in folder.records.read() if record is not None]
+    return [arm for arm in benchmark.next_arms(records) if arm not in experiment.arms]
+
+
+def _with_arms(experiment: CaseExperiment, arms: Sequence[str]) -> CaseExperiment:
+    arms = (*experiment.arms, *dict.fromkeys(arms))
+    order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
+    return experiment.model_copy(update={"arms": arms, "order": order})
+
+
+def _benchmark(name: str) -> CaseBenchmark:
+    benchmark = find_benchmark(name)
+    if not isinstance(benchmark, CaseBenchmark):
+        raise UsageError(
+            f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
+        )
+    return benchmark
+
+
+def _folder(request: CaseRequest) -> CaseFolder:
+    if request.resume is not None:
+        return _opened(request.resume)
+    if request.output is not None:
+        folder = _opened(request.output.expanduser())
+        folder.check_free()
+    else:
+        folder = _opened(new_below_results(request.benchmark.rpartition(":")[2]))
+    folder.make()
+    return folder
+
+
+def _opened(path: Path) -> CaseFolder:
+    return CaseFolder(path, CaseExperiment, CaseRecord)
+
+
+def _finished(folder: CaseFolder) -> set[str | None]:
+    return {head.trial for head in folder.records.heads() if head.conclusive}
+
+
+def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
+    trials = folder.records.read()
+    seconds = frozenset(doubled(trials))
+    session = CaseSession(
+        experiment=folder.read_experiment(),
+        records=[
+            record for number, _, record in trials if record is not None and number not in seconds
+        ],
+        metrics=benchmark.metrics(),
+        warnings=(
+            *torn_lines(folder.records.path, trials),
+            *second_lines(folder.records.path, seconds),
+        ),
+    )
+    summary = render(case_document(session))
+    write_whole(folder.summary, summary)
+    return summary

@@ -1,0 +1,102 @@
+"""From the options of `run` to the experiment of a benchmark whose trials are pairs of an arm and a
+case."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.validation import first_clause
+from swarm_bench.engine.benchmark import CaseBenchmark
+from swarm_bench.engine.plan import draw_order
+from swarm_bench.runtime import machine
+
+DEFAULT_RUNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseRequest:
+    """What the options of a call say; `None` for what they do not."""
+
+    benchmark: str
+    properties: Sequence[str] = ()
+    """As they were typed: `NAME=VALUE`."""
+    runs: int | None = None
+    seed: int | None = None
+    output: Path | None = None
+    resume: Path | None = None
+
+
+def case_experiment(
+    benchmark: CaseBenchmark, request: CaseRequest, old: CaseExperiment | None
+) -> CaseExperiment:
+    """Make the experiment of the call; `old` is that of a session that is continued, which can
+    grow. Raises `UsageError`."""
+    if old is not None:
+        return _grown(old, benchmark, request)
+    properties = _properties(benchmark, _typed(request.properties))
+    arms = tuple(benchmark.arms(properties))
+    runs, seed = request.runs or DEFAULT_RUNS, request.seed or 0
+    return CaseExperiment(
+        session=os.urandom(4).hex(),
+        created_at=datetime.now(UTC),
+        sealed=True,
+        benchmark=benchmark.name,
+        benchmark_version=benchmark.version,
+        arms=arms,
+        cases=tuple(benchmark.cases(properties)),
+        properties=properties.model_dump(mode="json"),
+        runs=runs,
+        seed=seed,
+        order=draw_order(arms, runs, seed),
+        machine=machine.describe(),
+        versions={"swarm-bench": own_version()},
+    )
+
+
+def _grown(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
+    if (old.benchmark, old.benchmark_version) != (benchmark.name, benchmark.version):
+        raise UsageError(
+            f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
+            f"{benchmark.name} {benchmark.version}; start a new session"
+        )
+    properties = _properties(benchmark, {**old.properties, **_typed(request.properties)})
+    if properties.model_dump(mode="json") != old.properties:
+        raise UsageError("A session keeps its properties; omit --property, or start a new session")
+    runs = request.runs or old.runs
+    if runs < old.runs:
+        raise UsageError(f"--runs {runs}: the session has {old.runs} runs already; give more")
+    if request.seed not in (None, old.seed):
+        raise UsageError(f"--seed: the session has {old.seed}; omit it")
+    order = draw_order(old.arms, runs, old.seed, old.order)
+    return old.model_copy(update={"runs": runs, "order": order})
+
+
+def _typed(assignments: Sequence[str]) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
+        properties[name] = value
+    return properties
+
+
+def _properties(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel:
+    """Resolve the properties. Raises `UsageError` for a name or value that cannot be."""
+    unknown = sorted(set(values) - set(benchmark.properties.model_fields))
+    if unknown:
+        names = ", ".join(benchmark.properties.model_fields) or "none"
+        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
+    try:
+        properties: BaseModel = benchmark.properties.model_validate(values)
+    except ValidationError as error:
+        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}") from error
+    return properties

@@ -1,0 +1,77 @@
+"""`swarm-bench run`: a benchmark by its name."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli.output.terminal import show
+from swarm_bench.core.interruption import INTERRUPTED
+
+HELP = """Run a benchmark of another package, by its name or as module:Class.
+
+\b
+Examples:
+  swarm-bench run my-benchmark
+  swarm-bench run my-benchmark --runs 10 --property style=short
+  swarm-bench run my-benchmark --continue results/my-benchmark-20261120-213300 --runs 20
+
+`swarm-bench benchmarks show NAME` lists its properties. Exit codes as in `compare`.
+"""
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a benchmark.")]
+PropertyWords = Annotated[
+    list[str] | None,
+    typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property of it."),
+]
+Runs = Annotated[
+    int | None, typer.Option(min=1, max=1000, metavar="N", help="Repetitions of the plan.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Draws the order of the arms.")]
+Output = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the session.")]
+Resume = Annotated[
+    Path | None, typer.Option("--continue", metavar="DIR", help="Continue a session, or extend it.")
+]
+Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and start nothing.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="run", help=HELP)(run)
+
+
+def run(
+    name: Name,
+    properties: PropertyWords = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    output: Output = None,
+    resume: Resume = None,
+    plan: Plan = False,
+    quiet: Quiet = False,
+) -> None:
+    from swarm_bench.app import cases  # heavy
+    from swarm_bench.app.setup.case_experiment import CaseRequest
+    from swarm_bench.cli.output.progress import watching
+
+    request = CaseRequest(
+        benchmark=name,
+        properties=properties or (),
+        runs=runs,
+        seed=seed,
+        output=output,
+        resume=resume,
+    )
+    if plan:
+        show(cases.show_plan(request))
+        return
+    with watching(quiet=quiet) as emit:
+        result = cases.run(request, emit)
+    show(result.summary)
+    with suppress(BrokenPipeError):
+        typer.echo(f"\nResults: {result.folder}", err=True)
+        if result.interrupted:
+            typer.echo(f"Interrupted. Continue with: {result.to_continue}", err=True)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    result.check()

@@ -1,0 +1,138 @@
+"""Benchmarks whose trials are pairs of an arm and a case: the experiment, what runs, what is
+delivered of it, and the line that is stored."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Score
+from swarm_bench.core.session.base import SCHEMA_VERSION, BaseExperiment, StoredRecord
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.core.stored import Stored
+
+
+class Case(Stored):
+    """What every arm is asked."""
+
+    id: str
+    title: str
+
+
+class CaseExperiment(BaseExperiment):
+    """The experiment of a benchmark whose trials are pairs of an arm and a case."""
+
+    benchmark: str
+    benchmark_version: int
+    arms: tuple[str, ...]
+    """The first one is the reference of the ratios."""
+    cases: tuple[Case, ...] = Field(min_length=1)
+    properties: dict[str, Any] = {}
+    """Those of the benchmark, resolved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseTrial:
+    """One case in one arm in one run."""
+
+    id: str
+    run: int
+    arm: str
+    case: Case
+    number: int
+    """Of the case, from 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseGroup:
+    """The cases of one arm in one run."""
+
+    run: int
+    arm: str
+    trials: tuple[CaseTrial, ...]
+
+    def without(self, finished: Collection[str]) -> "CaseGroup":
+        """Return the group with the trials that are still to run."""
+        trials = tuple(trial for trial in self.trials if trial.id not in finished)
+        return replace(self, trials=trials)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseJob:
+    """A group as it is given to be run: plain data."""
+
+    group: CaseGroup
+    properties: dict[str, Any]
+    """Those of the benchmark, resolved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseEnded:
+    """A trial that has ended. What it did not say is `None`."""
+
+    trial: CaseTrial
+    cause: Cause
+    detail: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    """`None`: from the start to the end, where both are known."""
+    answer: str | None = None
+    usage: Usage = Usage()
+    cost: float | None = None
+    """US dollars."""
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    """What the benchmark measured besides, by its own keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseStarted:
+    """A trial that starts."""
+
+    trial: CaseTrial
+
+
+CaseDelivery = CaseStarted | CaseEnded
+Deliver = Callable[[CaseDelivery], Awaitable[None]]
+"""Whoever delivers waits until it is stored. Raises `StoreError`."""
+
+
+class CaseRecord(StoredRecord):
+    """One line of `metrics.jsonl` in a benchmark whose trials are pairs of an arm and a case."""
+
+    arm: str
+    case: str
+    number: int
+    """Of the case, from 1."""
+    run: int
+    session: str
+    trial: str
+    """Stable id: the same run, arm and case have the same one in every session."""
+    attempt: int
+    status: Status
+    cause: Cause
+    detail: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    wall_seconds: float | None = None
+    input_tokens: int | None = None
+    cache_read: int | None = None
+    cache_create: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    """Reported tokens: input + cache creation + output."""
+    effective_tokens: int | None = None
+    """Reported tokens + cache read."""
+    cost: float | None = None
+    """US dollars."""
+    answer: str | None = None
+    figures: dict[str, float | None] = {}
+    """What the benchmark measured besides, by its own keys."""
+    scores: dict[str, Score] | None = None
+    """What the scorers gave, under the names that they state; `None` where one failed."""
+    score_failures: dict[str, str] | None = None
+    """By the name of a scorer, why its scores are missing."""
+    schema_version: int = SCHEMA_VERSION

@@ -1,0 +1,154 @@
+"""The toy benchmark of swarm_bench/testing, by the command: what the kernel does for any."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+from tests.builders.packages import install
+from tests.e2e.conftest import COMMAND, Bench
+
+POINTS = "[swarm_bench.benchmarks]\ntoy = toy_package:Toy\n"
+CODE = "from swarm_bench.testing.toy import Toy\n"
+SLOW = ("--property", "seconds=0.4")
+
+
+@pytest.fixture
+def env(bench: Bench) -> dict[str, str]:
+    packages = bench.folder / "packages"
+    install("toy_package", CODE, POINTS, packages)
+    return {**bench.environment(), "PYTHONPATH": str(packages)}
+
+
+def run(bench: Bench, env: dict[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [COMMAND, *words], cwd=bench.folder, env=env, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def lines(bench: Bench) -> list[dict[str, object]]:
+    content = (bench.folder / "out" / "metrics.jsonl").read_text()
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, str]) -> None:
+    planned = run(bench, env, "run", "toy", "--runs", "2", "--plan")
+    assert planned.stdout.splitlines()[0] == "toy: 12 trials"
+    assert not (bench.folder / "results").exists()
+
+    done = run(bench, env, "run", "toy", "--runs", "2", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    assert len(lines(bench)) == 12
+    assert {line["answer"] for line in lines(bench)} == {"yes", "no", "perhaps"}
+    more = run(bench, env, "run", "toy", "--continue", "out", "--runs", "3")
+    assert more.returncode == 0, more.stderr
+    assert len(lines(bench)) == 18
+    assert more.stderr.count(" starts: ") == 6
+
+    reported = run(bench, env, "report", "out")
+    assert reported.stdout == more.stdout
+    summary = (bench.folder / "out" / "summary.md").read_text()
+    assert summary == reported.stdout
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in summary.splitlines()]
+    assert ["Words", "4.00×"] in rows
+    assert ["Letters", "not reported"] in rows
+    assert ["Words", "2.0", "8.0"] in rows
+    assert ["Letters", "not reported", "4.0"] in rows
+    assert "the scorer sulking failed on 9 answers" in summary
+
+
+def test_two_arms_of_a_run_are_asked_at_once_and_runs_never(
+    bench: Bench, env: dict[str, str]
+) -> None:
+    done = run(bench, env, "run", "toy", "--runs", "2", "--output", "out", *SLOW)
+    assert done.returncode == 0, done.stderr
+    keys = ("run", "arm", "started_at", "ended_at")
+    spans = [[str(line[key]) for key in keys] for line in lines(bench)]
+    together = [
+        (one[0], other[0])
+        for one in spans
+        for other in spans
+        if one[1] != other[1] and one[2] < other[3] and other[2] < one[3]
+    ]
+    assert together
+    assert all(first == second for first, second in together)
+
+
+def test_a_session_that_was_killed_is_continued_with_what_it_had(
+    bench: Bench, env: dict[str, str]
+) -> None:
+    words = [str(COMMAND), "run", "toy", "--runs", "1", "--output", "out", *SLOW]
+    with subprocess.Popen(words, cwd=bench.folder, env=env, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if b" ended: " in line:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=20)
+    before = lines(bench)
+    assert 1 <= len(before) < 6
+
+    done = run(bench, env, "run", "toy", "--continue", "out", "--runs", "2")
+    assert done.returncode == 0, done.stderr
+    after = lines(bench)
+    assert len(after) == 12
+    assert after[: len(before)] == before
+    assert len({line["trial"] for line in after}) == 12
+
+
+def test_an_interrupted_session_ends_in_order(bench: Bench, env: dict[str, str]) -> None:
+    words = [str(COMMAND), "run", "toy", "--output", "out", *SLOW]
+    process = subprocess.Popen(words, cwd=bench.folder, env=env, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if b" ended: " in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Continue with: swarm-bench run toy --continue" in error
+    assert "planned have no record" in (bench.folder / "out" / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "nothing"), "nothing"),
+        (("run", "toy", "-p", "seconds=-1"), "seconds"),
+        (("run", "toy", "-p", "second=1"), "has no property 'second'; it has: seconds"),
+        (("run", "toy", "-p", "seconds"), "NAME=VALUE"),
+        (("run", "swarm"), "commands of its own"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(
+    bench: Bench, env: dict[str, str], words: tuple[str, ...], said: str
+) -> None:
+    done = run(bench, env, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (bench.folder / "results").exists()
+
+
+def test_what_a_session_began_with_stays(bench: Bench, env: dict[str, str]) -> None:
+    assert run(bench, env, "run", "toy", "--runs", "2", "--output", "out").returncode == 0
+    for words, said in (
+        (("-p", "seconds=1"), "keeps its properties"),
+        (("--runs", "1"), "2 runs already"),
+        (("--seed", "4"), "--seed"),
+    ):
+        done = run(bench, env, "run", "toy", "--continue", "out", *words)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_a_report_loads_no_module_that_a_file_names(bench: Bench, env: dict[str, str]) -> None:
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    (bench.folder / "evil.py").write_text("open('loaded', 'w')\n")
+    experiment = bench.folder / "out" / "experiment.json"
+    experiment.write_text(experiment.read_text().replace('"toy"', '"evil:Toy"'))
+    done = run(bench, env, "report", "out")
+    assert done.returncode == 2
+    assert "no installed package registers it" in done.stderr
+    assert not (bench.folder / "loaded").exists()
