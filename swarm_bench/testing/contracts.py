@@ -3,9 +3,13 @@
 Each check raises `AssertionError` with a sentence that names what was broken.
 """
 
+import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
 
 from swarm_bench.core.metric import Guarded, Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
@@ -133,6 +137,35 @@ async def check_probe(probe: Probe, folder: Path) -> None:
             _expect(bounds == (0, 0, 0), f"without calls {key} is 0")
 
 
+def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -> None:
+    """Check that a benchmark describes itself, and that its plan is a pure function of the
+    experiment: equal ones have equal plans, a longer one has the trials of the shorter one.
+
+    `experiment` has two arms and two runs or more. `jobs` are some of its groups as they are given
+    to be run; a benchmark whose groups can run elsewhere needs them.
+    """
+    _expect(bool(benchmark.name), "a benchmark has a name")
+    _expect(benchmark.version >= 1, "a benchmark has a version")
+    about = benchmark.about
+    _expect(bool(about) and about.isprintable(), "what it is about is a sentence on one line")
+    _check_properties(benchmark.properties)
+    metrics = tuple(benchmark.metrics())
+    _check_distinct([metric.key for metric in metrics], "keys of metrics")
+    for metric in metrics:
+        clause = fault(metric)
+        _expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
+    scorers = benchmark.scorers()
+    _check_distinct([scorer.name for scorer in scorers], "names of scorers")
+    for scorer in scorers:
+        check_scorer(scorer)
+    _check_plan(benchmark, experiment)
+    if hasattr(benchmark, "jobs"):
+        _expect(bool(jobs), "a benchmark whose groups can run elsewhere is checked with jobs")
+        for job in jobs:
+            packed = benchmark.jobs.dump_json(job)
+            _expect(benchmark.jobs.validate_json(packed) == job, "a job is the same after JSON")
+
+
 def check_model(model: Model) -> None:
     """Check that a model answers as an assistant, calls only offered tools, and needs none."""
     question = Message(role="user", text="Where is the request handled?")
@@ -143,6 +176,52 @@ def check_model(model: Model) -> None:
         offered = {spec.name for spec in tools}
         _expect({call.name for call in answer.calls} <= offered, "only offered tools are called")
         _expect(bool(answer.text or answer.calls), "a message has text or calls")
+
+
+def _check_properties(properties: Any) -> None:
+    _expect(issubclass(properties, BaseModel), "its properties are a pydantic model")
+    json.dumps(properties.model_json_schema())
+    try:
+        properties()
+    except ValidationError as error:
+        _expect(False, f"every property has a default that is valid: {error}")
+
+
+def _check_plan(benchmark: Any, experiment: Any) -> None:
+    plan = tuple(benchmark.plan(experiment))
+    _expect(bool(plan), "a plan has blocks")
+    longer = experiment.model_copy(
+        update={"runs": experiment.runs + 1, "order": (*experiment.order, experiment.order[-1])}
+    )
+    ids, more = _trial_ids(plan), _trial_ids(benchmark.plan(longer))
+    _expect(tuple(benchmark.plan(experiment)) == plan, "the same experiment has the same plan")
+    _check_distinct(ids, "ids of trials")
+    _expect(more[: len(ids)] == ids and len(more) > len(ids), "more runs come after those before")
+    stored = type(experiment).from_json(experiment.model_dump_json())
+    _expect(tuple(benchmark.plan(stored)) == plan, "a stored experiment has the same plan")
+    for block in plan:
+        for group in block.groups:
+            _expect(group.run == block.run, "a group is of the run of its block")
+            _expect(group.arm in block.order, "the arm of a group is one of its block")
+            _check_rest(group)
+
+
+def _check_rest(group: Any) -> None:
+    trials = list(group.trials)
+    for finished in ([], trials[:1], trials[1:], trials):
+        rest = group.without({trial.id for trial in finished})
+        expected = [trial for trial in trials if trial not in finished]
+        _expect(list(rest.trials) == expected, "without() has the trials that are not finished")
+    _expect(list(group.trials) == trials, "without() leaves the group as it is")
+
+
+def _trial_ids(plan: Sequence[Any]) -> list[str]:
+    return [trial.id for block in plan for group in block.groups for trial in group.trials]
+
+
+def _check_distinct(names: Sequence[str], what: str) -> None:
+    _expect(all(names), f"{what} are not empty")
+    _expect(len(set(names)) == len(names), f"{what} are distinct")
 
 
 def _request(folder: Path) -> AgentRequest:

@@ -7,18 +7,24 @@ import pytest
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
+from swarm_bench.core.session.designs import DESIGNS, Design
+from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.testing.contracts import (
     check_agent,
+    check_benchmark,
     check_metric,
     check_model,
     check_probe,
     check_scorer,
 )
+from tests.builders.experiments import experiment
 
 AGENTS = [
     plugin.name
@@ -41,6 +47,19 @@ def test_scorers(scorer: Scorer) -> None:
 @pytest.mark.parametrize("metric", METRICS.all, ids=lambda metric: metric.key)
 def test_metrics(metric: Metric) -> None:
     check_metric(metric)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_benchmarks(design: Design) -> None:
+    planned = experiment(design=design, agents=4)
+    benchmark = find_benchmark("swarm")
+    overhead = Overhead(session="s", mode="canopy", prompt_tokens=7)
+    jobs = [
+        SwarmJob(swarm=group, attempts={trial.id: 2 for trial in group.trials}, overhead=overhead)
+        for block in benchmark.plan(planned)
+        for group in block.groups
+    ]
+    check_benchmark(benchmark, planned, jobs)
 
 
 def test_the_adapter_knows_the_models_of_its_program() -> None:
