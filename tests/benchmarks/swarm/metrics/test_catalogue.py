@@ -77,7 +77,7 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         if node.func.id == "Metric"
     ]
-    assert elsewhere == []
+    assert elsewhere == [Path("testing/toy.py")]  # a benchmark of its own
 
 
 def test_what_is_read_from_a_trial_or_a_swarm_states_how_it_aggregates() -> None:
