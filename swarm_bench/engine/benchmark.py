@@ -14,6 +14,7 @@ from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
 from swarm_bench.engine.executor import Executor
+from swarm_bench.engine.plan import Block
 
 
 @runtime_checkable
@@ -77,6 +78,10 @@ class Portable(Benchmark, Protocol):
 
     jobs: TypeAdapter[Any]
     deliveries: TypeAdapter[Any]
+
+    def plan(self, experiment: Any) -> Sequence[Block[Any]]:
+        """Return the groups of all runs, in the order of the experiment: a pure function."""
+        ...
 
     def unpacked(
         self, context: bytes, folder: Path, emit: Emit

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from swarm_bench.core.metric import Guarded, Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
@@ -23,6 +23,13 @@ from swarm_bench.core.ports import (
     ScoreContext,
     Scorer,
     ToolSpec,
+)
+from swarm_bench.core.session.cases import (
+    CaseDelivery,
+    CaseEnded,
+    CaseGroup,
+    CaseJob,
+    CaseTrial,
 )
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
@@ -164,6 +171,34 @@ def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -
         for job in jobs:
             packed = benchmark.jobs.dump_json(job)
             _expect(benchmark.jobs.validate_json(packed) == job, "a job is the same after JSON")
+
+
+async def check_cases(benchmark: Any) -> None:
+    """Check that a benchmark whose trials are pairs of an arm and a case names both, and delivers
+    each trial of a group once. Runs the cases of one arm, with the defaults of its properties."""
+    _check_properties(benchmark.properties)
+    properties = benchmark.properties()
+    arms, cases = tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+    _expect(bool(arms), "it has arms")
+    _expect(bool(cases), "it has cases")
+    _check_distinct(arms, "names of arms")
+    _check_distinct([case.id for case in cases], "ids of cases")
+    trials = tuple(
+        CaseTrial(id=f"{number:012x}", run=1, arm=arms[0], case=case, number=number)
+        for number, case in enumerate(cases, start=1)
+    )
+    group = CaseGroup(run=1, arm=arms[0], trials=trials)
+    job = CaseJob(group=group, properties=properties.model_dump(mode="json"))
+    ended: list[str] = []
+
+    async def keep(delivery: CaseDelivery) -> None:
+        TypeAdapter(type(delivery)).dump_json(delivery)
+        ended.extend([delivery.trial.id] if isinstance(delivery, CaseEnded) else [])
+
+    await benchmark.run(job, keep)
+    _expect(
+        sorted(ended) == [trial.id for trial in trials], "each trial of a group is delivered once"
+    )
 
 
 def check_model(model: Model) -> None:

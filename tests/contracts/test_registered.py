@@ -1,6 +1,7 @@
 """Every implementation that is registered keeps the contract of its role."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,19 @@ from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
 from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.testing.contracts import (
     check_agent,
     check_benchmark,
+    check_cases,
     check_metric,
     check_model,
     check_probe,
     check_scorer,
 )
+from swarm_bench.testing.toy import Toy
 from tests.builders.experiments import experiment
 
 AGENTS = [
@@ -53,6 +56,7 @@ def test_metrics(metric: Metric) -> None:
 def test_benchmarks(design: Design) -> None:
     planned = experiment(design=design, agents=4)
     benchmark = find_benchmark("swarm")
+    assert isinstance(benchmark, Portable)
     overhead = Overhead(session="s", mode="canopy", prompt_tokens=7)
     jobs = [
         SwarmJob(swarm=group, attempts={trial.id: 2 for trial in group.trials}, overhead=overhead)
@@ -60,6 +64,37 @@ def test_benchmarks(design: Design) -> None:
         for group in block.groups
     ]
     check_benchmark(benchmark, planned, jobs)
+
+
+async def nothing(_job: object, _deliver: object) -> None:
+    pass
+
+
+@pytest.mark.anyio
+async def test_benchmarks_of_cases() -> None:
+    toy: object = Toy()
+    assert isinstance(toy, CaseBenchmark)
+    await check_cases(toy)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ({"arms": lambda _: ()}, "it has arms"),
+        ({"arms": lambda _: ("a", "a")}, "names of arms are distinct"),
+        ({"cases": lambda _: ()}, "it has cases"),
+        ({"run": nothing}, "each trial of a group is delivered once"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_benchmark_of_cases_that_breaks_its_contract(
+    broken: dict[str, Any], why: str
+) -> None:
+    toy = Toy()
+    vars(toy).update(broken)
+    with pytest.raises(AssertionError, match=why):
+        await check_cases(toy)
 
 
 def test_the_adapter_knows_the_models_of_its_program() -> None:
