@@ -14,7 +14,7 @@ from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block
 from swarm_bench.scoring.length import Length
-from swarm_bench.testing.contracts import check_benchmark
+from swarm_bench.testing.benchmark_contracts import check_benchmark
 from tests.builders.experiments import experiment
 
 

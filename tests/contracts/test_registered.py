@@ -17,10 +17,9 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
+from swarm_bench.testing.benchmark_contracts import check_benchmark, check_cases
 from swarm_bench.testing.contracts import (
     check_agent,
-    check_benchmark,
-    check_cases,
     check_metric,
     check_model,
     check_probe,

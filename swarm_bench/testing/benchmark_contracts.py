@@ -1,0 +1,120 @@
+"""What every benchmark must keep; see `contracts`."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from swarm_bench.core.metric import fault
+from swarm_bench.core.session.cases import (
+    CaseDelivery,
+    CaseEnded,
+    CaseGroup,
+    CaseJob,
+    CaseTrial,
+)
+from swarm_bench.testing.contracts import check_scorer, expect
+
+
+def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -> None:
+    """Check that a benchmark describes itself, and that its plan is a pure function of the
+    experiment: equal ones have equal plans, a longer one has the trials of the shorter one.
+
+    `experiment` has two arms and two runs or more. `jobs` are some of its groups as they are given
+    to be run; a benchmark whose groups can run elsewhere needs them.
+    """
+    expect(bool(benchmark.name), "a benchmark has a name")
+    expect(benchmark.version >= 1, "a benchmark has a version")
+    about = benchmark.about
+    expect(bool(about) and about.isprintable(), "what it is about is a sentence on one line")
+    _check_properties(benchmark.properties)
+    metrics = tuple(benchmark.metrics())
+    _check_distinct([metric.key for metric in metrics], "keys of metrics")
+    for metric in metrics:
+        clause = fault(metric)
+        expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
+    scorers = benchmark.scorers()
+    _check_distinct([scorer.name for scorer in scorers], "names of scorers")
+    for scorer in scorers:
+        check_scorer(scorer)
+    _check_plan(benchmark, experiment)
+    if hasattr(benchmark, "jobs"):
+        expect(bool(jobs), "a benchmark whose groups can run elsewhere is checked with jobs")
+        for job in jobs:
+            packed = benchmark.jobs.dump_json(job)
+            expect(benchmark.jobs.validate_json(packed) == job, "a job is the same after JSON")
+
+
+async def check_cases(benchmark: Any) -> None:
+    """Check that a benchmark whose trials are pairs of an arm and a case names both, and delivers
+    each trial of a group once. Runs the cases of one arm, with the defaults of its properties."""
+    _check_properties(benchmark.properties)
+    properties = benchmark.properties()
+    arms, cases = tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+    expect(bool(arms), "it has arms")
+    expect(bool(cases), "it has cases")
+    _check_distinct(arms, "names of arms")
+    _check_distinct([case.id for case in cases], "ids of cases")
+    trials = tuple(
+        CaseTrial(id=f"{number:012x}", run=1, arm=arms[0], case=case, number=number)
+        for number, case in enumerate(cases, start=1)
+    )
+    group = CaseGroup(run=1, arm=arms[0], trials=trials)
+    job = CaseJob(group=group, properties=properties.model_dump(mode="json"))
+    ended: list[str] = []
+
+    async def keep(delivery: CaseDelivery) -> None:
+        TypeAdapter(type(delivery)).dump_json(delivery)
+        ended.extend([delivery.trial.id] if isinstance(delivery, CaseEnded) else [])
+
+    await benchmark.run(job, keep)
+    expect(
+        sorted(ended) == [trial.id for trial in trials], "each trial of a group is delivered once"
+    )
+
+
+def _check_properties(properties: Any) -> None:
+    expect(issubclass(properties, BaseModel), "its properties are a pydantic model")
+    json.dumps(properties.model_json_schema())
+    try:
+        properties()
+    except ValidationError as error:
+        expect(False, f"every property has a default that is valid: {error}")
+
+
+def _check_plan(benchmark: Any, experiment: Any) -> None:
+    plan = tuple(benchmark.plan(experiment))
+    expect(bool(plan), "a plan has blocks")
+    longer = experiment.model_copy(
+        update={"runs": experiment.runs + 1, "order": (*experiment.order, experiment.order[-1])}
+    )
+    ids, more = _trial_ids(plan), _trial_ids(benchmark.plan(longer))
+    expect(tuple(benchmark.plan(experiment)) == plan, "the same experiment has the same plan")
+    _check_distinct(ids, "ids of trials")
+    expect(more[: len(ids)] == ids and len(more) > len(ids), "more runs come after those before")
+    stored = type(experiment).from_json(experiment.model_dump_json())
+    expect(tuple(benchmark.plan(stored)) == plan, "a stored experiment has the same plan")
+    for block in plan:
+        for group in block.groups:
+            expect(group.run == block.run, "a group is of the run of its block")
+            expect(group.arm in block.order, "the arm of a group is one of its block")
+            _check_rest(group)
+
+
+def _check_rest(group: Any) -> None:
+    trials = list(group.trials)
+    for finished in ([], trials[:1], trials[1:], trials):
+        rest = group.without({trial.id for trial in finished})
+        expected = [trial for trial in trials if trial not in finished]
+        expect(list(rest.trials) == expected, "without() has the trials that are not finished")
+    expect(list(group.trials) == trials, "without() leaves the group as it is")
+
+
+def _trial_ids(plan: Sequence[Any]) -> list[str]:
+    return [trial.id for block in plan for group in block.groups for trial in group.trials]
+
+
+def _check_distinct(names: Sequence[str], what: str) -> None:
+    expect(all(names), f"{what} are not empty")
+    expect(len(set(names)) == len(names), f"{what} are distinct")
