@@ -36,7 +36,7 @@ def report(path: Path) -> str:
         return cases.report(folder.path)
     if folder.holds_session():
         return write_summary(folder, audited=True)[1]
-    if folder.is_ours():
+    if folder.held_session():
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
         data = read_script_folder(path)

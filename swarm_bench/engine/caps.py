@@ -22,8 +22,8 @@ OTHERS = "(others)"
 
 
 def within_caps(outcome: Outcome) -> Outcome:
-    """The outcome as it can be stored; `names_cut` says how many names were shortened or left
-    out."""
+    """Cap the outcome so that it can be stored; `names_cut` says how many names were shortened or
+    omitted."""
     tools, offered, servers = _Names(), _Names(), _Names()
     usage = outcome.turn_usage
     return replace(
@@ -34,7 +34,7 @@ def within_caps(outcome: Outcome) -> Outcome:
         tool_seconds=tools.summed(outcome.tool_seconds),
         tool_result_tokens=tools.summed(outcome.tool_result_tokens),
         tool_answers=outcome.tool_answers
-        and tuple(replace(one, tool=tools.kept(one.tool)) for one in outcome.tool_answers),
+        and tuple(replace(answer, tool=tools.kept(answer.tool)) for answer in outcome.tool_answers),
         permission_denials=tools.summed(outcome.permission_denials),
         tools_offered=offered.listed(outcome.tools_offered),
         unusable_tools=offered.listed(outcome.unusable_tools),
@@ -50,7 +50,7 @@ def within_caps(outcome: Outcome) -> Outcome:
 
 
 def shortened(text: str, length: int = LONGEST_NAME) -> str:
-    """At most that many characters; an ellipsis stands for the rest."""
+    """Cut the text to that many characters; an ellipsis stands for the rest."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -62,16 +62,16 @@ class _Names:
         self._kept: dict[str, str] = {}
 
     def kept(self, name: str) -> str:
-        """The name under which its figures are kept."""
+        """Return the name under which its figures are kept."""
         if name not in self._kept and len(self._kept) < MOST_NAMES:
             self._kept[name] = shortened(name)
-        found = self._kept.get(name, OTHERS)
-        if found != name:
+        kept = self._kept.get(name, OTHERS)
+        if kept != name:
             self.cut.add(name)
-        return found
+        return kept
 
     def summed(self, figures: Mapping[str, Figure] | None) -> dict[str, Figure] | None:
-        """Figures by name."""
+        """Add up the figures of names that are kept as the same."""
         if figures is None:
             return None
         sums: dict[str, Figure] = {}
@@ -81,15 +81,15 @@ class _Names:
         return sums
 
     def listed(self, names: Iterable[str] | None) -> tuple[str, ...] | None:
-        """The names that are kept."""
+        """Return the names that are kept, each once."""
         if names is None:
             return None
-        found = dict.fromkeys(map(self.kept, names))
-        found.pop(OTHERS, None)
-        return tuple(found)
+        kept = dict.fromkeys(map(self.kept, names))
+        kept.pop(OTHERS, None)
+        return tuple(kept)
 
-    def first(self, words: Mapping[str, str]) -> dict[str, str]:
-        """Words by name, without those of the names that are not kept."""
-        found = {self.kept(name): shortened(word) for name, word in words.items()}
-        found.pop(OTHERS, None)
-        return found
+    def first(self, states: Mapping[str, str]) -> dict[str, str]:
+        """Shorten the state of each name; names that are not kept have none."""
+        kept = {self.kept(name): shortened(state) for name, state in states.items()}
+        kept.pop(OTHERS, None)
+        return kept

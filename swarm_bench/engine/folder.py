@@ -37,11 +37,11 @@ class Folder(Generic[E, R]):
         self._kind = experiment
 
     def check_free(self) -> None:
-        """Raises `UsageError` when the folder holds something."""
+        """Raise `UsageError` when the folder holds something."""
         if self.holds_session():
             raise UsageError(
-                f"{self.path} holds another session; go on with it through --continue "
-                f"{self.path}, or choose another --output"
+                f"{self.path} holds another session; continue it with --continue {self.path}, "
+                "or choose another --output"
             )
         if self.path.is_file() or (
             self.path.is_dir()
@@ -50,7 +50,7 @@ class Folder(Generic[E, R]):
             raise UsageError(f"{self.path} is not an empty folder; choose another --output")
 
     def make(self) -> None:
-        """Raises `UsageError` when that cannot be done."""
+        """Make the folder and its lock. Raises `UsageError` when that cannot be done."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             writable(self.lock, "ab").close()
@@ -61,7 +61,7 @@ class Folder(Generic[E, R]):
             ) from error
 
     def unmake(self) -> None:
-        """Take back an empty folder; any other stays."""
+        """Remove an empty folder; any other stays."""
         self.lock.unlink(missing_ok=True)
         with suppress(OSError):
             self.path.rmdir()
@@ -69,8 +69,8 @@ class Folder(Generic[E, R]):
     def holds_session(self) -> bool:
         return self._experiment.is_file()
 
-    def is_ours(self) -> bool:
-        """Whether a session was here, even if its experiment is lost."""
+    def held_session(self) -> bool:
+        """Tell whether a session was here, even if its experiment is lost."""
         return self.holds_session() or self.lock.exists()
 
     def _write(self, experiment: E) -> None:
@@ -78,7 +78,7 @@ class Folder(Generic[E, R]):
         write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> E:
-        """Raises `UsageError` when the folder holds no session."""
+        """Read the experiment. Raises `UsageError` when the folder holds no session."""
         try:
             experiment = self._kind.from_json(read(self._experiment))
         except Refused:
@@ -89,8 +89,9 @@ class Folder(Generic[E, R]):
                 "give the folder of one, below results/"
             ) from error
         except ValidationError as error:
-            wrong = f"is not an experiment of this version: {first_clause(error)}"
-            raise ConfigError(f"{self._experiment} {wrong}; restore it, or begin anew") from error
+            raise self._damaged(
+                f"is not an experiment of this version: {first_clause(error)}"
+            ) from error
         if experiment.schema_version > SCHEMA_VERSION:
             raise UsageError(
                 f"{self._experiment} was written by a newer swarm-bench; update this one"
@@ -98,11 +99,14 @@ class Folder(Generic[E, R]):
         try:
             self._check(experiment)
         except ValueError as error:
-            raise ConfigError(f"{self._experiment} {error}; restore it, or begin anew") from error
+            raise self._damaged(str(error)) from error
         return experiment
 
+    def _damaged(self, why: str) -> ConfigError:
+        return ConfigError(f"{self._experiment} {why}; restore it, or start a new session")
+
     def make_room(self) -> None:
-        """Set aside what is in the place of the session's files: some are read before written."""
+        """Set aside whatever stands where the session's files go: some are read before written."""
         for name in (LOCK, EXPERIMENT, METRICS, SUPERSEDED, *self._others()):
             make_room(self.path / name)
         writable(self.lock, "ab").close()

@@ -1,5 +1,5 @@
 """Several lines of one trial. A record is appended when its trial ends, and again when its swarm
-has ended and its label is known. Nothing else takes the place of what was measured."""
+has ended and its label is final. Nothing else replaces what was measured."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -20,40 +20,40 @@ Entry = tuple[int, bytes, Record | None]
 
 
 def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
-    """Put each amendment in the place of the line that it amends. Other lines stay, also a second
-    one of a trial that is no amendment."""
+    """Replace each line by its last amendment. Other lines stay, also a second line of a trial
+    that is no amendment."""
     kept = list[Entry[Record]]()
-    places = dict[Key, int]()
+    positions = dict[Key, int]()
     for entry in lines:
         key = _key(entry[2])
-        place = places.setdefault(key, len(kept)) if key else len(kept)
-        if place < len(kept) and amends(entry[1], kept[place][1]):
-            kept[place] = entry
+        position = positions.setdefault(key, len(kept)) if key else len(kept)
+        if position < len(kept) and amends(entry[1], kept[position][1]):
+            kept[position] = entry
         else:
             kept.append(entry)
     return kept
 
 
 def doubled(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
-    """Give the numbers of the lines of whose trial and attempt there is one before."""
-    seen = set[Key]()
+    """Yield the numbers of lines whose trial and attempt have an earlier line."""
+    earlier = set[Key]()
     for number, _, record in lines:
         if (key := _key(record)) is not None:
-            if key in seen:
+            if key in earlier:
                 yield number
-            seen.add(key)
+            earlier.add(key)
 
 
 def amends(later: bytes, earlier: bytes) -> bool:
-    """Tell whether a line takes the place of an earlier one: it is as it was appended, and differs
-    in labels only, or the earlier one was changed since."""
+    """Tell whether a line amends an earlier one: it is as it was appended, and either differs only
+    in its labels, or the earlier line has been changed since."""
     if not is_whole(later):
         return False
     return is_whole(earlier) is False or _measured(later) == _measured(earlier)
 
 
 def _key(record: Keyed | None) -> Key | None:
-    """Of a line without a trial's id, which a script wrote, nothing else can be the same."""
+    """Return what a line is of; `None` for one without a trial's id, which a script wrote."""
     key = record.key if record is not None else None
     return key if key and key[0] else None
 

@@ -15,11 +15,11 @@ from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
 
 _CAUSES = {cause.encode(): cause for cause in Cause}
-_OURS = re.compile(
+_HEAD = re.compile(
     rb'"trial":"([0-9a-f]{12})","attempt":([0-9]{1,9}),"run":[0-9]+,'
     rb'"task_id":"(?:[^"\\]|\\.)*","status":"[a-z-]+","cause":"([a-z-]+)"'
 )
-"""Keys as we write them; within a string they would have backslashes."""
+"""The keys as they are written; within a string they would have backslashes."""
 
 
 R = TypeVar("R", bound=StoredRecord)
@@ -49,16 +49,15 @@ def read_heads(path: Path, kind: type[R]) -> list[Entry[Head]]:
 
 
 def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
-    """Read the records of trials. Only where a trial has several lines they are folded, which takes
-    a second look."""
+    """Read the records of trials. They are folded, which takes a second reading, only where a trial
+    has several lines."""
     trials = read_checked(path, kind)
     return checked(folded(read_heads(path, kind)), kind) if any(doubled(trials)) else trials
 
 
 def _head(line: bytes, kind: type[R]) -> Head | None:
-    """Read a head. A line that is as we wrote it holds a record; of any other one it has to be
-    seen."""
-    keys = _OURS.search(line)
+    """Read a head. A line that is as it was written holds a record; any other is parsed in full."""
+    keys = _HEAD.search(line)
     if keys is not None and keys[3] in _CAUSES and is_whole(line):
         return Head(keys[1].decode(), int(keys[2]), _CAUSES[keys[3]])
     try:

@@ -38,18 +38,19 @@ says; `None` where it is torn."""
 
 
 def raw_lines(path: Path) -> list[tuple[int, bytes, None]]:
-    """The lines of a file with their numbers, before anything is read of them."""
+    """Return the lines of a file with their numbers, unparsed."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
     return [(number, line, None) for number, line in lines if line.strip()]
 
 
 def read_lines(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
-    """The lines of a file with their numbers, and what each says; `None` where it is torn."""
+    """Read the lines of a file: number, bytes and record, which is `None` where the line is
+    torn."""
     return [(number, line, _parse(line, kind)) for number, line, _ in raw_lines(path)]
 
 
 def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
-    """What the lines of a file say, and whether they are as they were written."""
+    """Read the records of a file, and whether their lines are as they were written."""
     return checked(raw_lines(path), kind)
 
 
@@ -69,7 +70,7 @@ def _taken(lines: list[tuple[int, bytes, Any]]) -> Iterator[tuple[int, bytes]]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Look for no garbage in circles: to find none in records takes as long as to read them."""
+    """Pause the collection of cycles: to find none in records takes as long as to read them."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -80,26 +81,26 @@ def _uncollected() -> Iterator[None]:
 
 
 def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -> tuple[str, ...]:
-    """A sentence on the lines of a file that cannot be read, if there are any."""
+    """Return a sentence on the lines of a file that cannot be read, if there are any."""
     numbers = [str(number) for number, _, record in lines if record is None]
     if not numbers:
         return ()
-    return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are left out",)
+    return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are omitted",)
 
 
 def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
-    """A sentence on the lines that are of a trial with a line before, if there are any."""
+    """Return a sentence on the lines whose trial has an earlier line, if there are any."""
     if not numbers:
         return ()
     shown = ", ".join(map(str, sorted(numbers)))
-    return (f"{path.name}: lines {shown} are second lines of their trials and are left out",)
+    return (f"{path.name}: lines {shown} are second lines of their trials and are omitted",)
 
 
 def audit_of(
     trials: Sequence[tuple[int, bool | None, Keyed | None]],
     beside: Mapping[str, Sequence[tuple[int, bool | None, OfMode | None]]],
 ) -> Audit:
-    """What the checksums say of the lines that can be read: those of trials, and others by the name
+    """Sum up the checksums of the lines that can be read: those of trials, and others by the name
     of their file."""
     whole = [(record.key, state) for _, state, record in trials if record is not None]
     others = [

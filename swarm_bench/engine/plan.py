@@ -27,7 +27,7 @@ class Group(Protocol):
     def trials(self) -> Sequence[Trial]: ...
 
     def without(self, finished: Collection[str]) -> Self:
-        """The group with the trials that are still to run."""
+        """Return the group with the trials that are still to run."""
         ...
 
 
@@ -60,12 +60,12 @@ def draw_order(
 
 
 def remaining(blocks: Sequence[Block[G]], finished: Collection[str]) -> tuple[Block[G], ...]:
-    """The blocks without the trials that are finished, and without what is empty then."""
+    """Return the blocks without finished trials and without groups that have none left."""
     return tuple(rest for block in blocks if (rest := _remaining(block, finished)).groups)
 
 
 def groups_of(blocks: Sequence[Block[G]]) -> Iterator[G]:
-    """All groups, in the order they run."""
+    """Yield all groups, in the order they run."""
     return (group for block in blocks for group in block.groups)
 
 

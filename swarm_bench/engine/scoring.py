@@ -30,7 +30,7 @@ class Scored:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """A sentence for each scorer that failed."""
+        """One sentence for each scorer that failed."""
         failures = self.failures or {}
         return tuple(f"The scorer {name} failed: {why}" for name, why in failures.items())
 
@@ -59,9 +59,9 @@ def score(scorers: Sequence[Scorer], context: ScoreContext, secrets: Collection[
 
 
 def _why(error: BaseException, secrets: Collection[str]) -> str:
-    """One line. What is cut off could be the end of a secret, so they are taken out first."""
-    words = str(error) if isinstance(error, ScoreRefused) else f"{type(error).__name__}: {error}"
-    return shortened(" ".join(clean_text(words, secrets).split()), LONGEST_FAILURE)
+    """Describe an error in one line. Secrets are removed first: a cut could split one."""
+    text = str(error) if isinstance(error, ScoreRefused) else f"{type(error).__name__}: {error}"
+    return shortened(" ".join(clean_text(text, secrets).split()), LONGEST_FAILURE)
 
 
 def _within_caps(failures: dict[str, str]) -> dict[str, str]:

@@ -13,17 +13,17 @@ _LENGTH = len(',"sha256":""}') + 64
 
 
 def sealed(line: str) -> bytes:
-    """The line, a JSON object, with the checksum of its bytes as its last key."""
+    """Add the checksum of its bytes to a line, a JSON object, as its last key."""
     content = line.encode("utf-8", "replace")
     return content[:-1] + f',"{KEY}":"{_digest(content)}"}}'.encode()
 
 
 def is_whole(line: bytes) -> bool | None:
-    """Whether a line is as it was sealed; `None` when it has no checksum."""
+    """Tell whether a line is as it was sealed; `None` when it has no checksum."""
     line = line.strip()
-    found = _SEAL.fullmatch(line, max(0, len(line) - _LENGTH))
-    if found is not None:
-        return _digest(line[: found.start()] + b"}") == found[1].decode()
+    seal = _SEAL.fullmatch(line, max(0, len(line) - _LENGTH))
+    if seal is not None:
+        return _digest(line[: seal.start()] + b"}") == seal[1].decode()
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):

@@ -63,7 +63,7 @@ async def run_session(work: Work[G, J, D]) -> bool:
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
-        raise _ours(errors) from None
+        raise _unwrapped(errors) from None
     return scope.cancel_called
 
 
@@ -83,10 +83,10 @@ async def _run_group(work: Work[G, J, D], group: G, free: anyio.Semaphore) -> No
     free.release()  # not after an error, which ends the block
 
 
-def _ours(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one error of ours in a group, which task groups wrap it in; else the group itself."""
+def _unwrapped(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the harness error that task groups have wrapped; else the group itself."""
     for error in errors.exceptions:
-        inner = _ours(error) if isinstance(error, BaseExceptionGroup) else error
+        inner = _unwrapped(error) if isinstance(error, BaseExceptionGroup) else error
         if isinstance(inner, SwarmBenchError):
             return inner
     return errors
@@ -103,8 +103,8 @@ async def _listen(
             task_status.started()
             async for _ in signals:
                 if scope.cancel_called:
-                    go_on = f"--continue {quote(str(folder))}"
-                    end_at_once(f"ended at once, without a summary; go on with {go_on}")
+                    option = f"--continue {quote(str(folder))}"
+                    end_at_once(f"ended at once, without a summary; continue with {option}")
                 emit(Trouble(message="interrupted: stopping the agents (again: end at once)"))
                 scope.cancel()
     finally:

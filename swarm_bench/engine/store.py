@@ -40,8 +40,8 @@ class Records(Generic[R]):
             append_line(self.path, b"\n".join(lines))
 
     def fold(self) -> None:
-        """Leave one line of each trial, in the place of its first. Nothing is written when nothing
-        was amended."""
+        """Keep one line of each trial, where its first was. Nothing is written when nothing was
+        amended."""
         make_room(self.path)
         state, lines = state_of(self.path), read_heads(self.path, self._kind)
         if len(kept := folded(lines)) < len(lines):
@@ -54,18 +54,18 @@ class Records(Generic[R]):
         return read_trials(self.path, self._kind)
 
     def heads(self) -> list[Head]:
-        """What the lines say that can be read, the amended ones once."""
+        """Read the heads of the lines that can be read, the amended ones once."""
         return [head for _, _, head in folded(self._lines()) if head is not None]
 
     def attempts(self) -> dict[str, int]:
-        """How often each trial was tried and set aside, by its id."""
+        """Return how often each trial was tried and set aside, by its id."""
         superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
-        return {one.trial: one.attempt for one in superseded if one is not None and one.trial}
+        return {head.trial: head.attempt for head in superseded if head is not None and head.trial}
 
     def set_aside_reruns(self) -> list[Head]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 
-        Returns what stays, of each trial one. So `metrics.jsonl` has one line per trial, and
+        Returns what stays: one head a trial. So `metrics.jsonl` has one line per trial, and
         nothing that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a
         line was written by a newer version: it may have cost money, and is not for this one to
         judge.

@@ -30,7 +30,7 @@ USAGE = [
     (["--modes", "unknown.json"], "swarmBench.tool is not a key that is known here"),
     (["--tasks", "wrong.yaml"], "wrong.yaml:2: tasks.0.title is missing"),
     (["--output", "other"], "is not an empty folder; choose another --output"),
-    (["--output", "held"], "holds another session; go on with it through --continue"),
+    (["--output", "held"], "holds another session; continue it with --continue"),
     (["--output", ""], "--output '': it must name a folder"),
     (["--model", ""], "--model '': it must name a model"),
     (["--output", "/proc/nowhere"], "cannot be a folder for results"),

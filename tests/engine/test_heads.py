@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.heads import _OURS, read_heads
+from swarm_bench.engine.heads import _HEAD, read_heads
 from swarm_bench.engine.lines import read_lines
 from swarm_bench.engine.seal import sealed
 
@@ -49,6 +49,6 @@ def test_a_line_has_a_head_when_it_holds_a_record(line: bytes, tmp_path: Path) -
 
 def test_what_we_write_is_recognised() -> None:
     """Otherwise a large session takes long to go on."""
-    keys = _OURS.search(LINE.encode())
+    keys = _HEAD.search(LINE.encode())
     assert keys is not None
     assert keys.groups() == (b"0123456789ab", b"2", b"timeout")

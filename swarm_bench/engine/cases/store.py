@@ -73,7 +73,7 @@ class CaseGroupStore:
         session.emit(TrialEnded(record=record))
 
     def check(self) -> None:
-        """Nothing ends such a session but its own errors."""
+        """Do nothing: only its own errors end such a session."""
 
     def _scored(self, ended: CaseEnded) -> Scored:
         if ended.answer is None or ended.cause is not Cause.FINISHED:

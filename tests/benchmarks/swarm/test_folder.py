@@ -52,7 +52,7 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"runs": "x"}, "version: runs must be a whole number; restore it, or begin anew"),
+        ({"runs": "x"}, "version: runs must be a whole number; restore it, or start a new session"),
         ({"modes": []}, "experiment.json needs modes, with different names"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_record_follows_a_torn_line_on_a_line_of_its_own(tmp_path: Path) -> No
     folder.records.append(TrialRecord(mode="canopy", agent=1, task="t", cause=Cause.FINISHED))
     data = folder.read()
     assert len(data.trials) == 1
-    assert data.warnings == ("metrics.jsonl: lines 1 cannot be read and are left out",)
+    assert data.warnings == ("metrics.jsonl: lines 1 cannot be read and are omitted",)
 
 
 def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(tmp_pa
     assert data.trials == (LABELLED, relabelled)
     assert data.audit is not None
     assert (data.audit.sealed, data.audit.edited, data.audit.bare) == (2, frozenset(), frozenset())
-    assert data.warnings == ("metrics.jsonl: lines 5 cannot be read and are left out",)
+    assert data.warnings == ("metrics.jsonl: lines 5 cannot be read and are omitted",)
 
     assert [head.trial for head in folder.records.set_aside_reruns()] == ["b"]
     assert folder.read().trials == (LABELLED,)
@@ -245,7 +245,7 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(tmp_path: Path) -> No
         data = folder.read()
         assert data.trials == (MINE,)
         assert data.warnings == (
-            "metrics.jsonl: lines 2 are second lines of their trials and are left out",
+            "metrics.jsonl: lines 2 are second lines of their trials and are omitted",
         )
         assert data.audit is not None
         assert (MINE.key in data.audit.edited | data.audit.bare) == (second != sealed(cheaper))
@@ -314,7 +314,7 @@ def test_a_session_that_goes_on_makes_room_for_all_its_files(tmp_path: Path) -> 
     folder.make_room()
     assert folder.records.set_aside_reruns() == []
     assert folder.records.attempts() == {}
-    assert folder.is_ours()
+    assert folder.held_session()
     assert set(folder.read().planted) == {f"planted-1-{file.name}" for file in files}
 
 
