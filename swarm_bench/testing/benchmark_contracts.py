@@ -1,7 +1,10 @@
-"""What every benchmark must keep; see `contracts`."""
+"""What every benchmark must keep, and every plan. For the tests of plugins as of our own.
+
+Each check raises `AssertionError` with a sentence that names what was broken.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -17,18 +20,17 @@ from swarm_bench.core.session.cases import (
 from swarm_bench.testing.contracts import check_scorer, expect
 
 
-def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -> None:
-    """Check that a benchmark describes itself, and that its plan is a pure function of the
-    experiment: equal ones have equal plans, a longer one has the trials of the shorter one.
+def check_benchmark(benchmark: Any, jobs: Sequence[Any] = ()) -> None:
+    """Check that a benchmark describes itself, and that its metrics and scorers can be used.
 
-    `experiment` has two arms and two runs or more. `jobs` are some of its groups as they are given
-    to be run; a benchmark whose groups can run elsewhere needs them.
+    `jobs` are some of its groups as they are given to be run; a benchmark whose groups can run in
+    another interpreter needs them.
     """
     expect(bool(benchmark.name), "a benchmark has a name")
     expect(benchmark.version >= 1, "a benchmark has a version")
     about = benchmark.about
     expect(bool(about) and about.isprintable(), "what it is about is a sentence on one line")
-    _check_properties(benchmark.properties)
+    _default(benchmark.properties)
     metrics = tuple(benchmark.metrics())
     _check_distinct([metric.key for metric in metrics], "keys of metrics")
     for metric in metrics:
@@ -38,7 +40,6 @@ def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -
     _check_distinct([scorer.name for scorer in scorers], "names of scorers")
     for scorer in scorers:
         check_scorer(scorer)
-    _check_plan(benchmark, experiment)
     if hasattr(benchmark, "jobs"):
         expect(bool(jobs), "a benchmark whose groups can run elsewhere is checked with jobs")
         for job in jobs:
@@ -49,13 +50,14 @@ def check_benchmark(benchmark: Any, experiment: Any, jobs: Sequence[Any] = ()) -
 async def check_cases(benchmark: Any) -> None:
     """Check that a benchmark whose trials are pairs of an arm and a case names both, and delivers
     each trial of a group once. Runs the cases of one arm, with the defaults of its properties."""
-    _check_properties(benchmark.properties)
-    properties = benchmark.properties()
+    properties = _default(benchmark.properties)
     arms, cases = tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties))
     expect(bool(arms), "it has arms")
     expect(bool(cases), "it has cases")
     _check_distinct(arms, "names of arms")
     _check_distinct([case.id for case in cases], "ids of cases")
+    same = (tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties)))
+    expect(same == (arms, cases), "the same properties have the same arms and cases")
     trials = tuple(
         CaseTrial(id=f"{number:012x}", run=1, arm=arms[0], case=case, number=number)
         for number, case in enumerate(cases, start=1)
@@ -74,32 +76,35 @@ async def check_cases(benchmark: Any) -> None:
     )
 
 
-def _check_properties(properties: Any) -> None:
-    expect(issubclass(properties, BaseModel), "its properties are a pydantic model")
-    json.dumps(properties.model_json_schema())
-    try:
-        properties()
-    except ValidationError as error:
-        expect(False, f"every property has a default that is valid: {error}")
-
-
-def _check_plan(benchmark: Any, experiment: Any) -> None:
-    plan = tuple(benchmark.plan(experiment))
-    expect(bool(plan), "a plan has blocks")
+def check_plan(plan: Callable[[Any], Sequence[Any]], experiment: Any) -> None:
+    """Check that a plan is a pure function of the experiment: equal ones have equal plans, and one
+    with more runs has the trials of the shorter one. `experiment` has several arms and runs."""
+    blocks = tuple(plan(experiment))
+    expect(bool(blocks), "a plan has blocks")
     longer = experiment.model_copy(
         update={"runs": experiment.runs + 1, "order": (*experiment.order, experiment.order[-1])}
     )
-    ids, more = _trial_ids(plan), _trial_ids(benchmark.plan(longer))
-    expect(tuple(benchmark.plan(experiment)) == plan, "the same experiment has the same plan")
+    ids, more = _trial_ids(blocks), _trial_ids(plan(longer))
+    expect(tuple(plan(experiment)) == blocks, "the same experiment has the same plan")
     _check_distinct(ids, "ids of trials")
     expect(more[: len(ids)] == ids and len(more) > len(ids), "more runs come after those before")
     stored = type(experiment).from_json(experiment.model_dump_json())
-    expect(tuple(benchmark.plan(stored)) == plan, "a stored experiment has the same plan")
-    for block in plan:
+    expect(tuple(plan(stored)) == blocks, "a stored experiment has the same plan")
+    for block in blocks:
         for group in block.groups:
             expect(group.run == block.run, "a group is of the run of its block")
             expect(group.arm in block.order, "the arm of a group is one of its block")
             _check_rest(group)
+
+
+def _default(properties: Any) -> Any:
+    """Make the properties of a benchmark where nothing is set."""
+    expect(issubclass(properties, BaseModel), "its properties are a pydantic model")
+    json.dumps(properties.model_json_schema())
+    try:
+        return properties()
+    except ValidationError as error:
+        expect(False, f"every property has a default that is valid: {error}")
 
 
 def _check_rest(group: Any) -> None:

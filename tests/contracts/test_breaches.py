@@ -1,7 +1,7 @@
-"""A benchmark that breaks the contract of its role is told what it broke."""
+"""A benchmark or a plan that breaks the contract of its role is told what it broke."""
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block
 from swarm_bench.scoring.length import Length
-from swarm_bench.testing.benchmark_contracts import check_benchmark
+from swarm_bench.testing.benchmark_contracts import check_benchmark, check_plan
 from tests.builders.experiments import experiment
 
 
@@ -30,55 +30,21 @@ class Sound:
     about = "Questions."
     properties: Any = Nothing
 
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        return plan(planned)
-
     def scorers(self) -> tuple[Scorer, ...]:
         return (Length(),)
 
-    def metrics(self) -> tuple[Metric, ...]:
-        return ()
+    def metrics(self) -> Metrics:
+        return Metrics()
 
 
 class Required(BaseModel):
     rows: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forgetful(Swarm):
-    def without(self, finished: Collection[str]) -> "Forgetful":
-        return self
-
-
-class Unsteady(Sound):
-    calls = itertools.count()
-
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        task = Task(id=f"t-{next(self.calls)}", title="", prompt="")
-        return plan(planned.model_copy(update={"tasks": (task,)}))
-
-
-class Reversed(Sound):
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        return super().plan(planned)[::-1]
-
-
-class Repeated(Sound):
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        return [*super().plan(planned), *super().plan(planned)]
-
-
-class Elsewhere(Sound):
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        return [replace(block, order=("c",)) for block in super().plan(planned)]
-
-
-class Keeping(Sound):
-    def plan(self, planned: Experiment) -> Sequence[Block[Any]]:
-        return [
-            replace(block, groups=tuple(Forgetful(**vars(group)) for group in block.groups))
-            for block in super().plan(planned)
-        ]
+class Nameless(Sound):
+    def metrics(self) -> Metrics:
+        bare = Metric(key="k", title="", unit="u", style=Style.WHOLE, definition="d")
+        return Metrics((bare,))
 
 
 class Doubled(Sound):
@@ -95,8 +61,9 @@ def changed(**attributes: object) -> Sound:
     return kind()
 
 
-def test_one_that_keeps_it_passes() -> None:
-    check_benchmark(Sound(), experiment())
+def test_those_that_keep_it_pass() -> None:
+    check_benchmark(Sound())
+    check_benchmark(Portable(), [{"group": ["x"]}])
 
 
 @pytest.mark.parametrize(
@@ -107,22 +74,62 @@ def test_one_that_keeps_it_passes() -> None:
         (changed(about="Two\nlines."), "a sentence on one line"),
         (changed(properties=Required), "every property has a default"),
         (changed(properties=dict), "are a pydantic model"),
+        (Nameless(), "the metric k can be shown: it needs a key and a title"),
         (Doubled(), "names of scorers are distinct"),
-        (changed(plan=lambda *_: ()), "a plan has blocks"),
-        (Repeated(), "ids of trials are distinct"),
-        (Reversed(), "more runs come after those before"),
-        (Unsteady(), "the same experiment has the same plan"),
-        (Elsewhere(), "the arm of a group is one of its block"),
-        (Keeping(), r"without\(\) has the trials that are not finished"),
         (Portable(), "is checked with jobs"),
     ],
 )
 def test_a_breach_is_named(benchmark: Sound, sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
-        check_benchmark(benchmark, experiment())
+        check_benchmark(benchmark)
 
 
 def test_jobs_are_the_same_after_json() -> None:
-    check_benchmark(Portable(), experiment(), [{"group": ["x"]}])
     with pytest.raises(AssertionError, match="a job is the same after JSON"):
-        check_benchmark(Portable(), experiment(), [{"group": ("x",)}])
+        check_benchmark(Portable(), [{"group": ("x",)}])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgetful(Swarm):
+    def without(self, finished: Collection[str]) -> "Forgetful":
+        return self
+
+
+Blocks = Sequence[Block[Any]]
+_CALLS = itertools.count()
+
+
+def unsteady(planned: Experiment) -> Blocks:
+    task = Task(id=f"t-{next(_CALLS)}", title="", prompt="")
+    return plan(planned.model_copy(update={"tasks": (task,)}))
+
+
+def repeated(planned: Experiment) -> Blocks:
+    return [*plan(planned), *plan(planned)]
+
+
+def elsewhere(planned: Experiment) -> Blocks:
+    return [replace(block, order=("c",)) for block in plan(planned)]
+
+
+def keeping(planned: Experiment) -> Blocks:
+    return [
+        replace(block, groups=tuple(Forgetful(**vars(group)) for group in block.groups))
+        for block in plan(planned)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        (lambda _: (), "a plan has blocks"),
+        (repeated, "ids of trials are distinct"),
+        (lambda planned: plan(planned)[::-1], "more runs come after those before"),
+        (unsteady, "the same experiment has the same plan"),
+        (elsewhere, "the arm of a group is one of its block"),
+        (keeping, r"without\(\) has the trials that are not finished"),
+    ],
+)
+def test_a_breach_of_a_plan_is_named(broken: Callable[[Experiment], Blocks], sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        check_plan(broken, experiment())

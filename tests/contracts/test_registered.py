@@ -1,5 +1,6 @@
 """Every implementation that is registered keeps the contract of its role."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,21 @@ import pytest
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
+from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
+from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.plan import groups_of
 from swarm_bench.programs.scout.models import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
-from swarm_bench.testing.benchmark_contracts import check_benchmark, check_cases
+from swarm_bench.testing.benchmark_contracts import check_benchmark, check_cases, check_plan
 from swarm_bench.testing.contracts import (
     check_agent,
     check_metric,
@@ -51,18 +57,36 @@ def test_metrics(metric: Metric) -> None:
     check_metric(metric)
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_benchmarks(design: Design) -> None:
-    planned = experiment(design=design, agents=4)
-    benchmark = find_benchmark("swarm")
-    assert isinstance(benchmark, Portable)
+def test_benchmarks() -> None:
     overhead = Overhead(session="s", mode="canopy", prompt_tokens=7)
     jobs = [
         SwarmJob(swarm=group, attempts={trial.id: 2 for trial in group.trials}, overhead=overhead)
-        for block in benchmark.plan(planned)
-        for group in block.groups
+        for group in groups_of(plan(experiment()))
     ]
-    check_benchmark(benchmark, planned, jobs)
+    benchmark = find_benchmark("swarm")
+    assert isinstance(benchmark, Portable)
+    check_benchmark(benchmark, jobs)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_plans_of_swarms(design: Design) -> None:
+    check_plan(plan, experiment(design=design))
+
+
+def test_plans_of_cases() -> None:
+    common = experiment()
+    cases = tuple(Case(id=task.id, title=task.title) for task in common.tasks)
+    planned = CaseExperiment(
+        **{key: getattr(common, key) for key in BaseExperiment.model_fields},
+        benchmark="toy",
+        benchmark_version=1,
+        arms=common.arms,
+        cases=cases,
+    )
+    check_plan(plan_cases, planned)
+
+
+NUMBERS = itertools.count()
 
 
 async def nothing(_job: object, _deliver: object) -> None:
@@ -83,6 +107,7 @@ async def test_benchmarks_of_cases() -> None:
         ({"arms": lambda _: ()}, "it has arms"),
         ({"arms": lambda _: ("a", "a")}, "names of arms are distinct"),
         ({"cases": lambda _: ()}, "it has cases"),
+        ({"arms": lambda _: (f"arm-{next(NUMBERS)}",)}, "the same properties have the same arms"),
         ({"run": nothing}, "each trial of a group is delivered once"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from swarm_bench.testing.benchmark_contracts import check_benchmark
 from swarm_bench.testing.contracts import check_agent, check_metric, check_scorer
 from tests.builders.packages import DOCUMENTS, block, install, install_example
 from tests.e2e.conftest import Bench, Done
@@ -80,6 +81,7 @@ def test_the_examples_keep_the_contracts_of_their_roles(tmp_path: Path) -> None:
     check_scorer(example("scorer", "LineReferences")())
     check_metric(example("metric", "LINE_REFERENCES"))
     check_metric(example("column", "LARGEST_REQUEST"))
+    check_benchmark(example("benchmark", "Sorting")())
 
 
 def test_a_metric_that_divides_by_what_can_be_0_breaks_the_contract() -> None:
