@@ -21,7 +21,7 @@ class Artefacts:
     """Paths of the files of agents, and room for them. An agent can put anything in their way."""
 
     def __init__(self, root: Path, *, runs: int) -> None:
-        """`runs` are those of the experiment: with one, the modes stand directly in the root."""
+        """Take how many runs the experiment has: with one, the modes are directly in the root."""
         self.root = root
         self._runs = runs
 

@@ -62,21 +62,23 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         append_line(self._retrieval, sealed(record.model_dump_json()))
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
-        """Store the overhead of all modes, a line each. One that says what it said before stays
-        as it is: a changed one gets no new checksum."""
+        """Store the overhead of all modes, a line each. A line with the same content stays as it
+        is: one that was edited gets no new checksum."""
         make_room(self._overhead)
         before = read_lines(self._overhead, Overhead)
-        there = {one.model_dump_json(): line for _, line, one in before if one is not None}
+        written = {
+            record.model_dump_json(): line for _, line, record in before if record is not None
+        }
         texts = [line.model_dump_json() for line in lines]
-        stored = [there.get(text) or sealed(text) for text in texts]
+        stored = [written.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
 
     def read_overhead(self) -> list[Overhead]:
-        """The overhead of the modes, as far as it can be read."""
+        """Read the overhead of the modes, omitting lines that cannot be read."""
         return [line for _, _, line in read_lines(self._overhead, Overhead) if line is not None]
 
     def read(self) -> SessionData:
-        """The session as it stands."""
+        """Read the session as it is now."""
         experiment = self.read_experiment()
         trials = self.records.read()
         seconds = frozenset(doubled(trials))
@@ -103,8 +105,8 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         )
 
     def _move_into_first_run(self, modes: Sequence[str]) -> None:
-        """File by file, so that it can be done again after it was cut off. What was put in the
-        place of a folder is set aside."""
+        """Move file by file, so that an interrupted move can be repeated. Whatever stands where a
+        folder goes is set aside."""
         first = self.path / "run-1"
         for mode in modes:
             for path in (self.path / mode, first, first / mode):
@@ -115,5 +117,5 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
 
 def _planted(session: Path) -> tuple[str, ...]:
     levels = (f"{PLANTED}-*", f"*/{PLANTED}-*", f"*/*/{PLANTED}-*")
-    names = sorted(path.name for one in levels for path in session.glob(one))
-    return tuple(name for name in names if _SET_ASIDE.fullmatch(name))  # as we name them
+    names = sorted(path.name for level in levels for path in session.glob(level))
+    return tuple(name for name in names if _SET_ASIDE.fullmatch(name))

@@ -16,7 +16,7 @@ class OverheadLines:
     def __init__(
         self, folder: SessionFolder, recorder: Recorder | None = None, *, asks: bool = True
     ) -> None:
-        """`asks` is false when an empty prompt would say nothing of the agent's usage."""
+        """Ask no empty prompt without `asks`: it would tell nothing about the agent's usage."""
         self._folder = folder
         self._asks = asks
         self._recorder = recorder
@@ -65,10 +65,14 @@ def _greeted(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) ->
     return Overhead(
         session=experiment.session,
         mode=mode.name,
-        server_seconds={one.server: one.seconds for one in handshakes if one.seconds is not None},
-        tools=sum(len(one.tools) for one in handshakes),
-        tool_tokens=sum(one.tool_tokens for one in handshakes),
-        server_instruction_tokens=sum(one.instruction_tokens for one in handshakes),
+        server_seconds={
+            handshake.server: handshake.seconds
+            for handshake in handshakes
+            if handshake.seconds is not None
+        },
+        tools=sum(len(handshake.tools) for handshake in handshakes),
+        tool_tokens=sum(handshake.tool_tokens for handshake in handshakes),
+        server_instruction_tokens=sum(handshake.instruction_tokens for handshake in handshakes),
         mode_instruction_tokens=tokens.count(mode.instructions),
-        unexpected=next((one.unexpected for one in handshakes), ()),
+        unexpected=next((handshake.unexpected for handshake in handshakes), ()),
     )

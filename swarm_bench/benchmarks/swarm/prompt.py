@@ -1,4 +1,4 @@
-"""The swarm benchmark: what an agent is told, and what its answer is scored by."""
+"""The swarm benchmark: what an agent is asked, and what its answer is scored by."""
 
 from collections import Counter
 
@@ -13,13 +13,13 @@ from swarm_bench.scoring.structure import Structure
 
 
 def prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
-    """The mode's instructions if it has any, the task, and what the answer should look like."""
+    """Join the mode's instructions, the task, and what the answer should look like."""
     parts = (mode.instructions, task.prompt, experiment.answer_format)
     return "\n\n".join(part for part in parts if part)
 
 
 def scorers() -> tuple[Scorer, ...]:
-    """Every scorer of this benchmark: ours, and those that packages on this machine register as
+    """Return every scorer of this benchmark: ours, and those that installed packages register as
     `swarm_bench.scorers`. Raises `ConfigError` for one that cannot be used."""
     others = (_made(plugin.name) for plugin in registry.plugins("scorers"))
     every: tuple[Scorer, ...] = (Length(), Digest(), References(), Structure(), *others)

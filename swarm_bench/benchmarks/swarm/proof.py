@@ -1,4 +1,4 @@
-"""The third witness: what the counters of a swarm say of its trials, once its agents have ended."""
+"""The third witness: what the counters of a swarm show of its trials, after its agents ended."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,46 +18,46 @@ def prove(
     trials: Sequence[TrialRecord],
     probes: Mapping[str, Probe],
 ) -> tuple[SwarmRecord, list[TrialRecord]]:
-    """The record of a swarm and those of its trials, as far as they are there, with what the
-    counters say; the trials with their final label."""
+    """Add what the counters show to the record of a swarm and to those of its trials, as far as
+    they exist; the trials get their final label."""
     mode = experiment.mode(swarm.mode)
     external = experiment.service_url is not None
-    found = compare(mode, swarm, trials, probes, external=external)
+    finding = compare(mode, swarm, trials, probes, external=external)
     untouched = gives_no_tool(mode)
-    proved = swarm.model_copy(update={"counters": found.agreement, "counters_why": found.why})
+    proved = swarm.model_copy(update={"counters": finding.agreement, "counters_why": finding.why})
     alone = len(swarm.agents) == 1
     return proved, [
-        _with_counters(trial, found, *_judged(trial, found, alone=alone, untouched=untouched))
+        _with_counters(trial, finding, *_judged(trial, finding, alone=alone, untouched=untouched))
         for trial in trials
         if trial.started_at is not None
     ]
 
 
 def amended(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The records that are no longer as they were `before`."""
+    """Return the records that differ from those `before`."""
     written = {record.key: record for record in before}
     return [record for record in after if record != written.get(record.key)]
 
 
 def _judged(
-    trial: TrialRecord, found: Finding, *, alone: bool, untouched: bool
+    trial: TrialRecord, finding: Finding, *, alone: bool, untouched: bool
 ) -> tuple[Treatment | None, tuple[str, ...]]:
-    """The final label of a trial, and why it is another one than its transcript alone had."""
+    """Return the final label of a trial, and why it differs from that of the transcript alone."""
     label = trial.retrieval
-    if untouched and found.moved:
+    if untouched and finding.moved:
         why = () if alone else (_ONE_OF,)
         return Treatment.CONTAMINATED, why if label is not Treatment.CONTAMINATED else ()
-    if label is Treatment.UNKNOWN and alone and found.moved:
+    if label is Treatment.UNKNOWN and alone and finding.moved:
         return Treatment.USED, (_ALONE,)
-    if label is Treatment.USED and found.moved is False and found.agreement == "contradict":
+    if label is Treatment.USED and finding.moved is False and finding.agreement == "contradict":
         return Treatment.UNKNOWN, (_UNSEEN,)
     return label, ()
 
 
 def _with_counters(
-    trial: TrialRecord, found: Finding, label: Treatment | None, why: Sequence[str]
+    trial: TrialRecord, finding: Finding, label: Treatment | None, why: Sequence[str]
 ) -> TrialRecord:
     evidence = trial.evidence or Evidence()
-    sentences = (*evidence.why, *found.why, *why)
-    told = evidence.model_copy(update={"counters": found.agreement, "why": sentences})
-    return trial.model_copy(update={"evidence": told, "retrieval": label})
+    sentences = (*evidence.why, *finding.why, *why)
+    judged = evidence.model_copy(update={"counters": finding.agreement, "why": sentences})
+    return trial.model_copy(update={"evidence": judged, "retrieval": label})

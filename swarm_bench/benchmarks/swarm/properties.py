@@ -14,13 +14,12 @@ _OF_A_CALL = frozenset({"output", "resume", "plan", "quiet", "keep_workspaces"})
 
 def _properties() -> dict[str, Any]:
     listed = {option.name for option in command_line(COMPARE)} - _OF_A_CALL
-    return {
-        written_name(one.name): _property(one) for one in fields(Settings) if one.name in listed
-    }
+    settings = [setting for setting in fields(Settings) if setting.name in listed]
+    return {written_name(setting.name): _property(setting) for setting in settings}
 
 
 def _property(setting: Any) -> tuple[Any, Any]:
-    option = next(one for one in get_args(setting.type) if isinstance(one, Option))
+    option = next(note for note in get_args(setting.type) if isinstance(note, Option))
     if setting.default_factory is not MISSING:
         return setting.type, Field(default_factory=setting.default_factory, description=option.help)
     return setting.type, Field(default=setting.default, description=option.help)

@@ -15,21 +15,21 @@ from swarm_bench.core.session.designs import Design
 
 
 def member_folder(series: Path, size: int) -> Path:
-    """Where the session of that size is, or will be."""
+    """Return the folder of the session of that size."""
     return series / f"agents-{size}"
 
 
 def series_sessions(series: Path) -> dict[int, SessionFolder]:
-    """The sessions that a series has so far, by size, the smallest first; none for any other
+    """Return the sessions that a series has so far, by size, the smallest first; none for any other
     folder."""
     if SessionFolder(series).holds_session():
         return {}
-    found = {int(path.name.removeprefix("agents-")): path for path in _members(series)}
-    return {size: SessionFolder(found[size]) for size in sorted(found)}
+    members = {int(path.name.removeprefix("agents-")): path for path in _members(series)}
+    return {size: SessionFolder(members[size]) for size in sorted(members)}
 
 
 def _members(series: Path) -> list[Path]:
-    """The folders of the sessions that a series has so far; a link leads to no session of it."""
+    """Return the folders of the sessions that a series has so far; links do not count."""
     return [
         file.parent
         for file in series.glob(f"agents-*/{EXPERIMENT}")
@@ -38,11 +38,11 @@ def _members(series: Path) -> list[Path]:
 
 
 def newest_session(results: Path, design: Design) -> Path:
-    """The session or series of the design below `results` that was begun last, among those that
-    can be read. Raises `UsageError` when there is none."""
+    """Return the latest session or series of the design below `results`, among those that can be
+    read. Raises `UsageError` when there is none."""
     begun = dict[Path, datetime]()
     alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
-    of_series = [(path, one) for path in results.glob("*") for one in _members(path)]
+    of_series = [(path, member) for path in results.glob("*") for member in _members(path)]
     for path, session in [*of_series, *alone]:
         with suppress(UsageError):
             experiment = SessionFolder(session).read_experiment()

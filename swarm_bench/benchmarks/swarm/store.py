@@ -99,7 +99,7 @@ class OneSwarmStore:
         session.emit(TrialEnded(record=record))
 
     def _artefacts_of(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
-        """Write what the record is of. Returns it, and what went wrong."""
+        """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
         beside = Beside(
             scored=self._scored(execution),
@@ -121,13 +121,13 @@ class OneSwarmStore:
         return Printed(
             stdout=self._artefacts.agent_file(execution.trial, STDOUT),
             stderr=self._artefacts.agent_file(execution.trial, STDERR),
-            left=execution.leaves,
+            home_files=execution.leaves,
         )
 
     def _scored(self, execution: Execution) -> Scored:
         outcome = execution.outcome
         if outcome.text is None or outcome.cause is not Cause.FINISHED:
-            return Scored()  # the words of an error are no answer
+            return Scored()  # the text of an error is no answer
         session = self._session
         context = ScoreContext(
             text=outcome.text, workspace=execution.workspace, files=session.files
@@ -135,8 +135,8 @@ class OneSwarmStore:
         return score(session.scorers, context, session.secrets)
 
     def _keep_swarm(self, ended: SwarmEnded) -> None:
-        """Hold its counters against the transcripts. Those of trials that ran again after that
-        swarm are of a later one."""
+        """Compare its counters with the transcripts. Trials that ran again after that swarm belong
+        to a later one."""
         session, swarm = self._session, ended.record
         self._write_counters(swarm)
         of_it = [

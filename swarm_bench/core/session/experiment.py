@@ -247,7 +247,7 @@ class Experiment(BaseExperiment):
         return mode.can_be_prepared and (needed or self.index == "warm")
 
     def mode(self, name: str) -> Mode:
-        """The mode of that name; KeyError if the experiment has none."""
+        """Return the mode of that name. Raises `KeyError` if the experiment has none."""
         for mode in self.modes:
             if mode.name == name:
                 return mode
@@ -259,5 +259,5 @@ Storable = NewType("Storable", Experiment)
 
 
 def stable_id(*parts: object) -> str:
-    """The id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
+    """Return the id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What is done to a swarm's clone before its agents start, and what its tool left in it."""
+"""What is done to a swarm's clone before its agents start, and what its tool changed in it."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -49,7 +49,7 @@ class Groundwork:
     """Of one swarm. Modes without a tool have none."""
 
     def __init__(self, kit: Kit, mode: Mode, tag: str, around: Callable[[], Surroundings]) -> None:
-        """`tag` marks its processes; `around` gives what the swarm has by then."""
+        """Mark its processes with `tag`; `around` returns the surroundings as they are by then."""
         self._kit = kit
         self._mode = mode
         self._tag = tag
@@ -79,7 +79,7 @@ class Groundwork:
 
     @property
     def figures(self) -> Ground:
-        """What the record of the swarm gets from it."""
+        """What it adds to the record of the swarm."""
         change = self._changes
         unexpected = change.without(self._mode.may_create) if change else ()
         indexed = self.prepares or bool(self._mode.services)
@@ -97,7 +97,7 @@ class Groundwork:
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[None]:
-        """The time in which the tool may work in the clone; the teardown ends it."""
+        """Let the tool work in the clone; the teardown ends that."""
         if self._mode.servers or self._mode.services or self._mode.prepare:
             self._before = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
             self._home_before = await anyio.to_thread.run_sync(self._size_of_home)
@@ -107,8 +107,8 @@ class Groundwork:
             if self._mode.teardown:
                 self._teardown_failure = await tear_down(self._site())
                 if self._teardown_failure is not None:
-                    words = f"{self._mode.name}: its teardown failed: {self._teardown_failure}"
-                    self._kit.emit(Trouble(message=words))
+                    message = f"{self._mode.name}: its teardown failed: {self._teardown_failure}"
+                    self._kit.emit(Trouble(message=message))
 
     async def lay(self) -> None:
         """Prepare the clone, or copy what was made in an earlier one, and warm the tool up. Raises
@@ -126,7 +126,7 @@ class Groundwork:
             self._warm_up_seconds = await call(site, self._mode.warm_up)
 
     async def look(self) -> None:
-        """See what is in the clone now that was not before."""
+        """Compare the clone with what it was before."""
         if self._before is not None:
             now = await anyio.to_thread.run_sync(inventory, self._kit.workspace)
             self._changes = changes(self._before, now)
@@ -135,7 +135,7 @@ class Groundwork:
             self._home_bytes = max(0, more)
 
     def look_again(self) -> None:
-        """See which instructions for agents there are now that were others when they started."""
+        """Note which instructions for agents have changed since the agents started."""
         if self._instructions is not None:
             change = changes(self._instructions, instructions(self._kit.workspace))
             self._instructions_changed = (*change.appeared, *change.changed, *change.gone)[
@@ -143,7 +143,8 @@ class Groundwork:
             ]
 
     def _size_of_home(self) -> int:
-        """Some tools keep their index there. One that the user gave has other things in it."""
+        """Measure the home of the servers, where some tools keep their index; 0 for the user's own
+        home, which has other things in it."""
         home = Path(self._surroundings().home.get("HOME", "/")).resolve()
         if not home.is_relative_to(self._kit.work.resolve()):
             return 0

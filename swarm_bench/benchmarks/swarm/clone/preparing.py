@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 LAST_LETTERS = 300
-"""What of a server's own words is worth repeating."""
+"""Of an error of a server, how many characters are repeated."""
 OUTPUT_BYTES = 64 * 1024 * 1024
 """What a command may print."""
 VERSION_SECONDS = 30.0
@@ -60,7 +60,7 @@ class Site:
         return render_servers(self.mode, self.values, self.variables, self.home)
 
     def command(self, written: Sequence[str]) -> Command:
-        """A command of the mode's file. It gets what its servers have in their `env`."""
+        """Make a command of the mode's file. It gets what its servers have in their `env`."""
         own = {k: v for server in self.servers.values() for k, v in server.get("env", {}).items()}
         return Command(
             argv=render_command(self.mode, written, self.values, self.variables),
@@ -71,7 +71,7 @@ class Site:
 
 
 def check_warm(modes: Sequence[Mode], variables: Mapping[str, str]) -> None:
-    """Refuses early what cannot be made ready. Raises `UsageError`."""
+    """Check early what can be made ready. Raises `UsageError`."""
     ready = [mode for mode in modes if mode.prepare is not None and mode.can_be_prepared]
     if not ready:
         raise UsageError(
@@ -120,7 +120,7 @@ async def tear_down(site: Site) -> str | None:
 
 
 async def version(site: Site) -> str | None:
-    """What the mode's command for it prints. Raises `ConfigError`."""
+    """Return what the mode's command for its version prints. Raises `ConfigError`."""
     try:
         ran = await _run(site, site.mode.version, VERSION_SECONDS)
     except ProcessLost as error:
@@ -155,29 +155,29 @@ async def _prepared_by(site: Site, command: Sequence[str]) -> float:
         raise _late(command[0], site.timeout)
     if ran.problem is not None:
         raise IndexFailed(
-            f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and go on with "
-            "--continue, or with a new session if the mode file was wrong"
+            f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and use "
+            "--continue, or start a new session if the mode file was wrong"
         )
     return ran.seconds
 
 
 async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
-    """Raises `ProcessLost`."""
+    """Run a command of the mode's file. Raises `ProcessLost`."""
     with temporary() as folder:
         out, err = folder / "stdout", folder / "stderr"
         output = Output(stdout=out, stderr=err, limit=OUTPUT_BYTES, secrets=site.secrets)
         started = anyio.current_time()
         result = await run(site.command(written), output=output, timeout=timeout)
         seconds = anyio.current_time() - started
-        printed, said = ending(read(out)), ending(read(err))
-    words = said or printed or "it gave no reason"
+        printed, error = ending(read(out)), ending(read(err))
+    reason = error or printed or "it gave no reason"
     problem = None
     if result.stopped is not None:
-        problem = f"it was stopped after {seconds:.0f} s ({result.stopped}): {words}"
+        problem = f"it was stopped after {seconds:.0f} s ({result.stopped}): {reason}"
     elif result.returncode != 0:
-        problem = f"it ended with exit code {result.returncode}: {words}"
+        problem = f"it ended with exit code {result.returncode}: {reason}"
     return _Ran(
-        seconds=seconds, late=result.stopped == "timeout", problem=problem, printed=printed or said
+        seconds=seconds, late=result.stopped == "timeout", problem=problem, printed=printed or error
     )
 
 
@@ -196,8 +196,8 @@ async def _called_by_one(site: Site, wanted: ToolCall) -> float:
                     return await _called(server, wanted, site.secrets)
         except ServerFailed as error:
             raise IndexFailed(
-                f"The MCP server {name} could not prepare the workspace: {error}; fix it, and go "
-                "on with --continue, or with a new session if the mode file was wrong"
+                f"The MCP server {name} could not prepare the workspace: {error}; fix it, and "
+                "use --continue, or start a new session if the mode file was wrong"
             ) from error
         without.append(name)
     raise IndexFailed(
@@ -210,10 +210,10 @@ async def _called(server: "Connection", wanted: ToolCall, secrets: tuple[str, ..
     started = anyio.current_time()
     answer = await server.call(wanted.tool, wanted.arguments)
     if answer.is_error:
-        # Cleaned before it is cut: the rest of a secret would not be known as one.
-        words = " ".join(clean_text(answer.text, secrets).split())[:LAST_LETTERS]
+        # Cleaned before it is cut: part of a secret would not be recognised.
+        reason = " ".join(clean_text(answer.text, secrets).split())[:LAST_LETTERS]
         raise IndexFailed(
-            f"{wanted.tool} could not prepare the workspace: {words or 'it gave no reason'}"
+            f"{wanted.tool} could not prepare the workspace: {reason or 'it gave no reason'}"
         )
     return anyio.current_time() - started
 

@@ -26,17 +26,17 @@ _FIXED_LIMITS = ("max_turns", "timeout")
 
 
 def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
-    """The experiment `old`, grown by the runs, tasks and modes that `new` has beyond it.
+    """Extend the experiment `old` by the runs, tasks and modes that only `new` has.
 
     `recorded` are the ids of trials with a record, `None` where one has none. Raises `UsageError`
     for any other difference.
     """
     _check_same(old, new)
-    known = {mode.name for mode in old.modes}
+    old_modes = {mode.name for mode in old.modes}
     kept = {mode.name: mode for mode in new.modes}  # with the secrets that are not stored
     modes = (
         *(kept.get(mode.name, mode) for mode in old.modes),
-        *(mode for mode in new.modes if mode.name not in known),
+        *(mode for mode in new.modes if mode.name not in old_modes),
     )
     grown = old.model_copy(
         update={
@@ -56,15 +56,15 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "
-            "begin a new one, without --agents if tasks are to be added later"
+            "start a new one, without --agents if tasks are to be added later"
         )
     _keep_records(grown, recorded)
     return grown
 
 
 def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> None:
-    """Raises `UsageError` for what this call says otherwise of the agents than the session does, or
-    for fewer runs: before anything is asked or copied."""
+    """Raise `UsageError` for options on the agents that differ from those of the session, or for
+    fewer runs: before anything is asked or copied."""
     for name in (
         "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
     ):  # fmt: skip
@@ -78,22 +78,26 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
 
 def with_back_ends(
     experiment: Experiment,
-    found: Mapping[str, Program],
+    back_ends: Mapping[str, Program],
     purposes: Mapping[str, Mapping[str, Purpose | None]],
 ) -> Experiment:
-    """The experiment with the tools that answer in its modes now, and what they are for; what was
-    known before stays, so that equal trials have equal labels. Raises `UsageError` when a mode that
-    had a tool before has another."""
-    for mode, now in found.items():
+    """Add the tools that answer in the modes now, and what they are for. What is stored already
+    stays, so that equal trials have equal labels. Raises `UsageError` when a mode has another tool
+    than before."""
+    for mode, now in back_ends.items():
         then = experiment.retrieval.get(mode, now)
         if now.label != then.label:
             raise UsageError(
                 f"{mode} ran with {then.label} when the session began, and now there is "
-                f"{now.label}; bring the old one back, or begin a new session"
+                f"{now.label}; bring the old one back, or start a new session"
             )
-    known = {name: {**mode} for name, mode in {**purposes, **experiment.tool_purposes}.items()}
-    back_ends = {**found, **experiment.retrieval}
-    return experiment.model_copy(update={"retrieval": back_ends, "tool_purposes": known})
+    by_mode = {**purposes, **experiment.tool_purposes}
+    return experiment.model_copy(
+        update={
+            "retrieval": {**back_ends, **experiment.retrieval},
+            "tool_purposes": {mode: dict(tools) for mode, tools in by_mode.items()},
+        }
+    )
 
 
 def _check_same(old: Experiment, new: Experiment) -> None:
@@ -104,24 +108,24 @@ def _check_same(old: Experiment, new: Experiment) -> None:
     if new.agent.name != old.agent.name:
         raise UsageError(
             f"The agent was {old.agent.name!r} when the session began and is {new.agent.name!r} "
-            "now; restore it, or begin a new session"
+            "now; restore it, or start a new session"
         )
     if new.repository.tree != old.repository.tree:
         same = new.repository.path == old.repository.path
         raise UsageError(
             f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
-            f"the session began; {bring_back(old.repository)}, or begin a new session"
+            f"the session began; {bring_back(old.repository)}, or start a new session"
         )
     _check_runs(old.runs, new.runs)
     if new.answer_format != old.answer_format:
         raise UsageError(
             "The task file asks for another answer_format than when the session began; "
-            "put the old one back, or begin a new session"
+            "put the old one back, or start a new session"
         )
 
 
 def bring_back(repository: Repository) -> str:
-    """What to do for the repository to be as it was."""
+    """Say how to bring the repository back to what it was."""
     if repository.commit is None:
         return "restore its content"
     commit = f"check out {repository.commit[:12]} again"
@@ -136,18 +140,18 @@ def _check_runs(old: int, new: int) -> None:
 
 
 def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
-    known = {task.id: task for task in old.tasks}
+    prompts = {task.id: task.prompt for task in old.tasks}
     for task in new.tasks:
-        if task.id in known and known[task.id].prompt != task.prompt:
+        if prompts.get(task.id, task.prompt) != task.prompt:
             raise UsageError(
                 f"The task {task.id!r} asks something else than when the session began; "
                 "give the new question a new id"
             )
-    return (*old.tasks, *(task for task in new.tasks if task.id not in known))
+    return (*old.tasks, *(task for task in new.tasks if task.id not in prompts))
 
 
 def _settings(old: Experiment, new: Experiment) -> dict[str, Setting]:
-    """What was taken over from the session keeps the place it first came from."""
+    """Merge the settings: one taken over from the session keeps its first source."""
     return {
         name: old.settings.get(name, setting) if setting.source == "session" else setting
         for name, setting in new.settings.items()
@@ -166,7 +170,7 @@ def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
     if not planned.issuperset(filter(None, recorded)):
         raise UsageError(
             "The session has records of trials that are not in its plan; "
-            "begin a new session, or restore its experiment.json"
+            "start a new session, or restore its experiment.json"
         )
 
 
@@ -175,7 +179,7 @@ def _same(name: str, old: object, new: object) -> None:
         option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
             f"{option} was {_shown(old)} when the session began and cannot be {_shown(new)} now; "
-            "omit it, or begin a new session"
+            "omit it, or start a new session"
         )
 
 

@@ -27,7 +27,8 @@ def _fit_for_a_folder(id: str) -> str:
 
 
 def _not_blank(text: str) -> str:
-    """It becomes an argument of a program, which cannot hold a NUL. Raises `ValueError`."""
+    """Check what becomes an argument of a program, which cannot hold a NUL. Raises
+    `ValueError`."""
     if not text.strip():
         raise ValueError("must not be empty")
     if "\0" in text:
@@ -62,12 +63,12 @@ class Suite:
 
 
 def list_suites() -> list[Listing]:
-    """Every suite in the shipped folder and in `tasks/` of the working folder."""
+    """Return every suite in the shipped folder and in `tasks/` of the working folder."""
     return [_listing(path) for path in SUITES.files()]
 
 
 def find_suite(name: str) -> Suite:
-    """The suite that the word stands for: a name, or a path to a YAML file.
+    """Return the suite of that name, or of a path to a YAML file.
 
     Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
     """
@@ -75,7 +76,7 @@ def find_suite(name: str) -> Suite:
 
 
 def read_suite(path: Path) -> Suite:
-    """The suite that a file defines. Raises `ConfigError` naming file and line."""
+    """Read the suite that a file defines. Raises `ConfigError` naming file and line."""
     located = read_located(path, "task file")
     repeated = list(_repeated_ids(located))
     try:
@@ -106,14 +107,14 @@ def _listing(path: Path) -> Listing:
 
 
 def _repeated_ids(located: Located) -> Iterator[Problem]:
-    """Looked for in what may be wrong otherwise too."""
+    """Yield repeated ids, also of a file that is wrong in other ways."""
     tasks = located.content.get("tasks") if isinstance(located.content, dict) else None
-    seen = set[str]()
+    earlier = set[str]()
     for number, task in enumerate(tasks if isinstance(tasks, list) else ()):
         id = task.get("id") if isinstance(task, dict) else None
         if not isinstance(id, str):
             continue
-        if id in seen:
+        if id in earlier:
             line = located.line(("tasks", number, "id"))
             yield line, f"the id {id!r} is taken; give each task its own"
-        seen.add(id)
+        earlier.add(id)

@@ -36,13 +36,14 @@ class Swarm:
         return self.mode
 
     def without(self, finished: Collection[str]) -> "Swarm":
-        """The swarm with the trials that are still to run."""
-        return replace(self, trials=tuple(one for one in self.trials if one.id not in finished))
+        """Return the swarm with the trials that are still to run."""
+        trials = tuple(trial for trial in self.trials if trial.id not in finished)
+        return replace(self, trials=trials)
 
 
 def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
-    """All blocks of the experiment, in the order they run. A run has one for each of its swarms: in
-    `ab` there is a block for every task."""
+    """Return all blocks of the experiment, in the order they run. A run has a block for each of its
+    swarms: in `ab`, for every task."""
     size = experiment.agents_per_swarm
     return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size)
 
@@ -51,7 +52,7 @@ def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
 def _plan(
     orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
 ) -> tuple[Block[Swarm], ...]:
-    """Kept, as a call asks for the same plan several times and it can have 100,000 trials."""
+    """Cache the plan: a call asks for it several times, and it can have 100,000 trials."""
     agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
     return tuple(
         Block(
@@ -65,22 +66,22 @@ def _plan(
 
 
 def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
-    """An upper bound of the time that agents and indexing may take, without what is finished."""
+    """Return an upper bound of the time that agents and indexing may still take."""
     total = 0.0
     for swarm in groups_of(plan(experiment)):
-        left = sum(trial.id not in finished for trial in swarm.trials)
-        total += math.ceil(left / experiment.concurrency) * experiment.limits.timeout
+        pending = sum(trial.id not in finished for trial in swarm.trials)
+        total += math.ceil(pending / experiment.concurrency) * experiment.limits.timeout
         mode = experiment.mode(swarm.mode)
         steps = (mode.services, experiment.prepares(mode), mode.warm_up)
-        if left:
+        if pending:
             total += sum(map(bool, steps)) * experiment.limits.index_timeout
     return total
 
 
 def planned_by_mode(experiment: Experiment) -> dict[str, int]:
-    """How many trials each mode has, in the order of the modes."""
+    """Count the trials of each mode, in the order of the modes."""
     turns = Counter(mode for order in experiment.order for mode in order)
-    return {one.name: turns[one.name] * experiment.trials_per_mode for one in experiment.modes}
+    return {mode.name: turns[mode.name] * experiment.trials_per_mode for mode in experiment.modes}
 
 
 def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:

@@ -31,11 +31,11 @@ from swarm_bench.runtime.untrusted import check
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """What an agent's process left to be read."""
+    """The files that an agent's process wrote."""
 
     stdout: Path
     stderr: Path
-    left: Mapping[str, bytes]
+    home_files: Mapping[str, bytes]
     """Files that its adapter reads in its home, by their path there, without secrets."""
 
 
@@ -43,7 +43,7 @@ class Recorder:
     """Writes one recording; one of a session that is continued grows."""
 
     def __init__(self, folder: Path, adapter: str) -> None:
-        """`adapter` is the word that named the agent."""
+        """Take the name of the agent's adapter, as the user gave it."""
         self._folder = folder
         self._adapter = adapter
         self._turn = Lock()
@@ -67,10 +67,10 @@ class Recorder:
                 update={
                     "stdout_bytes": self._copy(trial, "stdout", printed.stdout),
                     "stderr_bytes": self._copy(trial, "stderr", printed.stderr),
-                    "home_files": {inner: len(data) for inner, data in printed.left.items()},
+                    "home_files": {inner: len(data) for inner, data in printed.home_files.items()},
                 }
             )
-            for number, data in enumerate(printed.left.values(), start=1):
+            for number, data in enumerate(printed.home_files.values(), start=1):
                 write_whole(self._stream(trial, f"left-{number}"), data)
         with self._turn:  # several trials may end together
             append_line(self._folder / TRIALS, trial.model_dump_json())
@@ -80,7 +80,7 @@ class Recorder:
         append_line(self._folder / SWARMS, record.model_dump_json())
 
     def keep_overhead(self, line: Overhead) -> None:
-        """Of a mode that has several lines the last one counts."""
+        """Append a line; of several lines of a mode the last counts."""
         self._make_folders()
         append_line(self._folder / OVERHEAD, line.model_dump_json())
 
@@ -90,7 +90,8 @@ class Recorder:
         make_folder(self._folder / STREAMS)
 
     def _copy(self, trial: RecordedTrial, name: str, source: Path) -> int:
-        """One that the agent replaced is missing in the recording, which says so when played."""
+        """Copy a stream. One that the agent replaced is missing from the recording, and a replay
+        reports that."""
         try:
             check(source)
         except OSError:
@@ -138,12 +139,12 @@ def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
 
 
 def shareable(experiment: Experiment) -> Experiment:
-    """The experiment in shape: without settings, what servers are started with, and the fields that
+    """Return the experiment without settings, the configuration of its servers, and the fields that
     hold an address or the path of a program. Names and sentences stay as they are."""
     experiment = storable(experiment)
     return experiment.model_copy(
         update={
-            "modes": tuple(_named(mode) for mode in experiment.modes),
+            "modes": tuple(_shareable_mode(mode) for mode in experiment.modes),
             "agent": experiment.agent.model_copy(update={"path": None}),
             "repository": experiment.repository.model_copy(update={"omitted": ()}),
             "retrieval": {
@@ -156,7 +157,7 @@ def shareable(experiment: Experiment) -> Experiment:
     )
 
 
-def _named(mode: Mode) -> Mode:
-    """The mode with its servers by name only."""
+def _shareable_mode(mode: Mode) -> Mode:
+    """Keep only the names of the mode's servers."""
     servers: dict[str, dict[str, object]] = {name: {} for name in mode.servers}
     return mode.model_copy(update={"servers": servers, "source": Path(mode.source).name})

@@ -1,4 +1,4 @@
-"""One swarm of a recording, played: its agents' output comes from the recording, through the same
+"""Plays one swarm of a recording: its agents' output comes from the recording, through the same
 process runner, adapter and scorers, and so do the figures that only the original could have. There
 is no workspace, no service and no index."""
 

@@ -29,9 +29,8 @@ from swarm_bench.runtime.untrusted import check
 
 
 def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
-    """What the adapter makes of what an agent left, without the secrets of `exit`. An agent can put
-    something else in the place of its output: that is not opened. Raises whatever the adapter
-    raises."""
+    """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
+    its output by something else: that is not opened. Raises whatever the adapter raises."""
     try:
         check(exit.stdout)
         check(exit.stderr)
@@ -47,7 +46,7 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
 def make_record(
     experiment: Experiment, trial: Trial, outcome: Outcome, measured: Measured, beside: Beside
 ) -> TrialRecord:
-    """Make the record of a trial. What the agent did not say stays `None`."""
+    """Make the record of a trial. What the agent did not report stays `None`."""
     outcome = within_caps(outcome)
     return Parts(
         about=_about(experiment, trial, outcome, beside),
@@ -60,7 +59,7 @@ def make_record(
 
 
 def spent(outcome: Outcome, max_turns: int) -> Spent:
-    """Give what the agent reported. An answer takes tokens: zeros throughout are no figures, and
+    """Return what the agent reported. An answer takes tokens: zeros throughout are no figures, and
     neither is a cost of 0 beside them."""
     counted = any(vars(outcome.usage).values())
     usage = outcome.usage if counted else Usage()
@@ -94,7 +93,7 @@ def spent(outcome: Outcome, max_turns: int) -> Spent:
 
 
 def _priced(experiment: Experiment, outcome: Outcome) -> Priced:
-    """In a rehearsal no model was asked, nobody was billed, and no provider counted."""
+    """Say who priced and counted: in a rehearsal no model, no bill and no provider did."""
     estimated, table, counter = outcome.cost_estimated, outcome.price_table, outcome.token_counter
     if experiment.rehearsal:
         counter = COUNTER
@@ -109,19 +108,19 @@ def _priced(experiment: Experiment, outcome: Outcome) -> Priced:
     )
 
 
-def rehearsed(seen: Traffic | None, servers: Collection[str]) -> Rehearsed:
-    """Say what the rehearsal server saw of an agent in a mode with these MCP servers."""
-    if seen is None:
+def rehearsed(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
+    """Return what the rehearsal server saw of an agent in a mode with these MCP servers."""
+    if traffic is None:
         return Rehearsed()
     return Rehearsed(
-        rehearsal_requests=seen.requests,
-        rehearsal_faults=seen.faults,
-        rehearsal_request_tokens=seen.request_tokens,
-        rehearsal_tool_tokens=sum(seen.tools.values()),
+        rehearsal_requests=traffic.requests,
+        rehearsal_faults=traffic.faults,
+        rehearsal_request_tokens=traffic.request_tokens,
+        rehearsal_tool_tokens=sum(traffic.tools.values()),
         rehearsal_mcp_tokens=sum(
-            tokens for tool, tokens in seen.tools.items() if is_of_server(tool, servers)
+            tokens for tool, tokens in traffic.tools.items() if is_of_server(tool, servers)
         ),
-        rehearsal_tools=[shortened(name) for name in sorted(seen.tools)[:MOST_NAMES]],
+        rehearsal_tools=[shortened(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
     )
 
 

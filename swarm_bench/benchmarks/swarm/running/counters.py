@@ -14,13 +14,13 @@ from swarm_bench.runtime.sink import clean_text
 Readings = Mapping[str, dict[str, Any] | None]
 
 
-async def read(kit: Kit, mode: Mode, place: ProbeContext) -> dict[str, dict[str, Any] | None]:
-    """What the probes of a mode read now: where it gives no tool, those of all modes, to see that
-    nothing is counted. `None` for one that fails."""
+async def read(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str, dict[str, Any] | None]:
+    """Read the probes of a mode. Of a mode without a tool, read those of all modes, to see that
+    nothing is counted. A probe that fails reads `None`."""
     readings = dict[str, dict[str, Any] | None]()
     for name, probe in kit.probes.items():
         if gives_no_tool(mode) or name in mode.probes:
-            answer = await asked(probe, place)
+            answer = await asked(probe, context)
             if answer.problem:
                 message = f"the probe {name}: {clean_text(answer.problem, kit.secrets)}"
                 kit.emit(Trouble(message=message))
@@ -30,7 +30,7 @@ async def read(kit: Kit, mode: Mode, place: ProbeContext) -> dict[str, dict[str,
 
 
 def differences(kit: Kit, before: Readings, after: Readings) -> dict[str, Reading]:
-    """What each counter did over the run; `None` when a reading is missing."""
+    """Subtract the readings of each counter; `None` when one is missing."""
     return {
         name: figures(kit.probes[name], before.get(name), reading)
         for name, reading in after.items()

@@ -57,7 +57,7 @@ async def _executed(
     kit: Kit, mode: str, around: Surroundings, lost: Lost, longest: float
 ) -> Execution | None:
     # Numbers, so that the paths in the prompts of all modes are equally long.
-    number = [one.name for one in kit.experiment.modes].index(mode) + 1
+    number = [other.name for other in kit.experiment.modes].index(mode) + 1
     target = kit.work / "overhead" / str(number) / kit.workspace.name
     delivered: list[Execution] = []
 
@@ -111,8 +111,8 @@ def _asked(line: Overhead, execution: Execution | None, longest: float) -> Overh
     tokens = _first_request(figures)
     if tokens is None:
         return _without_figures(line, _why_not(execution, longest))
-    found = {"prompt_tokens": tokens, "prompt_cost": figures.cost, "problem": None}
-    return line.model_copy(update=found)
+    figures_of_prompt = {"prompt_tokens": tokens, "prompt_cost": figures.cost, "problem": None}
+    return line.model_copy(update=figures_of_prompt)
 
 
 def _without_figures(line: Overhead, why: str) -> Overhead:

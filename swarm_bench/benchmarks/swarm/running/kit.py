@@ -62,7 +62,8 @@ class Kit:
     def environment(
         self, extra: Mapping[str, str], inherit: tuple[str, ...] = ()
     ) -> dict[str, str]:
-        """The environment of a process: the common small one, the named variables, and `extra`."""
+        """Build the environment of a process: the common variables, the inherited ones, and
+        `extra`."""
         return {**small_environment(self.user_environment, inherit), **extra}
 
     @property
@@ -72,7 +73,7 @@ class Kit:
         return Homes(work=self.work, of_user=of_user, first=self.agent_env)
 
     def agent_environment(self, launch: Launch, home: Home) -> dict[str, str]:
-        """The environment of an agent; what the user set for it comes before everything else."""
+        """Build the environment of an agent; what the user set for it wins."""
         own = {**launch.env, **self.agent_env}
         variables = home.variables
         if self.experiment.inherit_settings:
@@ -87,5 +88,5 @@ class Kit:
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
-        words = [self.experiment.service_url or "", *self.experiment.agent_args]
-        return secrets_of(self, self.experiment.modes, words)
+        texts = [self.experiment.service_url or "", *self.experiment.agent_args]
+        return secrets_of(self, self.experiment.modes, texts)

@@ -193,7 +193,7 @@ class _Swarm:
         await self._deliver(delivery)
 
     async def _look(self) -> str | None:
-        """What the agents have lost of their surroundings. The watch looks once in a while only;
+        """Tell what the agents have lost of their surroundings. The watch looks only now and then;
         an agent that ended in between may have been alone."""
         if self._story.lost is None:
             self._story.lost = await self._gone()
@@ -206,7 +206,7 @@ class _Swarm:
         return lost
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
-        """Agents without their service measure nothing; they are stopped when it is lost."""
+        """Stop the agents when their service is lost: without it they measure nothing."""
         self._story.lost = await service.watch()
         agents.cancel_scope.cancel()
 
@@ -233,8 +233,8 @@ class _Swarm:
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         key = self._service.key if self._service else None
-        place = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
-        return await counters.read(self._kit, self._mode, place)
+        context = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
+        return await counters.read(self._kit, self._mode, context)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
@@ -275,7 +275,7 @@ class _Swarm:
 
 def _together(of_service: float | None, of_preparation: float | None) -> float | None:
     """Add up what took its time before the agents started; `None` when nothing did."""
-    seconds = [one for one in (of_service, of_preparation) if one is not None]
+    seconds = [step for step in (of_service, of_preparation) if step is not None]
     return sum(seconds) if seconds else None
 
 

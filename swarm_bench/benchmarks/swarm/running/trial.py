@@ -131,16 +131,16 @@ async def _ask_the_rehearsal(course: _Course) -> None:
     if kit.rehearsal is None:
         return
     try:
-        seen = await kit.rehearsal.traffic(trial.id)
-    except ServiceFailed:  # whoever asks for what the swarm has lost will hear of it
+        traffic = await kit.rehearsal.traffic(trial.id)
+    except ServiceFailed:  # the swarm reports what it has lost
         return
-    if seen and seen.errors:
+    if traffic and traffic.errors:
         course.defect = (
-            f"the rehearsal server could not answer {seen.errors} of {seen.requests} requests; "
-            "its rehearsal.log says why"
+            f"the rehearsal server could not answer {traffic.errors} of {traffic.requests} "
+            "requests; its rehearsal.log says why"
         )
     servers = kit.experiment.mode(trial.mode).servers
-    course.rehearsed = cleaned(rehearsed(seen, servers), kit.secrets)
+    course.rehearsed = cleaned(rehearsed(traffic, servers), kit.secrets)
 
 
 def _execution(course: _Course, outcome: Outcome, exit_code: int | None) -> Execution:

@@ -18,7 +18,7 @@ class Watch:
         self._turns = 0
 
     def line(self, line: bytes) -> StopReason | None:
-        """Why the agent must be stopped after this line, if it must."""
+        """Tell why the agent must be stopped after this line, if it must."""
         activity = self._agent.activity(line)
         if activity is None:
             return None

@@ -86,7 +86,9 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
         rehearsal=True,
         rehearsal_requests=3,
     )
-    printed = Printed(stdout=tmp_path / "out", stderr=tmp_path / "err", left={"a.md": b"left"})
+    printed = Printed(
+        stdout=tmp_path / "out", stderr=tmp_path / "err", home_files={"a.md": b"left"}
+    )
     recorder.keep(trial, printed)
 
     head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
@@ -106,7 +108,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
 def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "recording", "scout")
     recorder.begin(experiment(), frozenset())
-    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
+    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     recorder.keep(line(None, cause="workspace-failed"), nowhere)
     kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
     assert (kept.ran, kept.cause, kept.sizes) == (False, Cause.WORKSPACE_FAILED, {})
@@ -114,7 +116,7 @@ def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
 
 
 def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
-    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", left={})
+    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     for attempt in (1, 2):
         recorder = Recorder(tmp_path / "recording", "scout")
         recorder.begin(experiment(runs=attempt), frozenset())
@@ -150,7 +152,7 @@ def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path:
     (tmp_path / "secret").write_text(KEY, encoding="utf-8")
     os.mkfifo(tmp_path / "stdout")
     (tmp_path / "stderr").symlink_to(tmp_path / "secret")
-    printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", left={})
+    printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", home_files={})
     recorder = Recorder(tmp_path / "recording", "claude")
     recorder.begin(experiment(), frozenset())
     recorder.keep(line(ProcessEnd(returncode=0)), printed)
