@@ -17,6 +17,7 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, find_benchmark
 from swarm_bench.engine.cases.failures import run_cases
 from swarm_bench.engine.cases.plan import plan_cases
@@ -44,6 +45,8 @@ class CaseResult:
     interrupted: bool
     measured: int
     """Trials that ran to their own end."""
+    answered: int
+    """Those of them that gave an answer."""
     unfinished: int
     """Trials of the plan without a record that says something."""
 
@@ -63,6 +66,10 @@ class CaseResult:
             raise HarnessError(
                 f"Trials that could not be run to their own end: {self.unfinished}; see the "
                 f"warnings above, then continue with: {self.to_continue}"
+            )
+        if self.answered == 0:
+            raise HarnessError(
+                f"No trial gave an answer; see the warnings in {self.folder / 'summary.md'}"
             )
 
 
@@ -125,15 +132,16 @@ async def _run(
         experiment = _with_arms(experiment, arms)
         folder.write_experiment(experiment)
         interrupted = await _run_plan(benchmark, experiment, folder, emit)
-    finished = _finished(folder)
+    conclusive = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
     trials = [trial.id for group in groups_of(plan_cases(experiment)) for trial in group.trials]
     return CaseResult(
         folder=folder.path,
         benchmark=benchmark.name,
         summary=_write_summary(benchmark, folder),
         interrupted=interrupted,
-        measured=len(finished),
-        unfinished=sum(trial not in finished for trial in trials),
+        measured=len(conclusive),
+        answered=sum(cause is Cause.FINISHED for cause in conclusive.values()),
+        unfinished=sum(trial not in conclusive for trial in trials),
     )
 
 

@@ -2,6 +2,7 @@
 case."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.registry import own_version
-from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.plan import draw_order
@@ -42,7 +43,7 @@ def case_experiment(
     if old is not None:
         return _grown(old, benchmark, request)
     properties = _properties(benchmark, _typed(request.properties))
-    arms = tuple(benchmark.arms(properties))
+    arms, cases = _arms_and_cases(benchmark, properties)
     runs, seed = request.runs or DEFAULT_RUNS, request.seed or 0
     return CaseExperiment(
         session=os.urandom(4).hex(),
@@ -51,7 +52,7 @@ def case_experiment(
         benchmark=benchmark.name,
         benchmark_version=benchmark.version,
         arms=arms,
-        cases=tuple(benchmark.cases(properties)),
+        cases=cases,
         properties=properties.model_dump(mode="json"),
         runs=runs,
         seed=seed,
@@ -61,7 +62,35 @@ def case_experiment(
     )
 
 
+def _arms_and_cases(
+    benchmark: CaseBenchmark, properties: BaseModel
+) -> tuple[tuple[str, ...], tuple[Case, ...]]:
+    """Ask the benchmark for both. Raises `UsageError`, whatever the benchmark raises or gives."""
+    subject = f"The benchmark {benchmark.name!r}"
+    try:
+        arms, cases = tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+    except UsageError:
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{subject} cannot be planned: {why}; fix it") from error
+    for noun, names in (("arms", arms), ("cases", [case.id for case in cases])):
+        if not names:
+            raise ConfigError(f"{subject} has no {noun}; fix it, or set other properties")
+        name, count = Counter(names).most_common(1)[0]
+        if count > 1:
+            raise ConfigError(
+                f"{subject} is not clear: two of its {noun} are called {name!r}; fix it"
+            )
+    return arms, cases
+
+
 def _grown(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
+    if request.output is not None:
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "omit one of them"
+        )
     if (old.benchmark, old.benchmark_version) != (benchmark.name, benchmark.version):
         raise UsageError(
             f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
