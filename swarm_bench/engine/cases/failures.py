@@ -3,40 +3,71 @@ does, each of its trials ends once."""
 
 from collections.abc import Awaitable, Callable
 
-from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, Deliver
+import anyio
+
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted, Deliver
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 
 RunCases = Callable[[CaseJob, Deliver], Awaitable[None]]
 
 
 async def run_cases(run: RunCases, job: CaseJob, deliver: Deliver) -> None:
-    """Run the group. A trial that the benchmark did not deliver, or delivered twice, is a failure
-    of its adapter; so is what it raises. Raises `StoreError`."""
-    pending = {trial.id: trial for trial in job.group.trials}
-    refused: list[Exception] = []
-
-    async def keep(delivery: CaseDelivery) -> None:
-        if isinstance(delivery, CaseEnded) and pending.pop(delivery.trial.id, None) is None:
-            raise ValueError(f"the trial {delivery.trial.id} was delivered twice, or is no trial")
-        try:
-            await deliver(delivery)
-        except Exception as error:
-            refused.append(error)
-            raise
-
+    """Run the group. A trial that the benchmark did not deliver as it was planned, once and with
+    figures that can be stored, is a failure of its adapter; so is what it raises, and a
+    cancellation that is its own. Raises `StoreError`."""
+    keeper = _Keeper(job, deliver)
     detail = "the benchmark did not deliver it"
-    try:
-        await run(job, keep)
-    except Exception as error:  # noqa: BLE001  # a benchmark may raise anything: others go on
-        detail = _described(error)
-    if refused:
-        raise refused[0]
-    for trial in pending.values():
+
+    async def attempt() -> None:
+        nonlocal detail
+        try:
+            await run(job, keeper.keep)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # it may raise anything
+            detail = _described(error)
+
+    async with anyio.create_task_group() as tasks:  # it ends with whoever cancels itself
+        tasks.start_soon(attempt)
+    if keeper.refused:
+        raise keeper.refused[0]
+    for trial in list(keeper.pending.values()):
         await deliver(CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail))
+
+
+class _Keeper:
+    """Hands on what can be stored, of each trial of the group one end."""
+
+    def __init__(self, job: CaseJob, deliver: Deliver) -> None:
+        self.pending = {trial.id: trial for trial in job.group.trials}
+        self.refused: list[SwarmBenchError] = []
+        """Errors of the store, which end the session whatever the benchmark makes of them."""
+        self._planned = dict(self.pending)
+        self._deliver = deliver
+
+    async def keep(self, delivery: CaseDelivery) -> None:
+        """Deliver. Raises what the benchmark did wrong, and `StoreError`."""
+        if not isinstance(delivery, CaseStarted | CaseEnded):
+            raise TypeError(f"{type(delivery).__name__} is no CaseStarted and no CaseEnded")
+        trial = delivery.trial
+        if self._planned.get(trial.id) != trial:
+            raise ValueError(f"the trial {trial.id} is none of this group as it was planned")
+        ended = isinstance(delivery, CaseEnded)
+        if ended and self.pending.pop(trial.id, None) is None:
+            raise ValueError(f"the trial {trial.id} was delivered twice")
+        try:
+            await self._deliver(delivery)
+        except SwarmBenchError as error:
+            self.refused.append(error)
+            raise
+        except Exception:  # its figures are none: nothing was stored of it
+            if ended:
+                self.pending[trial.id] = trial
+            raise
 
 
 def _described(error: BaseException) -> str:
     """Name the first error; task groups wrap it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    return shortened(f"{type(error).__name__}: {error}", LONGEST_DETAIL)
