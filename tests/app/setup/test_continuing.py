@@ -20,7 +20,7 @@ from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.designs import COMPARE
+from swarm_bench.core.session.designs import COMPARE, DESIGNS, Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.modes.secrets import storable
 
@@ -109,6 +109,22 @@ def ignore(event: object) -> None:
 def go_on(folder: Path, **given: object) -> Planned:
     resolved = resolve({"resume": str(folder), **given}, COMPARE, None)
     return session.planned(approve(resolved), COMPARE)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_an_older_session_goes_on_by_its_own_command(design: Design) -> None:
+    given = {**GIVEN, "modes": ["baseline"]}
+    experiment = make(given, Path("out"))
+    file = Path("out", "experiment.json")
+    content = json.loads(file.read_text())
+    del content["design"], content["benchmark_version"]
+    file.write_text(json.dumps({**content, "benchmark": design.stem}))
+    resolved = resolve({"resume": "out"}, design)
+    assert resolved.session == experiment.model_copy(update={"design": design})
+    other = next(each for each in DESIGNS.values() if each != design)
+    with pytest.raises(UsageError, match=f"continue it with: swarm-bench {design.name} --continue"):
+        resolve({"resume": "out"}, other)
 
 
 def test_a_session_of_ones_own_goes_on_from_any_folder(
