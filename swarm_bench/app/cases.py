@@ -19,8 +19,8 @@ from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, find_benchmark
-from swarm_bench.engine.cases.failures import run_cases
 from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.folding import doubled

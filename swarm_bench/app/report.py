@@ -10,7 +10,7 @@ from swarm_bench.app import cases
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
-from swarm_bench.benchmarks.swarm.series import series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.report import Report

@@ -14,7 +14,7 @@ from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.series import member_folder, series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import member_folder, series_sessions
 from swarm_bench.config.settings import Continued, Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (

@@ -11,7 +11,7 @@ from swarm_bench.app.setup.agents import COMMAND, YAML
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
-from swarm_bench.benchmarks.swarm.series import newest_session, series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
 from swarm_bench.config.settings import Continued, Member, Resolved, surroundings
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.core.errors import UsageError

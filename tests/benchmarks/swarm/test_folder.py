@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.series import series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause

@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
-from swarm_bench.benchmarks.swarm.running import counters
+from swarm_bench.benchmarks.swarm.running import probing
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Deliver,
     Delivery,
@@ -228,13 +228,13 @@ class _Swarm:
             with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
                 self._story.after = await self._counters()
                 before, after = self._story.before, self._story.after
-                self._story.change = counters.differences(self._kit, before, after)
+                self._story.change = probing.differences(self._kit, before, after)
 
     async def _counters(self) -> dict[str, dict[str, Any] | None]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         key = self._service.key if self._service else None
         context = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
-        return await counters.read(self._kit, self._mode, context)
+        return await probing.read(self._kit, self._mode, context)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

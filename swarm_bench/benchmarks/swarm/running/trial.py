@@ -17,7 +17,7 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
     run_agent,
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.files_left import files_left
+from swarm_bench.benchmarks.swarm.running.home_files import files_left
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import (
 )
 from swarm_bench.benchmarks.swarm.records.parts import Measured
 from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.files_left import files_left
+from swarm_bench.benchmarks.swarm.running.home_files import files_left
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
