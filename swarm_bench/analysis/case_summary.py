@@ -8,6 +8,7 @@ from functools import cached_property
 from statistics import median
 
 from swarm_bench.analysis.comparison.ratios import quotients
+from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
     explanation,
     paragraph,
@@ -169,6 +170,8 @@ def _warnings(session: CaseSession) -> Iterator[str]:
                 f"{arm}: {planned - len(of_arm)} of {amount(planned, 'trial')} planned have no "
                 "record; --continue runs them."
             )
+    for metric in session.metrics:
+        yield from failed_on_trials(metric, session.records)
     yield from session.warnings
 
 

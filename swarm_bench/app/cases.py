@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -15,6 +15,7 @@ from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.metric import guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause
@@ -217,13 +218,14 @@ def _finished(folder: CaseFolder) -> set[str | None]:
 
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
     trials = folder.records.read()
+    metrics = benchmark.metrics()
     seconds = frozenset(doubled(trials))
     session = CaseSession(
         experiment=folder.read_experiment(),
         records=[
             record for number, _, record in trials if record is not None and number not in seconds
         ],
-        metrics=benchmark.metrics(),
+        metrics=replace(metrics, all=tuple(map(guarded_metric, metrics))),
         warnings=(
             *torn_lines(folder.records.path, trials),
             *second_lines(folder.records.path, seconds),

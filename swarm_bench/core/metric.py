@@ -175,6 +175,19 @@ def fault(metric: Metric) -> str | None:
     return None
 
 
+def guarded_metric(metric: Metric) -> Metric:
+    """Return the metric of another package with readers that cannot raise."""
+    row = metric.row
+    if row and row.read:
+        row = replace(row, read=Guarded(row.read))
+    return replace(
+        metric,
+        read=Guarded(metric.read) if metric.read else None,
+        read_swarm=Guarded(metric.read_swarm) if metric.read_swarm else None,
+        row=row,
+    )
+
+
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a benchmark by key; tables and columns have them in this order."""

@@ -11,6 +11,15 @@ from tests.e2e.conftest import COMMAND, Bench
 
 POINTS = "[swarm_bench.benchmarks]\ntoy = toy_package:Toy\n"
 CODE = "from swarm_bench.testing.toy import Toy\n"
+FAILING = """
+from dataclasses import replace
+from swarm_bench.core.metric import Metrics
+from swarm_bench.testing.toy import METRICS, Toy
+
+class Failing(Toy):
+    def metrics(self):
+        return Metrics((*METRICS, replace(METRICS["words"], key="fails", read=lambda _: 1 / 0)))
+"""
 SLOW = ("--property", "seconds=0.4")
 
 
@@ -57,6 +66,15 @@ def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, s
     assert ["Words", "2.0", "8.0"] in rows
     assert ["Letters", "not reported", "4.0"] in rows
     assert "the scorer sulking failed on 9 answers" in summary
+
+
+def test_a_metric_that_raises_is_missing_and_named(bench: Bench, env: dict[str, str]) -> None:
+    (bench.folder / "failing.py").write_text(FAILING)
+    done = run(bench, env, "run", "failing:Failing", "--runs", "1", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    summary = (bench.folder / "out" / "summary.md").read_text()
+    assert "The metric fails failed on 6 of 6 trials, and is missing there" in summary
+    assert "ZeroDivisionError" in summary
 
 
 def test_two_arms_of_a_run_are_asked_at_once_and_runs_never(

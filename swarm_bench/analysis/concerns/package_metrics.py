@@ -1,20 +1,26 @@
 """Metrics of packages that cannot be used, or that failed on some records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.metric import Guarded
+from swarm_bench.core.metric import Guarded, Metric
+from swarm_bench.core.session.base import RecordView
 
 
 def failed_metrics(selection: Selection) -> Iterator[str]:
     """Say which metrics of packages are omitted, and which failed on trials or swarms."""
     yield from selection.metrics.omitted
     for metric in selection.metrics:
-        for read in (metric.read, metric.row.read if metric.row else None):
-            yield from _failed(metric.key, read, selection.trials, "trial")
+        yield from failed_on_trials(metric, selection.trials)
         yield from _failed(metric.key, metric.read_swarm, selection.swarms, "swarm")
+
+
+def failed_on_trials(metric: Metric, trials: Sequence[RecordView]) -> Iterator[str]:
+    """Say on how many trials a metric of a package failed, if on any."""
+    for read in (metric.read, metric.row.read if metric.row else None):
+        yield from _failed(metric.key, read, trials, "trial")
 
 
 def _failed(key: str, read: object, records: Iterable[Any], noun: str) -> Iterator[str]:

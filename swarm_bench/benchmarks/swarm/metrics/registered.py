@@ -6,7 +6,7 @@ from dataclasses import replace
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.metric import Guarded, Metric, Metrics, fault
+from swarm_bench.core.metric import Metric, Metrics, fault, guarded_metric
 from swarm_bench.core.registry import Plugin
 
 
@@ -43,16 +43,4 @@ def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
     beside = metric.column.beside if metric.column else ""
     if beside and beside not in metrics:
         raise ConfigError(f"its column stands beside {beside!r}, which is no metric")
-    return _guarded(metric)
-
-
-def _guarded(metric: Metric) -> Metric:
-    row = metric.row
-    if row and row.read:
-        row = replace(row, read=Guarded(row.read))
-    return replace(
-        metric,
-        read=Guarded(metric.read) if metric.read else None,
-        read_swarm=Guarded(metric.read_swarm) if metric.read_swarm else None,
-        row=row,
-    )
+    return guarded_metric(metric)
