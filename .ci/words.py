@@ -51,8 +51,9 @@ def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in documentation:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) in documentation:
+                continue
             yield node.lineno, node.value
 
 
