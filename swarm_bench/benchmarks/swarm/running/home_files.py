@@ -9,14 +9,14 @@ from swarm_bench.core.outcome import Launch
 from swarm_bench.runtime.sink import without_secrets
 from swarm_bench.runtime.untrusted import read_inside
 
-MOST_LEFT = 64 * 1024 * 1024
-"""Bytes of all files that an agent left; what is beyond is cut off."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of all files that an agent wrote for its adapter; the rest is cut off."""
 MOST_FILES = 100
 
 
-def files_left(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
+def home_files(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
     """Read the files that a program left for its adapter, without secrets."""
-    contents, room = dict[str, bytes](), MOST_LEFT
+    contents, room = dict[str, bytes](), MOST_BYTES
     for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
         if data is not None:

@@ -17,7 +17,7 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
     run_agent,
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.home_files import files_left
+from swarm_bench.benchmarks.swarm.running.home_files import home_files
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed
@@ -146,7 +146,7 @@ async def _ask_the_rehearsal(course: _Course) -> None:
 def _execution(course: _Course, outcome: Outcome, exit_code: int | None) -> Execution:
     kit, agent = course.kit, course.agent
     ran = agent.launch is not None and agent.seconds is not None
-    leaves = files_left(agent.home.path, agent.launch, kit.secrets) if kit.record else {}
+    leaves = home_files(agent.home.path, agent.launch, kit.secrets) if kit.record else {}
     return Execution(
         trial=agent.trial,
         outcome=replace(outcome, detail=outcome.detail and clean_text(outcome.detail, kit.secrets)),

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import (
 )
 from swarm_bench.benchmarks.swarm.records.parts import Measured
 from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.home_files import files_left
+from swarm_bench.benchmarks.swarm.running.home_files import home_files
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
@@ -137,15 +137,15 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     os.mkfifo(home / "pipe")
     names = ("logs/*.json", "link", "folder/key", "*/key", "pipe", "logs", "none", "../outside/key")
     launch = Launch(argv=("x",), leaves=names)
-    assert files_left(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
-    assert files_left(home, None, [KEY]) == {}
+    assert home_files(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
+    assert home_files(home, None, [KEY]) == {}
 
 
 def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(f"my key is {KEY}-and-more")
     launch = Launch(argv=("x",), leaves=("a.json",))
     for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
-        assert files_left(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
+        assert home_files(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
 
 
 def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path: Path) -> None:
