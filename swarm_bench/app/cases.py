@@ -1,7 +1,6 @@
 """Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from shlex import quote
 import anyio
 
 from swarm_bench.analysis.case_summary import CaseSession, case_document
-from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
+from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, with_arms
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
@@ -26,7 +25,7 @@ from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import second_lines, torn_lines
-from swarm_bench.engine.plan import draw_order, groups_of
+from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import Work, run_session
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.files import locked, write_whole
@@ -83,6 +82,8 @@ def run(request: CaseRequest, emit: Emit) -> CaseResult:
     experiment = case_experiment(benchmark, request, old)
     folder = _folder(request)
     with cancelling(), guarded(f"{OWNER}={this_owner()}"), locked(folder.lock):
+        if old is not None and folder.read_experiment() != old:
+            raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
         return anyio.run(_run, benchmark, experiment, folder, emit)
 
 
@@ -130,7 +131,7 @@ async def _run(
     folder.write_experiment(experiment)
     interrupted = await _run_plan(benchmark, experiment, folder, emit)
     while not interrupted and (arms := _next_arms(benchmark, experiment, folder)):
-        experiment = _with_arms(experiment, arms)
+        experiment = with_arms(experiment, arms)
         folder.write_experiment(experiment)
         interrupted = await _run_plan(benchmark, experiment, folder, emit)
     conclusive = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
@@ -179,12 +180,6 @@ def _next_arms(
         return []
     records = [record for _, _, record in folder.records.read() if record is not None]
     return [arm for arm in benchmark.next_arms(records) if arm not in experiment.arms]
-
-
-def _with_arms(experiment: CaseExperiment, arms: Sequence[str]) -> CaseExperiment:
-    arms = (*experiment.arms, *dict.fromkeys(arms))
-    order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
-    return experiment.model_copy(update={"arms": arms, "order": order})
 
 
 def _benchmark(name: str) -> CaseBenchmark:

@@ -170,3 +170,26 @@ def test_a_report_loads_no_module_that_a_file_names(bench: Bench, env: dict[str,
     assert done.returncode == 2
     assert "no installed package registers it" in done.stderr
     assert not (bench.folder / "loaded").exists()
+
+
+@pytest.mark.parametrize(
+    ("arms", "why"),
+    [
+        ("()", "has no arms"),
+        ("('a', 'a')", "two of its arms are called 'a'"),
+        ("('a', 'b\\nc')", "cannot be shown in one line"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("map(str, range(90_000))", "more than 100,000 trials"),
+    ],
+)
+def test_what_a_benchmark_cannot_ask_is_refused_before_anything_is_made(
+    bench: Bench, env: dict[str, str], arms: str, why: str
+) -> None:
+    code = f"{CODE}class Odd(Toy):\n    name = 'odd'\n    def arms(self, _): return {arms}\n"
+    points = "[swarm_bench.benchmarks]\nodd = odd_package:Odd\n"
+    install("odd_package", code, points, bench.folder / "packages")
+    done = run(bench, env, "run", "odd", "--runs", "1")
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (bench.folder / "results").exists()

@@ -40,8 +40,25 @@ def case_experiment(
 ) -> CaseExperiment:
     """Make the experiment of the call; `old` is that of a session that is continued, which can
     grow. Raises `UsageError`."""
-    if old is not None:
-        return _grown(old, benchmark, request)
+    return _checked(_grown(old, benchmark, request) if old else _begun(benchmark, request))
+
+
+def with_arms(experiment: CaseExperiment, arms: Sequence[str]) -> CaseExperiment:
+    """Add arms, which come after the others in every run. Raises `UsageError`."""
+    arms = (*experiment.arms, *dict.fromkeys(arms))
+    order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
+    return _checked(experiment.model_copy(update={"arms": arms, "order": order}))
+
+
+def _checked(experiment: CaseExperiment) -> CaseExperiment:
+    try:
+        experiment.check()
+    except ValueError as error:
+        raise UsageError(f"The session {error}; fix the benchmark, or ask for less") from error
+    return experiment
+
+
+def _begun(benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
     properties = _properties(benchmark, _typed(request.properties))
     arms, cases = _arms_and_cases(benchmark, properties)
     runs, seed = request.runs or DEFAULT_RUNS, request.seed or 0

@@ -1,6 +1,7 @@
 """Benchmarks whose trials are pairs of an arm and a case: the experiment, what runs, what is
 delivered of it, and the line that is stored."""
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,6 +23,13 @@ class Case(Stored):
     title: str
 
 
+MAX_TRIALS = 100_000
+"""Of a session: a line of each is read by the summary."""
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
+"""Of an arm or a case: it is shown in one line."""
+_SESSION = re.compile(r"[\w.-]{1,64}")
+
+
 class CaseExperiment(BaseExperiment):
     """The experiment of a benchmark whose trials are pairs of an arm and a case."""
 
@@ -32,6 +40,23 @@ class CaseExperiment(BaseExperiment):
     cases: tuple[Case, ...] = Field(min_length=1)
     properties: dict[str, Any] = {}
     """Those of the benchmark, resolved."""
+
+    def check(self) -> None:
+        """Raise `ValueError` for what no session can be: a benchmark, or a file, may say anything.
+        Its text follows the name of either."""
+        ids = [case.id for case in self.cases]
+        if not self.arms or len(set(self.arms)) < len(self.arms):
+            raise ValueError("needs arms, with different names")
+        if not ids or len(set(ids)) < len(ids):
+            raise ValueError("needs cases, with different ids")
+        if not all(map(_NAME.fullmatch, [*self.arms, *ids])):
+            raise ValueError("has a name of an arm or a case that cannot be shown in one line")
+        if not _SESSION.fullmatch(self.session):
+            raise ValueError("has an id that cannot name a session")
+        if [sorted(order) for order in self.order] != [sorted(self.arms)] * self.runs:
+            raise ValueError("has an order that does not fit its arms and runs")
+        if len(ids) * len(self.arms) * self.runs > MAX_TRIALS:
+            raise ValueError(f"has more than {MAX_TRIALS:,} trials")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,9 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         """Store the experiment."""
         self._write(experiment)
 
+    def _check(self, experiment: CaseExperiment) -> None:
+        experiment.check()
+
 
 @dataclass(frozen=True, kw_only=True)
 class CaseStore:
