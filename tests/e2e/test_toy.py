@@ -20,6 +20,16 @@ class Failing(Toy):
     def metrics(self):
         return Metrics((*METRICS, replace(METRICS["words"], key="fails", read=lambda _: 1 / 0)))
 """
+GROWING = """
+from swarm_bench.testing.toy import Toy
+
+class Growing(Toy):
+    def arms(self, properties):
+        return ("plain",)
+
+    def next_arms(self, records):
+        return ("plain", "polite") if len(records) == 3 else ()
+"""
 SLOW = ("--property", "seconds=0.4")
 
 
@@ -75,6 +85,16 @@ def test_a_metric_that_raises_is_missing_and_named(bench: Bench, env: dict[str, 
     summary = (bench.folder / "out" / "summary.md").read_text()
     assert "The metric fails failed on 6 of 6 trials, and is missing there" in summary
     assert "ZeroDivisionError" in summary
+
+
+def test_arms_that_the_records_ask_for_are_run_and_stored(
+    bench: Bench, env: dict[str, str]
+) -> None:
+    (bench.folder / "growing.py").write_text(GROWING)
+    done = run(bench, env, "run", "growing:Growing", "--runs", "1", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    assert [line["arm"] for line in lines(bench)] == ["plain"] * 3 + ["polite"] * 3
+    assert bench.experiment("out")["order"] == [["plain", "polite"]]
 
 
 def test_two_arms_of_a_run_are_asked_at_once_and_runs_never(
