@@ -14,11 +14,11 @@ from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
-from swarm_bench.core.metric import guarded_metric
+from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, find_benchmark
+from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
@@ -34,6 +34,8 @@ from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 from swarm_bench.runtime.untrusted import read
 
+_ENDED = "The benchmark ended the session by SystemExit; fix it, then continue the session"
+
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
@@ -41,6 +43,7 @@ class CaseResult:
 
     folder: Path
     benchmark: str
+    """As it was typed: its name, or module:Class."""
     summary: str
     interrupted: bool
     measured: int
@@ -84,7 +87,14 @@ def run(request: CaseRequest, emit: Emit) -> CaseResult:
     with cancelling(), guarded(f"{OWNER}={this_owner()}"), locked(folder.lock):
         if old is not None and folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
-        return anyio.run(_run, benchmark, experiment, folder, emit)
+        try:
+            return anyio.run(_run, request.benchmark, benchmark, experiment, folder, emit)
+        except BaseExceptionGroup as errors:
+            if errors.subgroup(SystemExit) and not errors.subgroup(KeyboardInterrupt):
+                raise HarnessError(_ENDED) from errors
+            raise
+        except SystemExit as error:
+            raise HarnessError(_ENDED) from error
 
 
 def show_plan(request: CaseRequest) -> str:
@@ -125,7 +135,7 @@ def report(path: Path) -> str:
 
 
 async def _run(
-    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
+    name: str, benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
 ) -> CaseResult:
     folder.make_room()
     folder.write_experiment(experiment)
@@ -138,7 +148,7 @@ async def _run(
     trials = [trial.id for group in groups_of(plan_cases(experiment)) for trial in group.trials]
     return CaseResult(
         folder=folder.path,
-        benchmark=benchmark.name,
+        benchmark=name,
         summary=_write_summary(benchmark, folder),
         interrupted=interrupted,
         measured=len(conclusive),
@@ -179,7 +189,11 @@ def _next_arms(
     if not isinstance(benchmark, GrowsArms):
         return []
     records = [record for _, _, record in folder.records.read() if record is not None]
-    return [arm for arm in benchmark.next_arms(records) if arm not in experiment.arms]
+    with blaming(benchmark.name, "gives no next arms"):
+        arms = benchmark.next_arms(records)
+        if isinstance(arms, str):  # its letters would be arms
+            raise TypeError(f"{arms!r} is no list of names")
+        return [arm for arm in arms if arm not in experiment.arms]
 
 
 def _benchmark(name: str) -> CaseBenchmark:
@@ -188,6 +202,12 @@ def _benchmark(name: str) -> CaseBenchmark:
         raise UsageError(
             f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
         )
+    with blaming(name, "cannot be run"):
+        if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
+            raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
+        if not isinstance(benchmark.metrics(), Metrics):  # seen before anything is paid for
+            raise TypeError("metrics() gives no Metrics")
+        tuple(benchmark.scorers())
     return benchmark
 
 

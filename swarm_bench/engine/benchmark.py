@@ -1,14 +1,14 @@
 """The role of a benchmark: what is compared, what one trial is, and what is measured of it."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, TypeAdapter
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -95,14 +95,26 @@ def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises `UnknownName`, and `ConfigError` for what is
     none."""
     kind: Callable[[], object] = registry.load("benchmarks", name)
-    try:
+    with blaming(name, "cannot be made"):
         benchmark = kind()
-    except Exception as error:  # somebody else's code may raise anything
-        why = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"The benchmark {name!r} cannot be made: {why}; fix it") from error
-    if not isinstance(benchmark, Benchmark):
+        complete = isinstance(benchmark, Benchmark)  # a property of it may raise too
+    if not complete:
         raise ConfigError(
             f"{name!r} is no benchmark: it needs all that the role in "
             "swarm_bench/engine/benchmark.py has"
         )
+    assert isinstance(benchmark, Benchmark)
     return benchmark
+
+
+@contextmanager
+def blaming(name: str, clause: str) -> Iterator[None]:
+    """Name the benchmark in what its own code raises, which may be anything. Raises
+    `ConfigError`."""
+    try:
+        yield
+    except SwarmBenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The benchmark {name!r} {clause}: {why}; fix it") from error

@@ -1,0 +1,77 @@
+"""Benchmarks of other packages that are wrong: each is named, and none looks like a success."""
+
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import COMMAND, Bench
+
+CODE = """
+import anyio
+from swarm_bench.testing.toy import Toy
+
+class Base(Toy):
+    async def exit(self):
+        raise SystemExit(0)
+
+class Leaves(Base):
+    async def run(self, job, deliver):
+        await self.exit()
+
+class LeavesInATask(Base):
+    async def run(self, job, deliver):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.exit)
+
+class FailsOnce(Base):
+    async def run(self, job, deliver):
+        if job.group.arm == "plain":
+            raise ValueError("not today")
+        await super().run(job, deliver)
+
+class RunsNothing(Base):
+    groups_at_once = 0
+
+class HasNoMetrics(Base):
+    def metrics(self):
+        raise SystemExit(0)
+
+class HasNoName(Base):
+    @property
+    def name(self):
+        raise RuntimeError("no name")
+
+class GrowsLetters(Base):
+    def next_arms(self, records):
+        return "abc"
+"""
+
+
+def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
+    (bench.folder / "bad.py").write_text(CODE)
+    return subprocess.run(
+        [COMMAND, "run", *words], cwd=bench.folder, env=bench.environment(), capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "sentence"),
+    [
+        ("Leaves", 3, "Nothing could be measured"),
+        ("LeavesInATask", 3, "ended the session by SystemExit"),
+        ("RunsNothing", 2, "groups_at_once is 0"),
+        ("HasNoMetrics", 2, "SystemExit: 0"),
+        ("HasNoName", 2, "no name"),
+        ("GrowsLetters", 2, "is no list of names"),
+    ],
+)
+def test_a_wrong_benchmark_is_named(bench: Bench, name: str, code: int, sentence: str) -> None:
+    done = run(bench, f"bad:{name}", "--runs", "1", "--output", "out")
+    assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
+    assert "defect of swarm-bench" not in done.stderr
+
+
+def test_the_command_to_continue_names_the_class_that_was_typed(bench: Bench) -> None:
+    done = run(bench, "bad:FailsOnce", "--runs", "1", "--output", "out")
+    assert (done.returncode, "swarm-bench run bad:FailsOnce --continue" in done.stderr) == (3, True)
