@@ -1,6 +1,7 @@
 """Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
 
 import json
+import os
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import anyio
 from swarm_bench.analysis.case_summary import CaseSession, case_document
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, with_arms
 from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
@@ -28,6 +30,7 @@ from swarm_bench.engine.lines import second_lines, torn_lines
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import Work, run_session
 from swarm_bench.reports.markdown import render
+from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.files import locked, write_whole
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
@@ -102,7 +105,7 @@ def show_plan(request: CaseRequest) -> str:
     benchmark = _benchmark(request.benchmark)
     folder = _opened(request.resume) if request.resume else None
     experiment = case_experiment(benchmark, request, folder.read_experiment() if folder else None)
-    finished = _finished(folder) if folder else set()
+    finished = folder.records.finished() if folder else set()
     lines = [
         f"run {trial.run}  {trial.arm}  {trial.case.title}"
         + ("  (done)" if trial.id in finished else "")
@@ -167,6 +170,7 @@ async def _run_plan(
         scorers=benchmark.scorers(),
         attempts=folder.records.attempts(),
         emit=emit,
+        secrets=_secrets(),
     )
     work = Work(
         session=experiment.session,
@@ -181,6 +185,12 @@ async def _run_plan(
         groups_at_once=benchmark.groups_at_once,
     )
     return await run_session(work)
+
+
+def _secrets() -> tuple[str, ...]:
+    """Collect the values of this process's variables, and of `.env`, whose names say so."""
+    dotenv = read_dotenv()
+    return secrets((), {}, [os.environ, dotenv.filled, dotenv.written])
 
 
 def _next_arms(
@@ -225,10 +235,6 @@ def _folder(request: CaseRequest) -> CaseFolder:
 
 def _opened(path: Path) -> CaseFolder:
     return CaseFolder(path, CaseExperiment, CaseRecord)
-
-
-def _finished(folder: CaseFolder) -> set[str | None]:
-    return {head.trial for head in folder.records.heads() if head.conclusive}
 
 
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:

@@ -180,7 +180,7 @@ def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
 async def _planned(resolved: Resolved, design: Design) -> Planned:
     check_output(resolved.settings)
     async with _opened(resolved, design, None) as (ready, continued):
-        finished = _finished(continued) if continued else set()
+        finished = continued.records.finished() if continued else set()
         rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
             for block in plan(ready.experiment)
@@ -285,8 +285,4 @@ def _store(
 
 
 def _unfinished(experiment: Experiment, folder: SessionFolder) -> int:
-    return sum(planned_by_mode(experiment).values()) - len(_finished(folder))
-
-
-def _finished(folder: SessionFolder) -> set[str | None]:
-    return {head.trial for head in folder.records.heads() if head.conclusive}
+    return sum(planned_by_mode(experiment).values()) - len(folder.records.finished())

@@ -57,6 +57,10 @@ class Records(Generic[R]):
         """Read the heads of the lines that can be read, the amended ones once."""
         return [head for _, _, head in folded(self._lines()) if head is not None]
 
+    def finished(self) -> set[str | None]:
+        """Return the ids of the trials with a record that says something about their arm."""
+        return {head.trial for head in self.heads() if head.conclusive}
+
     def attempts(self) -> dict[str, int]:
         """Return how often each trial was tried and set aside, by its id."""
         superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]

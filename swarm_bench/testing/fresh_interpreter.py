@@ -9,7 +9,6 @@ no path of the session. Lines that it prints:
 """
 
 import json
-import subprocess
 import sys
 from base64 import b64decode
 from collections.abc import Awaitable, Callable
@@ -56,7 +55,7 @@ class FreshInterpreters:
             "job": benchmark.jobs.dump_python(job, mode="json"),
         }
         command = [sys.executable, "-I", "-m", "swarm_bench.testing.fresh_worker"]
-        process = await anyio.open_process(command, stderr=subprocess.PIPE)
+        process = await anyio.open_process(command, stderr=None)
         try:
             assert process.stdin
             await process.stdin.send(json.dumps(order).encode() + b"\n")
@@ -74,7 +73,6 @@ class FreshInterpreters:
         self, process: Process, benchmark: Any, deliver: Callable[[Any], Awaitable[None]]
     ) -> None:
         assert process.stdout
-        assert process.stderr
         lines = BufferedByteReceiveStream(process.stdout)
         while True:
             try:
@@ -88,9 +86,10 @@ class FreshInterpreters:
                 self._write(message["file"], b64decode(message["content"]))
             else:
                 self.emit(_event(message["event"], message["content"]))
-        if await process.wait() != 0:
-            errors = [chunk async for chunk in process.stderr]
-            raise HarnessError(f"A fresh interpreter failed: {b''.join(errors).decode()[-2000:]}")
+        if (code := await process.wait()) != 0:
+            raise HarnessError(
+                f"A fresh interpreter ended with exit code {code}; what it printed says why"
+            )
 
     def _write(self, name: str, content: bytes) -> None:
         inner = PurePosixPath(name)

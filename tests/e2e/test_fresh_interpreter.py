@@ -25,7 +25,8 @@ def fresh(kit):
 
 
 def main(repo, output, where, *modes):
-    typed = {"repo": repo, "modes": list(modes), "runs": 1, "output": output, "tasks": "ab"}
+    typed = {"repo": repo, "modes": list(modes), "runs": 1, "output": output}
+    typed |= {"tasks": "ab", "concurrency": 1}  # agents that ask one service at once may differ
     resolved = resolve(typed, COMPARE)
     executor = fresh if where == "fresh" else session.local
     result = session.run(resolved, COMPARE, lambda event: None, executor)

@@ -213,3 +213,29 @@ def test_what_a_benchmark_cannot_ask_is_refused_before_anything_is_made(
     assert why in done.stderr
     assert "Traceback" not in done.stderr
     assert not (bench.folder / "results").exists()
+
+
+def test_a_key_in_an_answer_reaches_no_file_and_a_long_answer_is_cut(
+    bench: Bench, env: dict[str, str]
+) -> None:
+    key = "sk-of-the-user-0123456789"
+    code = f"{CODE}from dataclasses import replace\nimport os\n" + (
+        "class Leaky(Toy):\n"
+        "    name = 'leaky'\n"
+        "    async def run(self, job, deliver):\n"
+        "        async def keep(delivery):\n"
+        "            if hasattr(delivery, 'answer'):\n"
+        "                text = os.environ['OTHER_API_KEY'] + ' and ' + 'x' * 2_000_000\n"
+        "                delivery = replace(delivery, answer=text, detail=text)\n"
+        "            await deliver(delivery)\n"
+        "        await super().run(job, keep)\n"
+    )
+    points = "[swarm_bench.benchmarks]\nleaky = leaky_package:Leaky\n"
+    install("leaky_package", code, points, bench.folder / "packages")
+    words = ("run", "leaky", "--runs", "1", "--output", "out")
+    done = run(bench, {**env, "OTHER_API_KEY": key}, *words)
+    assert done.returncode == 0, done.stderr
+    files = [path.read_text() for path in (bench.folder / "out").iterdir() if path.is_file()]
+    assert not any(key in text for text in [*files, done.stdout, done.stderr])
+    answers = {len(str(line["answer"])) for line in lines(bench)}
+    assert answers == {1 << 20}

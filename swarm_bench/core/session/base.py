@@ -1,5 +1,6 @@
 """What the sessions of all benchmarks have in common."""
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -110,3 +111,8 @@ class StoredRecord(Stored):
     def conclusive(self) -> bool:
         """Whether it says something about its arm, so that the trial need not run again."""
         return self.cause is not None and not CONSEQUENCES[self.cause].rerun
+
+
+def stable_id(*parts: object) -> str:
+    """Return the id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -3,7 +3,6 @@
 Stored as `experiment.json`. Programs write it, so unknown keys are tolerated when reading.
 """
 
-import hashlib
 import re
 from typing import Annotated, Any, Literal, NewType
 
@@ -14,6 +13,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import SCHEMA_VERSION as SCHEMA_VERSION
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
+from swarm_bench.core.session.base import stable_id as stable_id
 from swarm_bench.core.session.designs import Design, benchmark_of, find_design
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
@@ -256,8 +256,3 @@ class Experiment(BaseExperiment):
 
 Storable = NewType("Storable", Experiment)
 """An experiment without keys and logins: no other is written to a file."""
-
-
-def stable_id(*parts: object) -> str:
-    """Return the id of a trial (run, mode, agent, task id) or of a swarm: equal parts, equal id."""
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

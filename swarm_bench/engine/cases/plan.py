@@ -1,8 +1,7 @@
 """The plan of a benchmark whose trials are pairs of an arm and a case: a group for each arm and
 run."""
 
-import hashlib
-
+from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseGroup, CaseTrial
 from swarm_bench.engine.plan import Block
 
@@ -21,11 +20,7 @@ def plan_cases(experiment: CaseExperiment) -> tuple[Block[CaseGroup], ...]:
 
 def _group(run: int, arm: str, cases: tuple[Case, ...]) -> CaseGroup:
     trials = tuple(
-        CaseTrial(id=_stable_id(run, arm, case.id), run=run, arm=arm, case=case, number=number)
+        CaseTrial(id=stable_id(run, arm, case.id), run=run, arm=arm, case=case, number=number)
         for number, case in enumerate(cases, start=1)
     )
     return CaseGroup(run=run, arm=arm, trials=trials)
-
-
-def _stable_id(*parts: object) -> str:
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]

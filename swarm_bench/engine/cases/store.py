@@ -1,7 +1,7 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -17,8 +17,10 @@ from swarm_bench.core.session.cases import (
     CaseStarted,
 )
 from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.runtime.redaction.cleaning import cleaned
 
 
 class CaseFolder(Folder[CaseExperiment, CaseRecord]):
@@ -32,6 +34,10 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         experiment.check()
 
 
+LONGEST_ANSWER = 1 << 20
+"""Characters that are stored and scored."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaseStore:
     """The folder of a session, and what makes its lines."""
@@ -42,6 +48,8 @@ class CaseStore:
     attempts: Mapping[str, int]
     """How often each trial was tried before this call, by its id."""
     emit: Emit
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values that must not reach a file."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -68,6 +76,7 @@ class CaseGroupStore:
                 )
             )
             return
+        delivery = _within_limits(cleaned(delivery, session.secrets))
         scored = await anyio.to_thread.run_sync(self._scored, delivery, limiter=session.scoring)
         for trouble in scored.troubles:
             session.emit(Trouble(message=trouble))
@@ -82,7 +91,7 @@ class CaseGroupStore:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
             return Scored()
         context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
-        return score(self.session.scorers, context, ())
+        return score(self.session.scorers, context, self.session.secrets)
 
     def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
         trial, usage = ended.trial, ended.usage
@@ -112,6 +121,15 @@ class CaseGroupStore:
             scores=_all(scored),
             score_failures=scored.failures,
         )
+
+
+def _within_limits(ended: CaseEnded) -> CaseEnded:
+    """Cut what would make lines that nobody can read."""
+    return replace(
+        ended,
+        answer=ended.answer and shortened(ended.answer, LONGEST_ANSWER),
+        detail=ended.detail and shortened(ended.detail, LONGEST_DETAIL),
+    )
 
 
 def _seconds(ended: CaseEnded) -> float | None:
