@@ -26,6 +26,7 @@ from swarm_bench.core.report.report import Figure, Ratio, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import CONSEQUENCES, Status
 
+_SHOWN_RUNS = 6
 _LABELS = ("Run", "Arm", "Case", "Outcome")
 
 
@@ -67,9 +68,9 @@ def case_document(session: CaseSession) -> Document:
 
 
 def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
-    order = "; ".join(
-        f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order[:6], start=1)
-    )
+    drawn = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
+    further = ["further runs in experiment.json"] if len(drawn) > _SHOWN_RUNS else []
+    order = "; ".join([*drawn[:_SHOWN_RUNS], *further])
     properties = [f"{name}={value}" for name, value in experiment.properties.items()]
     lines = [
         [("Benchmark", f"{experiment.benchmark} {experiment.benchmark_version}")],

@@ -21,12 +21,12 @@ from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
-from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.cases.plan import is_planned, plan_cases
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.folding import doubled
-from swarm_bench.engine.lines import second_lines, torn_lines
+from swarm_bench.engine.lines import changed_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import Work, run_session
 from swarm_bench.reports.markdown import render
@@ -88,6 +88,7 @@ def run(request: CaseRequest, emit: Emit) -> CaseResult:
     experiment = case_experiment(benchmark, request, old)
     folder = _folder(request)
     with cancelling(), guarded(f"{OWNER}={this_owner()}"), locked(folder.lock):
+        os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us
         if old is not None and folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
         try:
@@ -112,7 +113,7 @@ def show_plan(request: CaseRequest) -> str:
         for group in groups_of(plan_cases(experiment))
         for trial in group.trials
     ]
-    return "\n".join((f"{benchmark.name}: {len(lines)} trials", *lines))
+    return "\n".join((f"{benchmark.name}: {len(lines)} trials", *lines, ""))
 
 
 def holds_cases(path: Path) -> bool:
@@ -147,8 +148,9 @@ async def _run(
         experiment = with_arms(experiment, arms)
         folder.write_experiment(experiment)
         interrupted = await _run_plan(benchmark, experiment, folder, emit)
-    conclusive = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
     trials = [trial.id for group in groups_of(plan_cases(experiment)) for trial in group.trials]
+    causes = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
+    conclusive = {trial: causes[trial] for trial in trials if trial in causes}
     return CaseResult(
         folder=folder.path,
         benchmark=name,
@@ -238,20 +240,29 @@ def _opened(path: Path) -> CaseFolder:
 
 
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
-    trials = folder.records.read()
+    experiment, lines = folder.read_experiment(), folder.records.read()
     metrics = benchmark.metrics()
-    seconds = frozenset(doubled(trials))
+    seconds = frozenset(doubled(lines))
+    records = [record for number, _, record in lines if record and number not in seconds]
+    planned = [record for record in records if is_planned(experiment, record)]
+    path = folder.records.path
     session = CaseSession(
-        experiment=folder.read_experiment(),
-        records=[
-            record for number, _, record in trials if record is not None and number not in seconds
-        ],
+        experiment=experiment,
+        records=planned,
         metrics=replace(metrics, all=tuple(map(guarded_metric, metrics))),
         warnings=(
-            *torn_lines(folder.records.path, trials),
-            *second_lines(folder.records.path, seconds),
+            *changed_lines(path, lines),
+            *torn_lines(path, lines),
+            *second_lines(path, seconds),
+            *_not_planned(path, len(records) - len(planned)),
         ),
     )
     summary = render(case_document(session))
     write_whole(folder.summary, summary)
     return summary
+
+
+def _not_planned(path: Path, number: int) -> tuple[str, ...]:
+    if not number:
+        return ()
+    return (f"{path.name}: records of no trial of the plan are omitted: {number}",)

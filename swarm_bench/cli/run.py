@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli import completing
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.core.interruption import INTERRUPTED
 
@@ -19,7 +20,12 @@ Examples:
 
 `swarm-bench benchmarks show NAME` lists its properties. Exit codes as in `compare`.
 """
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a benchmark.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
+    ),
+]
 PropertyWords = Annotated[
     list[str] | None,
     typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property of it."),

@@ -4,6 +4,7 @@ results/compare-20261120-213300/
   experiment.json   metrics.jsonl   superseded.jsonl   summary.md
 """
 
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -26,6 +27,9 @@ E = TypeVar("E", bound=BaseExperiment)
 
 class Folder(Generic[E, R]):
     """Paths of one session, and what is read from and written to them."""
+
+    mark: str
+    """A key that the experiments of this kind have, and no others."""
 
     def __init__(self, path: Path, experiment: type[E], record: type[R]) -> None:
         """`experiment` and `record` are the kinds of what it holds."""
@@ -89,6 +93,7 @@ class Folder(Generic[E, R]):
                 "give the folder of one, below results/"
             ) from error
         except ValidationError as error:
+            self._refuse_others(error)
             raise self._damaged(
                 f"is not an experiment of this version: {first_clause(error)}"
             ) from error
@@ -101,6 +106,17 @@ class Folder(Generic[E, R]):
         except ValueError as error:
             raise self._damaged(str(error)) from error
         return experiment
+
+    def _refuse_others(self, error: ValidationError) -> None:
+        """Raise `UsageError` for a sound session of another kind of benchmark."""
+        with suppress(ValueError, RecursionError):
+            content = json.loads(read(self._experiment))
+            others = isinstance(content, dict) and self.mark not in content
+            if others and isinstance(name := content.get("benchmark"), str):
+                raise UsageError(
+                    f"{self.path} is a session of the benchmark {name!r}; "
+                    "continue it with the command that began it"
+                ) from error
 
     def _damaged(self, why: str) -> ConfigError:
         return ConfigError(f"{self._experiment} {why}; restore it, or start a new session")

@@ -96,6 +96,20 @@ def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
     return (f"{path.name}: lines {shown} are second lines of their trials and are omitted",)
 
 
+def changed_lines(path: Path, lines: Sequence[tuple[int, bool | None, object]]) -> tuple[str, ...]:
+    """Name the lines of a file that are not as they were written, in a sentence for each kind."""
+    kinds = {False: "were changed after they were written", None: "have no checksum"}
+    numbers = {
+        why: [str(number) for number, state, _ in lines if state is kind]
+        for kind, why in kinds.items()
+    }
+    return tuple(
+        f"{path.name}: lines {', '.join(some)} {why}; do not rely on the figures"
+        for why, some in numbers.items()
+        if some
+    )
+
+
 def audit_of(
     trials: Sequence[tuple[int, bool | None, Keyed | None]],
     beside: Mapping[str, Sequence[tuple[int, bool | None, OfMode | None]]],

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
-from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from pydantic import TypeAdapter
 
@@ -56,24 +55,32 @@ class FreshInterpreters:
         }
         command = [sys.executable, "-I", "-m", "swarm_bench.testing.fresh_worker"]
         process = await anyio.open_process(command, stderr=None)
+        assert process.stdin
+        assert process.stdout
+        lines = BufferedByteReceiveStream(process.stdout)
         try:
-            assert process.stdin
             await process.stdin.send(json.dumps(order).encode() + b"\n")
-            await self._take(process, benchmark, deliver)
+            await self._take(lines, benchmark, deliver)
         except anyio.get_cancelled_exc_class():
             process.terminate()
             with anyio.CancelScope(shield=True), anyio.move_on_after(END_SECONDS):
-                await self._take(process, benchmark, deliver)
+                await self._take(lines, benchmark, deliver)
             raise
         finally:
             with anyio.CancelScope(shield=True):
                 await process.aclose()
+        if process.returncode != 0:
+            raise HarnessError(
+                f"A fresh interpreter ended with exit code {process.returncode}; "
+                "what it printed says why"
+            )
 
     async def _take(
-        self, process: Process, benchmark: Any, deliver: Callable[[Any], Awaitable[None]]
+        self,
+        lines: BufferedByteReceiveStream,
+        benchmark: Any,
+        deliver: Callable[[Any], Awaitable[None]],
     ) -> None:
-        assert process.stdout
-        lines = BufferedByteReceiveStream(process.stdout)
         while True:
             try:
                 line = await lines.receive_until(b"\n", LONGEST_LINE)
@@ -86,10 +93,6 @@ class FreshInterpreters:
                 self._write(message["file"], b64decode(message["content"]))
             else:
                 self.emit(_event(message["event"], message["content"]))
-        if (code := await process.wait()) != 0:
-            raise HarnessError(
-                f"A fresh interpreter ended with exit code {code}; what it printed says why"
-            )
 
     def _write(self, name: str, content: bytes) -> None:
         inner = PurePosixPath(name)

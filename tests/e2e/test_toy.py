@@ -3,7 +3,9 @@
 import json
 import signal
 import subprocess
+import time
 
+import psutil
 import pytest
 
 from tests.builders.packages import install
@@ -199,6 +201,8 @@ def test_a_report_loads_no_module_that_a_file_names(bench: Bench, env: dict[str,
         ("('a', 'a')", "two of its arms are called 'a'"),
         ("('a', 'b\\nc')", "cannot be shown in one line"),
         ("1 / 0", "ZeroDivisionError"),
+        ("'ab'", "no list of names"),
+        ("(1, 2)", "no list of names"),
         ("map(str, range(90_000))", "more than 100,000 trials"),
     ],
 )
@@ -239,3 +243,39 @@ def test_a_key_in_an_answer_reaches_no_file_and_a_long_answer_is_cut(
     assert not any(key in text for text in [*files, done.stdout, done.stderr])
     answers = {len(str(line["answer"])) for line in lines(bench)}
     assert answers == {1 << 20}
+
+
+def test_lines_that_were_changed_or_planted_are_named(bench: Bench, env: dict[str, str]) -> None:
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    file = bench.folder / "out" / "metrics.jsonl"
+    first, *others = file.read_text().splitlines()
+    planted = json.dumps({**json.loads(first), "trial": "f" * 12, "input_tokens": 25_000})
+    edited = first.replace('"input_tokens":', '"input_tokens":9')
+    file.write_text("\n".join([edited, *others, planted]) + "\n")
+    summary = run(bench, env, "report", "out").stdout
+    assert "lines 1, 7 were changed after they were written" in summary
+    assert "records of no trial of the plan are omitted: 1" in summary
+    assert "25" not in summary.split("## Trials")[1]
+
+
+def test_a_session_of_another_command_is_named(bench: Bench, env: dict[str, str]) -> None:
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    done = run(bench, env, "compare", "--continue", "out")
+    assert done.returncode == 2
+    assert "is a session of the benchmark 'toy'" in done.stderr
+    assert "restore" not in done.stderr
+
+
+def test_what_a_killed_session_had_started_ends_with_it(bench: Bench, env: dict[str, str]) -> None:
+    words = [str(COMMAND), "run", "toy", "--runs", "1", "--output", "out", "-p", "seconds=30"]
+    with subprocess.Popen(words, cwd=bench.folder, env=env, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if b" starts: " in line:
+                break
+        time.sleep(1)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert any("time.sleep" in " ".join(child.cmdline()) for child in children)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=20)
+    assert psutil.wait_procs(children, timeout=10)[1] == []

@@ -85,7 +85,10 @@ def _arms_and_cases(
     """Ask the benchmark for both. Raises `UsageError`, whatever the benchmark raises or gives."""
     subject = f"The benchmark {benchmark.name!r}"
     try:
-        arms, cases = tuple(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+        named, cases = benchmark.arms(properties), tuple(benchmark.cases(properties))
+        arms = tuple(named)
+        if isinstance(named, str) or not all(isinstance(arm, str) for arm in arms):
+            raise TypeError("its arms are no list of names")
     except UsageError:
         raise
     except Exception as error:  # somebody else's code may raise anything

@@ -33,6 +33,8 @@ _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 class SessionFolder(Folder[Experiment, TrialRecord]):
     """The folder of a session of the swarm benchmark."""
 
+    mark = "modes"
+
     def __init__(self, path: Path) -> None:
         super().__init__(path, Experiment, TrialRecord)
         self._retrieval = self.path / RETRIEVAL

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -23,6 +23,9 @@ class Case(Stored):
     title: str
 
 
+Count = Annotated[int, Field(ge=0)] | None
+Amount = Annotated[float, Field(ge=0)] | None
+"""What cannot be negative; `None` where it is missing."""
 MAX_TRIALS = 100_000
 """Of a session: a line of each is read by the summary."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
@@ -142,16 +145,16 @@ class CaseRecord(StoredRecord):
     detail: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    wall_seconds: float | None = None
-    input_tokens: int | None = None
-    cache_read: int | None = None
-    cache_create: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
+    wall_seconds: Amount = None
+    input_tokens: Count = None
+    cache_read: Count = None
+    cache_create: Count = None
+    output_tokens: Count = None
+    total_tokens: Count = None
     """Reported tokens: input + cache creation + output."""
-    effective_tokens: int | None = None
+    effective_tokens: Count = None
     """Reported tokens + cache read."""
-    cost: float | None = None
+    cost: Amount = None
     """US dollars."""
     answer: str | None = None
     figures: dict[str, float | None] = {}

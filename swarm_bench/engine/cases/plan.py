@@ -2,7 +2,13 @@
 run."""
 
 from swarm_bench.core.session.base import stable_id
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseGroup, CaseTrial
+from swarm_bench.core.session.cases import (
+    Case,
+    CaseExperiment,
+    CaseGroup,
+    CaseRecord,
+    CaseTrial,
+)
 from swarm_bench.engine.plan import Block
 
 
@@ -24,3 +30,13 @@ def _group(run: int, arm: str, cases: tuple[Case, ...]) -> CaseGroup:
         for number, case in enumerate(cases, start=1)
     )
     return CaseGroup(run=run, arm=arm, trials=trials)
+
+
+def is_planned(experiment: CaseExperiment, record: CaseRecord) -> bool:
+    """Tell whether a record is of a trial of the plan, and says of itself what the plan says."""
+    return (
+        record.run <= len(experiment.order)
+        and record.arm in experiment.arms
+        and record.trial == stable_id(record.run, record.arm, record.case)
+        and record.case in {case.id for case in experiment.cases}
+    )

@@ -26,6 +26,8 @@ from swarm_bench.runtime.redaction.cleaning import cleaned
 class CaseFolder(Folder[CaseExperiment, CaseRecord]):
     """The folder of a session of such a benchmark."""
 
+    mark = "arms"
+
     def write_experiment(self, experiment: CaseExperiment) -> None:
         """Store the experiment."""
         self._write(experiment)
