@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -100,9 +101,21 @@ def test_what_agents_started_ends_with_us_too(tmp_path: Path, killed: bool) -> N
         (guard,) = [child for child in psutil.Process(ours.pid).children() if _is_guard(child)]
         if killed:
             assert len(_with(log)) == 5
+            _wait_until_deaf(guard)
             guard.send_signal(signal.SIGINT)  # to which it is deaf
             ours.send_signal(signal.SIGKILL)
     assert psutil.wait_procs([guard, *_with(log)], timeout=5)[1] == []
+
+
+def _wait_until_deaf(guard: psutil.Process) -> None:
+    """Wait for the guard's own start, which takes its time on a busy machine."""
+    status = Path(f"/proc/{guard.pid}/status")
+    for _ in range(500):
+        ignored = int(status.read_text().partition("SigIgn:")[2].split()[0], 16)
+        if ignored & 1 << (signal.SIGINT - 1):
+            return
+        time.sleep(0.01)
+    raise AssertionError("the guard hears Ctrl-C")
 
 
 def _is_guard(process: psutil.Process) -> bool:
