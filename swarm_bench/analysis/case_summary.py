@@ -155,7 +155,7 @@ def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
     expected = len(session.experiment.cases)
     runs = range(1, session.experiment.runs + 1)
     parts = (session.measured.get((arm, run), []) for run in runs)
-    return over_runs(reduced(metric, part, expected) for part in parts if part)
+    return over_runs(reduced(metric, part, expected) for part in parts)
 
 
 def _warnings(session: CaseSession) -> Iterator[str]:

@@ -21,7 +21,7 @@ from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
-from swarm_bench.engine.cases.plan import is_planned, plan_cases
+from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.folder import EXPERIMENT
@@ -244,7 +244,7 @@ def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
     metrics = benchmark.metrics()
     seconds = frozenset(doubled(lines))
     records = [record for number, _, record in lines if record and number not in seconds]
-    planned = [record for record in records if is_planned(experiment, record)]
+    planned = planned_only(experiment, records)
     path = folder.records.path
     session = CaseSession(
         experiment=experiment,

@@ -18,7 +18,7 @@ async def run_swarms(store: SwarmStore, execute: SwarmExecutor, done: Sequence[H
     work = Work(
         session=experiment.session,
         folder=store.folder.path,
-        arms=tuple(mode.name for mode in experiment.modes),
+        arms=experiment.arms,
         runs=experiment.runs,
         blocks=plan(experiment),
         finished=frozenset(head.trial for head in done if head.trial is not None),

@@ -160,7 +160,8 @@ class CaseRecord(StoredRecord):
     figures: dict[str, float | None] = {}
     """What the benchmark measured besides, by its own keys."""
     scores: dict[str, Score] | None = None
-    """What the scorers gave, under the names that they state; `None` where one failed."""
+    """What the scorers gave, under the names that they state; `None` where one of another package
+    failed."""
     score_failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""
     schema_version: int = SCHEMA_VERSION

@@ -204,11 +204,6 @@ class Experiment(BaseExperiment):
         return tuple(mode.name for mode in self.modes)
 
     @property
-    def cases(self) -> tuple[str, ...]:
-        """The kernel's word for the ids of the tasks."""
-        return tuple(task.id for task in self.tasks)
-
-    @property
     def rehearsal(self) -> bool:
         """Whether fixed rules behind a loopback server answered in the place of a model."""
         return self.model == REHEARSAL

@@ -1,6 +1,8 @@
 """The plan of a benchmark whose trials are pairs of an arm and a case: a group for each arm and
 run."""
 
+from collections.abc import Iterable
+
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import (
     Case,
@@ -9,7 +11,7 @@ from swarm_bench.core.session.cases import (
     CaseRecord,
     CaseTrial,
 )
-from swarm_bench.engine.plan import Block
+from swarm_bench.engine.plan import Block, groups_of
 
 
 def plan_cases(experiment: CaseExperiment) -> tuple[Block[CaseGroup], ...]:
@@ -32,11 +34,15 @@ def _group(run: int, arm: str, cases: tuple[Case, ...]) -> CaseGroup:
     return CaseGroup(run=run, arm=arm, trials=trials)
 
 
-def is_planned(experiment: CaseExperiment, record: CaseRecord) -> bool:
-    """Tell whether a record is of a trial of the plan, and says of itself what the plan says."""
-    return (
-        record.run <= len(experiment.order)
-        and record.arm in experiment.arms
-        and record.trial == stable_id(record.run, record.arm, record.case)
-        and record.case in {case.id for case in experiment.cases}
-    )
+def planned_only(experiment: CaseExperiment, records: Iterable[CaseRecord]) -> list[CaseRecord]:
+    """Return the records of trials of the plan that say of themselves what the plan says."""
+    trials = {
+        trial.id: (trial.run, trial.arm, trial.case.id)
+        for group in groups_of(plan_cases(experiment))
+        for trial in group.trials
+    }
+    return [
+        record
+        for record in records
+        if trials.get(record.trial) == (record.run, record.arm, record.case)
+    ]

@@ -78,16 +78,24 @@ class CaseGroupStore:
                 )
             )
             return
-        delivery = _within_limits(cleaned(delivery, session.secrets))
-        scored = await anyio.to_thread.run_sync(self._scored, delivery, limiter=session.scoring)
+        ended, scored = await anyio.to_thread.run_sync(
+            self._read, delivery, limiter=session.scoring
+        )
         for trouble in scored.troubles:
             session.emit(Trouble(message=trouble))
-        record = self._record(delivery, scored)
+        record = self._record(ended, scored)
         session.folder.records.append(record)
         session.emit(TrialEnded(record=record))
 
     def check(self) -> None:
         """Do nothing: only its own errors end such a session."""
+
+    def _read(self, delivery: CaseEnded) -> tuple[CaseEnded, Scored]:
+        """Take out what must not be stored, and score the rest. In a thread: answers can be
+        long."""
+        clean = replace(cleaned(delivery, self.session.secrets), trial=delivery.trial)
+        ended = _within_limits(clean)
+        return ended, self._scored(ended)
 
     def _scored(self, ended: CaseEnded) -> Scored:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
