@@ -1,0 +1,37 @@
+"""The summary of pairs of arms and cases: what is missing is counted, what is not planned is no
+part of it."""
+
+from datetime import UTC, datetime
+
+from swarm_bench.analysis.case_summary import CaseSession, case_document
+from swarm_bench.core.session.base import stable_id
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.engine.cases.plan import planned_only
+from swarm_bench.reports.markdown import render
+from swarm_bench.testing.toy import METRICS
+
+EXPERIMENT = CaseExperiment(
+    session="s", created_at=datetime.now(UTC), benchmark="toy", benchmark_version=1, seed=0, runs=2,
+    arms=("a", "b"), cases=(Case(id="x", title="x"),), order=(("a", "b"), ("a", "b")),
+)  # fmt: skip
+
+
+def record(run: int, arm: str = "a", tokens: int | None = 4) -> CaseRecord:
+    return CaseRecord(
+        arm=arm, case="x", number=1, run=run, session="s", trial=stable_id(run, arm, "x"),
+        attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED, input_tokens=tokens,
+    )  # fmt: skip
+
+
+def test_a_run_without_any_trial_is_missing() -> None:
+    session = CaseSession(experiment=EXPERIMENT, records=[record(1)], metrics=METRICS)
+    summary = render(case_document(session))
+    (row,) = [line for line in summary.splitlines() if "4.0" in line and "Words" in line]
+    assert "1 missing" in row
+
+
+def test_only_trials_of_the_plan_are_records_of_it() -> None:
+    planned = [record(1), record(2, "b")]
+    forged = [record(0), record(3), record(1, "c"), record(1).model_copy(update={"run": 2})]
+    assert planned_only(EXPERIMENT, [*planned, *forged]) == planned
