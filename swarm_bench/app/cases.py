@@ -28,6 +28,7 @@ from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import changed_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.scoring import usable
 from swarm_bench.engine.session import Work, run_session
 from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes.secrets import secrets
@@ -219,7 +220,7 @@ def _benchmark(name: str) -> CaseBenchmark:
             raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
         if not isinstance(benchmark.metrics(), Metrics):  # seen before anything is paid for
             raise TypeError("metrics() gives no Metrics")
-        tuple(benchmark.scorers())
+        usable(benchmark.scorers())
     return benchmark
 
 

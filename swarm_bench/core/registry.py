@@ -77,7 +77,7 @@ def _import(kind: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except Exception as error:  # somebody else's code may raise anything
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
             f"{target!r} cannot be loaded as one of the {kind}: {type(error).__name__}: {error}; "
             "check the spelling and that its package is installed"

@@ -1,9 +1,11 @@
 """Scores of an answer, by all scorers, none of which can spoil those of another."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.scores import OwnScores, ScoreRefused, check_keys, checked
 from swarm_bench.engine.caps import OTHERS, shortened
@@ -33,6 +35,26 @@ class Scored:
         """One sentence for each scorer that failed."""
         failures = self.failures or {}
         return tuple(f"The scorer {name} failed: {why}" for name, why in failures.items())
+
+
+def usable(scorers: Iterable[object]) -> tuple[Scorer, ...]:
+    """Return the scorers. Raises `ConfigError` when one lacks what a scorer has, or two have one
+    name."""
+    every: list[Scorer] = []
+    for scorer in scorers:
+        kind = f"The scorer {type(scorer).__module__}:{type(scorer).__qualname__}"
+        if not isinstance(scorer, Scorer):
+            raise ConfigError(
+                f"{kind} lacks what a scorer has (core/ports.py: name, version, keys, score); "
+                "fix its package, or uninstall it"
+            )
+        if not isinstance(scorer.name, str) or not scorer.name:
+            raise ConfigError(f"{kind} has no name; fix its package, or uninstall it")
+        every.append(scorer)
+    for name, count in Counter(scorer.name for scorer in every).items():
+        if count > 1:
+            raise ConfigError(f"{count} scorers are called {name!r}; uninstall one of the packages")
+    return tuple(every)
 
 
 def score(scorers: Sequence[Scorer], context: ScoreContext, secrets: Collection[str]) -> Scored:

@@ -36,6 +36,13 @@ class HasNoMetrics(Base):
     def metrics(self):
         raise SystemExit(0)
 
+class Scorer:
+    version, keys = 1, ("mood",)
+
+class HasABareScorer(Base):
+    def scorers(self):
+        return (Scorer(),)
+
 class HasNoName(Base):
     @property
     def name(self):
@@ -62,6 +69,7 @@ def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
         ("LeavesInATask", 3, "ended the session by SystemExit"),
         ("RunsNothing", 2, "groups_at_once is 0"),
         ("HasNoMetrics", 2, "SystemExit: 0"),
+        ("HasABareScorer", 2, "lacks what a scorer has"),
         ("HasNoName", 2, "no name"),
         ("GrowsLetters", 2, "is no list of names"),
     ],
@@ -70,6 +78,7 @@ def test_a_wrong_benchmark_is_named(bench: Bench, name: str, code: int, sentence
     done = run(bench, f"bad:{name}", "--runs", "1", "--output", "out")
     assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
     assert "defect of swarm-bench" not in done.stderr
+    assert name[:3] != "Has" or not (bench.folder / "out").exists()
 
 
 def test_the_command_to_continue_names_the_class_that_was_typed(bench: Bench) -> None:

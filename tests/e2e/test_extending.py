@@ -152,6 +152,7 @@ def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench, packages
     names = ("FAILS", "WORDS", "COST", "EMPTY", "NONE", "MISSING")
     points = "\n".join(f"{name.lower()} = tone:{name}" for name in names)
     install("tone", TONE, f"[swarm_bench.metrics]\n{points}", packages)
+    install("leaves", "raise SystemExit(0)", "[swarm_bench.metrics]\nleaves = leaves:A", packages)
     compare(bench, packages, "--modes", "baseline")
     page = summary(bench)
     for sentence in (
@@ -162,6 +163,8 @@ def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench, packages
         "The metric empty of tone is omitted: it has a row, and reads nothing.",
         "The metric none of tone is omitted: it is a str and no Metric.",
         "The metric missing of tone is omitted: 'tone:MISSING' cannot be loaded",
+        "The metric leaves of leaves is omitted: 'leaves:A' cannot be loaded as one of the "
+        "metrics: SystemExit: 0",
     ):
         assert sentence in page
     call(bench, packages, "report", "out")
@@ -171,7 +174,9 @@ def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench, packages
 def test_a_plan_loads_no_metric_and_no_scorer(bench: Bench, packages: Path) -> None:
     for page, module in (("scorer", "my_scorers"), ("metric", "my_metrics")):
         install_example(page, module, packages)
-        (packages / f"{module}.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
+        (packages / f"{module}.py").write_text(
+            "raise KeyboardInterrupt('loaded')", encoding="utf-8"
+        )
     compare(bench, packages, "--plan")
     call(bench, packages, "tasks")
 

@@ -82,7 +82,7 @@ def test_a_probe_of_ones_own_is_read_compared_and_reported_without_its_code(benc
     assert json.loads(file.read_text()) == written
     assert list(bench.experiment("out")["counters"]) == [PROBE]
     summary = (bench.folder / "out" / "summary.md").read_text(encoding="utf-8")
-    (bench.folder / "my_probe.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
+    (bench.folder / "my_probe.py").write_text("raise KeyboardInterrupt('loaded')", encoding="utf-8")
     assert bench.call("report", "out").code == 0
     assert (bench.folder / "out" / "summary.md").read_text(encoding="utf-8") == summary
 
@@ -117,7 +117,7 @@ def test_a_tool_that_counts_what_nobody_asked_contradicts(bench: Bench) -> None:
 
 def test_a_plan_shows_a_probe_and_loads_none_of_it(bench: Bench) -> None:
     mode = lay(bench)
-    (bench.folder / "my_probe.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
+    (bench.folder / "my_probe.py").write_text("raise KeyboardInterrupt('loaded')", encoding="utf-8")
     code, out, err = compare(bench, mode, "--plan")
     assert code == 0, out + err
     assert f"the probe {PROBE}" in out
@@ -125,7 +125,7 @@ def test_a_plan_shows_a_probe_and_loads_none_of_it(bench: Bench) -> None:
 
 def test_a_settings_file_that_leads_to_a_probe_asks(bench: Bench) -> None:
     lay(bench, folder="mcp_configs")
-    (bench.folder / "my_probe.py").write_text("raise SystemExit('loaded')", encoding="utf-8")
+    (bench.folder / "my_probe.py").write_text("raise KeyboardInterrupt('loaded')", encoding="utf-8")
     settings = 'modes = ["baseline", "mine"]\n'
     (bench.folder / "swarm-bench.toml").write_text(settings, encoding="utf-8")
     done = bench.call("compare", "--repo", str(bench.repo), "--output", "out")

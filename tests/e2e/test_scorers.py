@@ -30,6 +30,13 @@ class Sly(Tone):
 class Double(Tone):
     name = "references"
 
+class Nameless(Tone):
+    name = None
+
+class Leaves(Tone):
+    def __init__(self):
+        raise SystemExit(0)
+
 class Bare:
     def score(self, context):
         return {}
@@ -80,6 +87,8 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> 
     ("kind", "why"),
     [
         ("Bare", "lacks what a scorer has"),
+        ("Nameless", "has no name"),
+        ("Leaves", "cannot be made: SystemExit: 0"),
         ("Missing", "cannot be loaded as one"),
         ("Double", "2 scorers are called 'references'"),
     ],
