@@ -13,6 +13,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.report.document import Document, Fact, Grid, Section
 from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.engine.scoring import usable
 from swarm_bench.reports.markdown import render
 
 
@@ -40,7 +41,7 @@ def describe(name: str) -> str:
             ]),
             _section("Scorers", ("Name", "Version", "Keys"), [
                 (scorer.name, str(scorer.version), ", ".join(scorer.keys))
-                for scorer in benchmark.scorers()
+                for scorer in usable(benchmark.scorers())
             ]),
         ),
     )  # fmt: skip

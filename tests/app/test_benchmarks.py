@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from swarm_bench.app.benchmarks import describe, list_benchmarks, schema
 from swarm_bench.cli.commands import app
+from swarm_bench.config.settings import OF_ONE_CALL
 from swarm_bench.core.errors import ConfigError, UnknownName
 from tests.builders.packages import install
 
@@ -41,6 +42,10 @@ class Own:
         return Metrics((Metric(key="right", title="Right", unit=unit, style=style,
                                definition=definition, better=better),))
 
+class Bare(Own):
+    def scorers(self):
+        return (object(),)
+
 class Half:
     name = "half"
 """
@@ -48,8 +53,8 @@ class Half:
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = ("[swarm_bench.benchmarks]", "own = quiz:Own", "half = quiz:Half", "gone = quiz:Gone")
-    install("quiz", MODULE, "\n".join(kinds), tmp_path)
+    kinds = [f"{kind.lower()} = quiz:{kind}" for kind in ("Own", "Half", "Gone", "Bare")]
+    install("quiz", MODULE, "\n".join(["[swarm_bench.benchmarks]", *kinds]), tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
 
@@ -88,7 +93,9 @@ def test_the_page_of_the_swarm_benchmark_has_its_options() -> None:
     assert "baseline canopy canopy-service" in page
     assert "| effective_tokens " in page
     assert "| references " in page
-    assert "max_turns" in json.loads(schema("swarm"))["properties"]
+    properties = json.loads(schema("swarm"))["properties"]
+    assert "max_turns" in properties
+    assert properties.keys().isdisjoint({"continue", *OF_ONE_CALL})
 
 
 @pytest.mark.usefixtures("packages")
@@ -97,3 +104,5 @@ def test_one_that_cannot_be_shown_says_why() -> None:
         describe("swram")
     with pytest.raises(ConfigError, match="'half' is no benchmark"):
         schema("half")
+    with pytest.raises(ConfigError, match="lacks what a scorer has"):
+        describe("bare")

@@ -1,6 +1,7 @@
 """Which trials of a mode were connected to its tool, and which used it."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,16 +73,19 @@ class Treated:
     @property
     def calls(self) -> int:
         """Calls of the mode's tools in the trials that count."""
-        return sum(calls_of_servers(trial.tool_calls, self._servers) for trial in self.counted)
+        return self._reported(trial.tool_calls for trial in self.counted)
 
     @property
     def failed(self) -> int:
-        return sum(calls_of_servers(trial.tool_failures, self._servers) for trial in self.counted)
+        return self._reported(trial.tool_failures for trial in self.counted)
 
     @property
     def unanswered(self) -> int:
         """As far as transcripts can show them."""
-        return sum(calls_of_servers(trial.tool_unanswered, self._servers) for trial in self.counted)
+        return self._reported(trial.tool_unanswered for trial in self.counted)
+
+    def _reported(self, calls: Iterable[Mapping[str, int] | None]) -> int:
+        return sum(calls_of_servers(by_tool, self._servers) for by_tool in calls if by_tool)
 
     @cached_property
     def _servers(self) -> tuple[str, ...]:

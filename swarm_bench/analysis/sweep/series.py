@@ -174,12 +174,16 @@ def _failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
 
 def _failed_in(part: _Part) -> Cell:
     counted = [trial for trial in part.trials if counts(trial)]
-    shown = [trial for trial in counted if trial.tool_calls is not None]
+    shown = [
+        (trial.tool_failures, trial.tool_calls)
+        for trial in counted
+        if trial.tool_failures is not None and trial.tool_calls is not None
+    ]
     if not shown:
         return Cell(value=None, excluded=bool(part.trials) and not counted)
     return Cell(
-        value=sum(calls_of_servers(trial.tool_failures, part.servers) for trial in shown),
-        of=sum(calls_of_servers(trial.tool_calls, part.servers) for trial in shown),
+        value=sum(calls_of_servers(failures, part.servers) for failures, _ in shown),
+        of=sum(calls_of_servers(calls, part.servers) for _, calls in shown),
     )
 
 

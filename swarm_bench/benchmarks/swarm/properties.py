@@ -7,13 +7,12 @@ from typing import Any, get_args
 from pydantic import BaseModel, Field, create_model
 
 from swarm_bench.config.options import Option, Settings, command_line, written_name
+from swarm_bench.config.settings import OF_ONE_CALL
 from swarm_bench.core.session.designs import COMPARE
-
-_OF_A_CALL = frozenset({"output", "resume", "plan", "quiet", "keep_workspaces"})
 
 
 def _properties() -> dict[str, Any]:
-    listed = {option.name for option in command_line(COMPARE)} - _OF_A_CALL
+    listed = {option.name for option in command_line(COMPARE)} - OF_ONE_CALL
     settings = [setting for setting in fields(Settings) if setting.name in listed]
     return {written_name(setting.name): _property(setting) for setting in settings}
 

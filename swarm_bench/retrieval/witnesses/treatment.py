@@ -64,9 +64,9 @@ def _of_servers(servers: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(mcp__({names})__|mcp_(?!_)({names})_)")
 
 
-def calls_of_servers(by_tool: Mapping[str, int] | None, servers: Collection[str]) -> int:
+def calls_of_servers(by_tool: Mapping[str, int], servers: Collection[str]) -> int:
     """Count the calls that were of tools of the servers."""
-    return sum(number for tool, number in (by_tool or {}).items() if is_of_server(tool, servers))
+    return sum(number for tool, number in by_tool.items() if is_of_server(tool, servers))
 
 
 class _Observed:
