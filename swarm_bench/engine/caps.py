@@ -1,95 +1,13 @@
-"""Bounds for the names in what an agent reported: they go into its record, and it can make up any
-number of any length."""
+"""Bounds for texts and names that go into a record, whoever makes them up."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TypeVar
-
-from swarm_bench.core.outcome import Outcome
-
-Figure = TypeVar("Figure", int, float)
-
-MOST_NAMES = 500
-"""Names of one kind that are kept of a trial; no honest agent has as many tools."""
 LONGEST_NAME = 200
 """Characters."""
-MOST_REQUESTS = 10_000
-"""Requests whose usage is kept one by one; of more it is missing."""
 LONGEST_DETAIL = 2_000
 """Characters."""
 OTHERS = "(others)"
 """Has the figures of all names that are not kept, so that sums stay right."""
 
 
-def within_caps(outcome: Outcome) -> Outcome:
-    """Cap the outcome so that it can be stored; `names_cut` says how many names were shortened or
-    omitted."""
-    tools, offered, servers = _Names(), _Names(), _Names()
-    usage = outcome.turn_usage
-    return replace(
-        outcome,
-        tool_calls=tools.summed(outcome.tool_calls),
-        tool_failures=tools.summed(outcome.tool_failures),
-        tool_unanswered=tools.summed(outcome.tool_unanswered),
-        tool_seconds=tools.summed(outcome.tool_seconds),
-        tool_result_tokens=tools.summed(outcome.tool_result_tokens),
-        tool_answers=outcome.tool_answers
-        and tuple(replace(answer, tool=tools.kept(answer.tool)) for answer in outcome.tool_answers),
-        permission_denials=tools.summed(outcome.permission_denials),
-        tools_offered=offered.listed(outcome.tools_offered),
-        unusable_tools=offered.listed(outcome.unusable_tools),
-        servers=outcome.servers and servers.first(outcome.servers),
-        turn_usage=usage if usage is None or len(usage) <= MOST_REQUESTS else None,
-        detail=outcome.detail and shortened(outcome.detail, LONGEST_DETAIL),
-        model=outcome.model and shortened(outcome.model),
-        program_version=outcome.program_version and shortened(outcome.program_version),
-        price_table=outcome.price_table and shortened(outcome.price_table),
-        token_counter=outcome.token_counter and shortened(outcome.token_counter),
-        names_cut=sum(len(names.cut) for names in (tools, offered, servers)),
-    )
-
-
 def shortened(text: str, length: int = LONGEST_NAME) -> str:
     """Cut the text to that many characters; an ellipsis stands for the rest."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-class _Names:
-    """The names of one kind, the first ones as they are."""
-
-    def __init__(self) -> None:
-        self.cut: set[str] = set()
-        self._kept: dict[str, str] = {}
-
-    def kept(self, name: str) -> str:
-        """Return the name under which its figures are kept."""
-        if name not in self._kept and len(self._kept) < MOST_NAMES:
-            self._kept[name] = shortened(name)
-        kept = self._kept.get(name, OTHERS)
-        if kept != name:
-            self.cut.add(name)
-        return kept
-
-    def summed(self, figures: Mapping[str, Figure] | None) -> dict[str, Figure] | None:
-        """Add up the figures of names that are kept as the same."""
-        if figures is None:
-            return None
-        sums: dict[str, Figure] = {}
-        for name, figure in figures.items():
-            kept = self.kept(name)
-            sums[kept] = sums[kept] + figure if kept in sums else figure
-        return sums
-
-    def listed(self, names: Iterable[str] | None) -> tuple[str, ...] | None:
-        """Return the names that are kept, each once."""
-        if names is None:
-            return None
-        kept = dict.fromkeys(map(self.kept, names))
-        kept.pop(OTHERS, None)
-        return tuple(kept)
-
-    def first(self, states: Mapping[str, str]) -> dict[str, str]:
-        """Shorten the state of each name; names that are not kept have none."""
-        kept = {self.kept(name): shortened(state) for name, state in states.items()}
-        kept.pop(OTHERS, None)
-        return kept

@@ -1,8 +1,8 @@
-"""Several lines of one trial. A record is appended when its trial ends, and again when its swarm
-has ended and its label is final. Nothing else replaces what was measured."""
+"""Several lines of one trial. A record is appended when its trial ends, and may be once more when
+its group has ended and its labels are final. Nothing else replaces what was measured."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 from swarm_bench.core.session.audit import Key
@@ -10,24 +10,20 @@ from swarm_bench.engine.lines import Keyed
 from swarm_bench.engine.seal import KEY as SEAL
 from swarm_bench.engine.seal import is_whole
 
-LABELS = frozenset({"retrieval", "evidence"})
-"""Keys that the end of a swarm can change in the records of its trials."""
-
-
 Record = TypeVar("Record", bound=Keyed)
 Entry = tuple[int, bytes, Record | None]
 """The number of a line, its bytes, and what it says; `None` where it is torn."""
 
 
-def folded(lines: Iterable[Entry[Record]]) -> list[Entry[Record]]:
-    """Replace each line by its last amendment. Other lines stay, also a second line of a trial
-    that is no amendment."""
+def folded(lines: Iterable[Entry[Record]], labels: Collection[str]) -> list[Entry[Record]]:
+    """Replace each line by its last amendment, which changes nothing but its labels. Other lines
+    stay, also a second line of a trial that is no amendment."""
     kept = list[Entry[Record]]()
     positions = dict[Key, int]()
     for entry in lines:
         key = _key(entry[2])
         position = positions.setdefault(key, len(kept)) if key else len(kept)
-        if position < len(kept) and amends(entry[1], kept[position][1]):
+        if position < len(kept) and _amends(entry[1], kept[position][1], labels):
             kept[position] = entry
         else:
             kept.append(entry)
@@ -44,12 +40,12 @@ def doubled(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]
             earlier.add(key)
 
 
-def amends(later: bytes, earlier: bytes) -> bool:
+def _amends(later: bytes, earlier: bytes, labels: Collection[str]) -> bool:
     """Tell whether a line amends an earlier one: it is as it was appended, and either differs only
     in its labels, or the earlier line has been changed since."""
     if not is_whole(later):
         return False
-    return is_whole(earlier) is False or _measured(later) == _measured(earlier)
+    return is_whole(earlier) is False or _measured(later, labels) == _measured(earlier, labels)
 
 
 def _key(record: Keyed | None) -> Key | None:
@@ -58,9 +54,9 @@ def _key(record: Keyed | None) -> Key | None:
     return key if key and key[0] else None
 
 
-def _measured(line: bytes) -> dict[str, Any] | bytes:
+def _measured(line: bytes, labels: Collection[str]) -> dict[str, Any] | bytes:
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):  # whoever reads lines may allow more than this parser
         return line
-    return {key: value for key, value in content.items() if key not in LABELS | {SEAL}}
+    return {key: value for key, value in content.items() if key not in {*labels, SEAL}}

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.core.session.audit import Key
-from swarm_bench.core.session.base import StoredRecord
+from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folding import Entry, doubled, folded
 from swarm_bench.engine.lines import MOST_BYTES, Checked, checked, read_checked
@@ -15,9 +15,10 @@ from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
 
 _CAUSES = {cause.encode(): cause for cause in Cause}
+_PLAIN = rb'(?:"[a-z_]+":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[{,]++),)*?'
 _HEAD = re.compile(
-    rb'"trial":"([0-9a-f]{12})","attempt":([0-9]{1,9}),"run":[0-9]+,'
-    rb'"task_id":"(?:[^"\\]|\\.)*","status":"[a-z-]+","cause":"([a-z-]+)"'
+    rb'"schema_version":%d,%s"trial":"([0-9a-f]{12})","attempt":([0-9]{1,9}),%s"cause":"([a-z-]+)"'
+    % (SCHEMA_VERSION, _PLAIN, _PLAIN)
 )
 """The keys as they are written; within a string they would have backslashes."""
 
@@ -52,7 +53,9 @@ def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
     """Read the records of trials. They are folded, which takes a second reading, only where a trial
     has several lines."""
     trials = read_checked(path, kind)
-    return checked(folded(read_heads(path, kind)), kind) if any(doubled(trials)) else trials
+    if not any(doubled(trials)):
+        return trials
+    return checked(folded(read_heads(path, kind), kind.labels), kind)
 
 
 def _head(line: bytes, kind: type[R]) -> Head | None:

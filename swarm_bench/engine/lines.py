@@ -1,15 +1,16 @@
 """Lines of a session's files: what can be read, and whether they are as they were written."""
 
 import gc
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.core.session.audit import Audit, Key
+from swarm_bench.core.session.audit import Key
+from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.seal import is_whole
 from swarm_bench.runtime.untrusted import read_if_there
@@ -20,13 +21,6 @@ class Keyed(Protocol):
 
     @property
     def key(self) -> Key: ...
-
-
-class OfMode(Protocol):
-    """A line on something beside the trials of a mode."""
-
-    @property
-    def mode(self) -> str: ...
 
 
 MOST_BYTES = 1024 * 1024 * 1024
@@ -81,11 +75,27 @@ def _uncollected() -> Iterator[None]:
 
 
 def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -> tuple[str, ...]:
-    """Return a sentence on the lines of a file that cannot be read, if there are any."""
-    numbers = [str(number) for number, _, record in lines if record is None]
-    if not numbers:
-        return ()
-    return (f"{path.name}: lines {', '.join(numbers)} cannot be read and are omitted",)
+    """Name the lines of a file that cannot be read, in a sentence for each reason."""
+    torn = {number for number, _, record in lines if record is None}
+    again = raw_lines(path) if torn else []
+    newer = {number for number, line, _ in again if number in torn and is_newer(line)}
+    reasons = {
+        "cannot be read and are omitted": torn - newer,
+        "were written by a newer swarm-bench and are omitted; update this one": newer,
+    }
+    return tuple(
+        f"{path.name}: lines {', '.join(map(str, sorted(numbers)))} {why}"
+        for why, numbers in reasons.items()
+        if numbers
+    )
+
+
+def is_newer(line: bytes) -> bool:
+    """Tell whether a line that cannot be read says that it is of a newer version."""
+    try:
+        return bool(json.loads(line)["schema_version"] > SCHEMA_VERSION)
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return False
 
 
 def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
@@ -107,28 +117,6 @@ def changed_lines(path: Path, lines: Sequence[tuple[int, bool | None, object]]) 
         f"{path.name}: lines {', '.join(some)} {why}; do not rely on the figures"
         for why, some in numbers.items()
         if some
-    )
-
-
-def audit_of(
-    trials: Sequence[tuple[int, bool | None, Keyed | None]],
-    beside: Mapping[str, Sequence[tuple[int, bool | None, OfMode | None]]],
-) -> Audit:
-    """Sum up the checksums of the lines that can be read: those of trials, and others by the name
-    of their file."""
-    whole = [(record.key, state) for _, state, record in trials if record is not None]
-    others = [
-        ((file, record.mode), state)
-        for file, lines in beside.items()
-        for _, state, record in lines
-        if record is not None
-    ]
-    return Audit(
-        sealed=sum(state is not None for _, state in whole),
-        edited=frozenset(key for key, state in whole if state is False),
-        bare=frozenset(key for key, state in whole if state is None),
-        edited_beside=Counter(key for key, state in others if state is False),
-        bare_beside=Counter(key for key, state in others if state is None),
     )
 
 

@@ -1,13 +1,15 @@
 """Scores of an answer, by all scorers, none of which can spoil those of another."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
-from swarm_bench.core.session.scores import OwnScores, ScoreRefused, check_keys, checked
+from swarm_bench.core.session.base import StoredRecord
+from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.engine.caps import OTHERS, shortened
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
@@ -22,11 +24,12 @@ LONGEST_FAILURE = 300
 class Scored:
     """What the scorers gave."""
 
-    own: OwnScores = field(default_factory=OwnScores)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Those with keys of their own in the record."""
     unscored_characters: int | None = None
     """How many of the answer no scorer looked at; `None` when there are none."""
     scores: dict[str, Score] | None = None
-    """Those without a key of their own in the record."""
+    """All others."""
     failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""
 
@@ -57,25 +60,31 @@ def usable(scorers: Iterable[object]) -> tuple[Scorer, ...]:
     return tuple(every)
 
 
-def score(scorers: Sequence[Scorer], context: ScoreContext, secrets: Collection[str]) -> Scored:
-    """Have every scorer look at the answer, and say how much of it none looked at."""
+def score(
+    scorers: Sequence[Scorer],
+    context: ScoreContext,
+    secrets: Collection[str],
+    record: type[StoredRecord],
+) -> Scored:
+    """Have every scorer look at the answer, and say how much of it none looked at. The scores go
+    into such a record."""
     values: dict[str, Score] = {}
     failures: dict[str, str] = {}
     for scorer in scorers:
         keys: tuple[str, ...] = ()
         try:
-            check_keys(scorer.keys, taken=values)
+            check_keys(scorer.keys, record, taken=values)
             keys = scorer.keys
-            values |= checked(scorer.score(context), keys)
+            values |= checked(scorer.score(context), keys, record)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
             values |= dict.fromkeys(keys)
             failures[shortened(scorer.name)] = _why(error, secrets)
-    others = {key: value for key, value in values.items() if key not in OwnScores.model_fields}
+    own = {key: values.pop(key) for key in record.own_scores.model_fields if key in values}
     unscored = len(context.text) - len(context.beginning)
     return Scored(
-        own=OwnScores.model_validate({key: values[key] for key in values if key not in others}),
+        own=own,
         unscored_characters=unscored if unscored > 0 else None,
-        scores=cleaned(others, secrets) or None,
+        scores=cleaned(values, secrets) or None,
         failures=_within_caps(failures) or None,
     )
 

@@ -1,17 +1,14 @@
 """The records of a session: a line for each trial, appended when it ends. Nothing that was recorded
 is lost, whenever the session dies."""
 
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Generic
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.engine.folding import Entry, folded
 from swarm_bench.engine.heads import Head, R, read_heads, read_trials
-from swarm_bench.engine.lines import Checked
+from swarm_bench.engine.lines import Checked, is_newer
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
 
@@ -44,7 +41,7 @@ class Records(Generic[R]):
         amended."""
         make_room(self.path)
         state, lines = state_of(self.path), read_heads(self.path, self._kind)
-        if len(kept := folded(lines)) < len(lines):
+        if len(kept := folded(lines, self._kind.labels)) < len(lines):
             write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
             state = state_of(self.path)
         self._read = state, kept
@@ -55,7 +52,7 @@ class Records(Generic[R]):
 
     def heads(self) -> list[Head]:
         """Read the heads of the lines that can be read, the amended ones once."""
-        return [head for _, _, head in folded(self._lines()) if head is not None]
+        return [head for _, _, head in folded(self._lines(), self._kind.labels) if head is not None]
 
     def finished(self) -> set[str | None]:
         """Return the ids of the trials with a record that says something about their arm."""
@@ -77,7 +74,7 @@ class Records(Generic[R]):
         stay: dict[str | None, tuple[Head, bytes]] = {}
         gone = list[bytes]()
         lines, self._read = self._lines(), None
-        for number, line, head in folded(lines):
+        for number, line, head in folded(lines, self._kind.labels):
             if head is None:
                 self._refuse_newer(number, line)
                 gone.append(line)
@@ -92,12 +89,10 @@ class Records(Generic[R]):
         return [head for head, _ in stay.values()]
 
     def _refuse_newer(self, number: int, line: bytes) -> None:
-        with suppress(ValueError, RecursionError, TypeError, AttributeError):
-            if json.loads(line).get("schema_version", 0) > SCHEMA_VERSION:
-                raise UsageError(
-                    f"{self.path}: line {number} was written by a newer swarm-bench; "
-                    "update this one"
-                )
+        if is_newer(line):
+            raise UsageError(
+                f"{self.path}: line {number} was written by a newer swarm-bench; update this one"
+            )
 
     def _lines(self) -> list[Entry[Head]]:
         """Read the heads again only if something was written meanwhile."""

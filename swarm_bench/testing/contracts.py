@@ -84,11 +84,11 @@ def check_scorer(scorer: Scorer) -> None:
     expect(bool(scorer.name), "a scorer has a name")
     expect(scorer.version >= 1, "a scorer has a version")
     try:
-        check_keys(scorer.keys)
+        check_keys(scorer.keys, TrialRecord)
         for text in HOSTILE_ANSWERS:
             context = ScoreContext(text=text, workspace="/w", files=frozenset({"a/b.py"}))
             scores = scorer.score(context)
-            checked(scores, scorer.keys)
+            checked(scores, scorer.keys, TrialRecord)
             expect(scores == scorer.score(context), "the same answer has the same scores")
     except ScoreRefused as error:
         expect(False, f"the scores of {scorer.name} can be recorded: {error}")

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.base import StoredRecord
+from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.heads import _HEAD, read_heads
-from swarm_bench.engine.lines import read_lines
+from swarm_bench.engine.heads import read_heads
+from swarm_bench.engine.lines import read_lines, torn_lines
 from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.store import Records
 
 FORGED = (
     '","trial":"000000000000","attempt":9,"run":1,"task_id":"x","status":"completed",'
@@ -47,8 +51,35 @@ def test_a_line_has_a_head_when_it_holds_a_record(line: bytes, tmp_path: Path) -
         assert (head.key, head.conclusive) == (record.key, record.conclusive)
 
 
-def test_what_we_write_is_recognised() -> None:
+CASE = CaseRecord(
+    arm=FORGED, case=FORGED, number=1, run=2, session=FORGED, trial="0123456789ab", attempt=2,
+    status=Status.AGENT_FAILED, cause=Cause.TIMEOUT, detail=FORGED,
+).model_dump_json()  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "line"), [(TrialRecord, LINE), (CaseRecord, CASE)])
+def test_what_we_write_is_not_parsed(
+    kind: type[StoredRecord], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise a large session takes long to go on."""
-    keys = _HEAD.search(LINE.encode())
-    assert keys is not None
-    assert keys.groups() == (b"0123456789ab", b"2", b"timeout")
+    monkeypatch.setattr(kind, "from_json", None)
+    (tmp_path / "metrics.jsonl").write_bytes(sealed(line))
+    ((_, _, head),) = read_heads(tmp_path / "metrics.jsonl", kind)
+    assert head == ("0123456789ab", 2, Cause.TIMEOUT)
+
+
+@pytest.mark.parametrize(("kind", "line"), [(TrialRecord, LINE), (CaseRecord, CASE)])
+def test_a_line_of_a_newer_version_is_not_read_as_one_of_this(
+    kind: type[StoredRecord], line: str, tmp_path: Path
+) -> None:
+    newer = sealed(line.replace('"schema_version":1,', '"schema_version":2,'))
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(b"\n".join([newer, b"torn", sealed(line)]))
+    assert [head and head.trial for _, _, head in read_heads(path, kind)][:2] == [None, None]
+    assert torn_lines(path, read_lines(path, kind)) == (
+        "metrics.jsonl: lines 2 cannot be read and are omitted",
+        "metrics.jsonl: lines 1 were written by a newer swarm-bench and are omitted; "
+        "update this one",
+    )
+    with pytest.raises(UsageError, match="line 1 was written by a newer swarm-bench"):
+        Records(tmp_path, kind).set_aside_reruns()

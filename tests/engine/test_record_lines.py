@@ -95,7 +95,7 @@ def line(name: str) -> str:
         turns_counted=True if ran else None,
     )
     beside = Beside(
-        scored=score(scorers(), CONTEXT, secrets=()) if ran else Scored(),
+        scored=score(scorers(), CONTEXT, secrets=(), record=TrialRecord) if ran else Scored(),
         rehearsed=rehearsed(seen, SERVERS),
         outside=("it read x",) if ran else (),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.caps import OTHERS
 from swarm_bench.engine.scoring import LONGEST_FAILURE, MOST_FAILURES, Scored, score
 from swarm_bench.scoring.length import Length
@@ -71,14 +72,14 @@ REFUSED: dict[str, tuple[Canned, str]] = {
 
 
 def scored(*scorers: Scorer) -> Scored:
-    return score((References(), *scorers, Length()), CONTEXT, secrets=(KEY,))
+    return score((References(), *scorers, Length()), CONTEXT, secrets=(KEY,), record=TrialRecord)
 
 
 def test_scores_without_a_key_in_the_record_have_a_place_of_their_own() -> None:
     scores = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
     result = scored(Canned(give=lambda: scores, keys=(*scores, "absent")))
     assert result.scores == {**scores, "absent": None}
-    assert (result.own.references, result.own.result_lines) == (1, 2)
+    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
     assert result.failures is None
 
 
@@ -89,7 +90,7 @@ def test_what_a_scorer_that_failed_states_is_missing_and_the_others_go_on(case: 
     assert result.scores == {"tone": None}
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert (result.own.references, result.own.result_lines) == (1, 2)
+    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
     assert result.troubles == (f"The scorer canned failed: {result.failures['canned']}",)
 
 
@@ -100,7 +101,7 @@ def test_a_statement_that_cannot_be_is_a_failure_and_has_no_place(case: str) -> 
     assert result.scores is None
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert (result.own.references, result.own.result_lines) == (1, 2)
+    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
 
 
 @pytest.mark.parametrize("value", ["many", True, 1.5, "3"])
@@ -108,7 +109,7 @@ def test_a_key_of_the_record_keeps_its_type(value: Score) -> None:
     result = scored(Canned(give=lambda: {"headings": value}, keys=("headings", "bullets")))
     assert result.failures is not None
     assert result.failures["canned"] == "headings must be a whole number"
-    assert (result.own.headings, result.own.bullets, result.scores) == (None, None, None)
+    assert (result.own["headings"], result.own["bullets"], result.scores) == (None, None, None)
 
 
 def test_a_failure_is_short_and_has_no_secret_in_it_nor_half_of_one() -> None:

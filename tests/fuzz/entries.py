@@ -80,7 +80,7 @@ def session(data: bytes, folder: Path) -> None:
     with suppress(SwarmBenchError):
         found = SessionFolder(folder).read()
         lines_of_trials = read_lines(folder / "metrics.jsonl", TrialRecord)
-        amended = len(lines_of_trials) - len(folded(lines_of_trials))
+        amended = len(lines_of_trials) - len(folded(lines_of_trials, TrialRecord.labels))
         for name, records in (("metrics.jsonl", found.trials), ("retrieval.jsonl", found.swarms)):
             lines = (folder / name).read_bytes().split(b"\n")
             named = [text for text in found.warnings if text.startswith(f"{name}: lines ")]

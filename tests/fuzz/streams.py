@@ -13,6 +13,7 @@ from swarm_bench.agents.qwen.adapter import Qwen
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.prompt import scorers
+from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
 from swarm_bench.core.outcome import AgentExit, Outcome
@@ -20,7 +21,7 @@ from swarm_bench.core.ports import Agent, ScoreContext
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
-from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
+from swarm_bench.engine.caps import LONGEST_NAME
 from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.retrieval.reach.outside import Reach
@@ -80,7 +81,7 @@ def check(outcome: Outcome) -> None:
     context = ScoreContext(
         text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
     )
-    scored = score(scorers(), context, secrets=())
+    scored = score(scorers(), context, secrets=(), record=TrialRecord)
     assert scored.failures is None
     outside = REACH.findings(outcome)
     assert len(outside) <= MOST_OUTSIDE

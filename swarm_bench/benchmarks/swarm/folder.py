@@ -1,11 +1,13 @@
 """A session's folder. The one module that knows where things lie in it."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import planned_by_mode
+from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
@@ -13,7 +15,13 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.folding import doubled
-from swarm_bench.engine.lines import audit_of, read_checked, read_lines, second_lines, torn_lines
+from swarm_bench.engine.lines import (
+    Checked,
+    read_checked,
+    read_lines,
+    second_lines,
+    torn_lines,
+)
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import (
     PLANTED,
@@ -96,7 +104,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
             planned=planned_by_mode(experiment),
-            audit=audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead}),
+            audit=_audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead}),
             planted=_planted(self.path),
             warnings=(
                 *torn_lines(self.records.path, trials),
@@ -115,6 +123,28 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
                 make_room(path, folder=True)
             if (self.path / mode).is_dir():
                 move_files(self.path / mode, first / mode)
+
+
+def _audit_of(
+    trials: Sequence[Checked[TrialRecord]],
+    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead]]],
+) -> Audit:
+    """Sum up the checksums of the lines that can be read: those of trials, and others by the name
+    of their file."""
+    whole = [(record.key, state) for _, state, record in trials if record is not None]
+    others = [
+        ((file, record.mode), state)
+        for file, lines in beside.items()
+        for _, state, record in lines
+        if record is not None
+    ]
+    return Audit(
+        sealed=sum(state is not None for _, state in whole),
+        edited=frozenset(key for key, state in whole if state is False),
+        bare=frozenset(key for key, state in whole if state is None),
+        edited_beside=Counter(key for key, state in others if state is False),
+        bare_beside=Counter(key for key, state in others if state is None),
+    )
 
 
 def _planted(session: Path) -> tuple[str, ...]:

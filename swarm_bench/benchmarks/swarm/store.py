@@ -132,7 +132,7 @@ class OneSwarmStore:
         context = ScoreContext(
             text=outcome.text, workspace=execution.workspace, files=session.files
         )
-        return score(session.scorers, context, session.secrets)
+        return score(session.scorers, context, session.secrets, TrialRecord)
 
     def _keep_swarm(self, ended: SwarmEnded) -> None:
         """Compare its counters with the transcripts. Trials that ran again after that swarm belong

@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import Field
 
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
@@ -11,6 +13,8 @@ from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Stored
 
 SCHEMA_VERSION = 1
+SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
+"""Of a line: one that a newer version wrote is not read as if it were of this one."""
 
 
 class Setting(Stored):
@@ -88,7 +92,14 @@ class RecordView(Protocol):
 
 
 class StoredRecord(Stored):
-    """What the lines of the trials of all benchmarks are."""
+    """What the lines of the trials of all benchmarks are. Their keys `schema_version`, `trial`,
+    `attempt` and `cause` stand in this order, and no other value between them is nested: the engine
+    looks for these four in a large session, and parses no line that has them so."""
+
+    labels: ClassVar[frozenset[str]] = frozenset()
+    """Keys that change when the group of the trial has ended, and its record is appended again."""
+    own_scores: ClassVar[type[Stored]] = Stored
+    """The scores that have keys of their own; all others stand in `scores`."""
 
     if TYPE_CHECKING:  # real fields would come first in every line, and the order of keys is fixed
 

@@ -11,7 +11,12 @@ from pydantic import Field
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Score
-from swarm_bench.core.session.base import SCHEMA_VERSION, BaseExperiment, StoredRecord
+from swarm_bench.core.session.base import (
+    SCHEMA_VERSION,
+    BaseExperiment,
+    SchemaVersion,
+    StoredRecord,
+)
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Stored
 
@@ -136,6 +141,7 @@ class CaseRecord(StoredRecord):
     number: int
     """Of the case, from 1."""
     run: int
+    schema_version: SchemaVersion = SCHEMA_VERSION
     session: str
     trial: str
     """Stable id: the same run, arm and case have the same one in every session."""
@@ -164,4 +170,3 @@ class CaseRecord(StoredRecord):
     failed."""
     score_failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""
-    schema_version: int = SCHEMA_VERSION

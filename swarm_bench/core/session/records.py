@@ -6,14 +6,15 @@ A figure that was not given is `None`; nothing here turns that into 0.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
+from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
@@ -34,6 +35,8 @@ class TrialRecord(StoredRecord):
     """One line of `metrics.jsonl`. The first keys, in this order, are the ones that scripts
     written for canopy's own benchmark read."""
 
+    labels: ClassVar = frozenset({"retrieval", "evidence"})
+    own_scores: ClassVar = OwnScores
     mode: str
     agent: int
     """Number of the agent in its swarm, from 1."""
@@ -56,7 +59,7 @@ class TrialRecord(StoredRecord):
     compacted: int | None = None
     """1 when the requests reached the budget; a proxy, not a context compaction."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: SchemaVersion = SCHEMA_VERSION
     session: str | None = None
     trial: str | None = None
     """Stable id: the same mode, task, agent and run have the same one in every session."""
@@ -186,7 +189,7 @@ class TrialRecord(StoredRecord):
 class SwarmRecord(Stored):
     """One line of `retrieval.jsonl`: what happened around the agents of one swarm."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: SchemaVersion = SCHEMA_VERSION
     session: str
     swarm: str
     mode: str

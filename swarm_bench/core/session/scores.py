@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pydantic import ValidationError
 
 from swarm_bench.core.ports import Score
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.validation import first_clause
 
@@ -36,8 +36,11 @@ class ScoreRefused(Exception):
     """A scorer stated or gave what is no score; a clause says why."""
 
 
-def check_keys(keys: Collection[str], taken: Collection[str] = ()) -> None:
-    """Raise `ScoreRefused` for keys that a scorer cannot state; others have those of `taken`."""
+def check_keys(
+    keys: Collection[str], record: type[StoredRecord], taken: Collection[str] = ()
+) -> None:
+    """Raise `ScoreRefused` for keys that a scorer cannot state in such a record; others have those
+    of `taken`."""
     if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
         raise ScoreRefused("its keys are not a tuple of names")
     if not 0 < len(keys) <= MOST_KEYS:
@@ -45,15 +48,18 @@ def check_keys(keys: Collection[str], taken: Collection[str] = ()) -> None:
     for key in keys:
         if not 0 < len(key) <= LONGEST_LABEL:
             raise ScoreRefused(f"it states a key of {len(key):,} characters")
-        if key in TrialRecord.model_fields and key not in OwnScores.model_fields:
+        if key in record.model_fields and key not in record.own_scores.model_fields:
             raise ScoreRefused(f"its key {key!r} is that of another figure of the record")
         if key in taken:
             raise ScoreRefused(f"its key {key!r} is that of another scorer")
 
 
-def checked(scores: Mapping[str, Score], keys: Collection[str]) -> dict[str, Score]:
+def checked(
+    scores: Mapping[str, Score], keys: Collection[str], record: type[StoredRecord]
+) -> dict[str, Score]:
     """Return the scores by the keys that were stated; one that was not given is `None`. Raises
-    `ScoreRefused` when a key was not stated, or a value is no score."""
+    `ScoreRefused` when a key was not stated, or a value is no score, or none for its key in such a
+    record."""
     if not isinstance(scores, Mapping):
         raise ScoreRefused(f"it gave no mapping: {type(scores).__name__}")
     unknown = [repr(key) for key in scores if key not in keys]
@@ -63,8 +69,7 @@ def checked(scores: Mapping[str, Score], keys: Collection[str]) -> dict[str, Sco
         if (why := _fault(value)) is not None:
             raise ScoreRefused(f"{key} {why}")
     try:
-        own = {key: value for key, value in scores.items() if key in OwnScores.model_fields}
-        OwnScores.model_validate(own, strict=True)
+        record.own_scores.model_validate(scores, strict=True, extra="ignore")
     except ValidationError as error:
         raise ScoreRefused(first_clause(error)) from error
     return {key: scores.get(key) for key in keys}

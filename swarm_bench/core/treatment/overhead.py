@@ -1,6 +1,6 @@
 """What it costs to have a mode's tool at all."""
 
-from swarm_bench.core.session.experiment import SCHEMA_VERSION
+from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
 from swarm_bench.core.stored import Stored
 
 
@@ -8,7 +8,7 @@ class Overhead(Stored):
     """One line of `overhead.jsonl`: what it costs to have a mode's tool at all, measured once per
     mode. Tokens by our counter (`utf8-bytes/4`) unless said otherwise."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: SchemaVersion = SCHEMA_VERSION
     session: str
     mode: str
     server_seconds: dict[str, float] = {}

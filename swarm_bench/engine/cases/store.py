@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
-from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.core.ports import ScoreContext, Scorer
 from swarm_bench.core.session.cases import (
     CaseDelivery,
     CaseEnded,
@@ -101,7 +101,7 @@ class CaseGroupStore:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
             return Scored()
         context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
-        return score(self.session.scorers, context, self.session.secrets)
+        return score(self.session.scorers, context, self.session.secrets, CaseRecord)
 
     def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
         trial, usage = ended.trial, ended.usage
@@ -128,7 +128,7 @@ class CaseGroupStore:
             cost=ended.cost,
             answer=ended.answer,
             figures=dict(ended.figures),
-            scores=_all(scored),
+            scores=scored.scores,
             score_failures=scored.failures,
         )
 
@@ -146,9 +146,3 @@ def _seconds(ended: CaseEnded) -> float | None:
     if ended.wall_seconds is None and ended.started_at and ended.ended_at:
         return (ended.ended_at - ended.started_at).total_seconds()
     return ended.wall_seconds
-
-
-def _all(scored: Scored) -> dict[str, Score] | None:
-    """Return the scores under one key: those of the shipped scorers have no keys of their own."""
-    own = {key: value for key, value in scored.own if value is not None}
-    return {**own, **(scored.scores or {})} or None

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES, within_caps
 from swarm_bench.benchmarks.swarm.records.parts import (
     About,
     Beside,
@@ -20,7 +21,7 @@ from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.treatment.tool_answers import by_tool
-from swarm_bench.engine.caps import MOST_NAMES, shortened, within_caps
+from swarm_bench.engine.caps import shortened
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, treatment
