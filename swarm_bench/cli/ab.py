@@ -10,7 +10,7 @@ from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 from swarm_bench.core.session.designs import AB
 
-HELP = """Compares modes with one agent at a time: every task of a suite, a fresh index for each.
+HELP = """Compare modes with one agent at a time: every task of a suite, a fresh index for each.
 
 \b
 Examples:

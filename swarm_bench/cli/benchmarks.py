@@ -26,7 +26,10 @@ def benchmarks(context: typer.Context) -> None:
 
 def show_benchmark(
     name: Annotated[
-        str, typer.Argument(help="Name of a benchmark.", autocompletion=completing.benchmarks)
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
+        ),
     ],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the JSON schema of its properties.")

@@ -11,7 +11,7 @@ from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import Setting, command_line
 from swarm_bench.core.session.designs import CALIBRATE
 
-HELP = """Compares a mode with itself: by how much do two identical arms differ here, and what
+HELP = """Compare a mode with itself: by how much do two identical arms differ here, and what
 difference could a planned experiment find?
 
 \b

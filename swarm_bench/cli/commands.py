@@ -8,7 +8,7 @@ from swarm_bench.cli import ab, benchmarks, calibrate, choices, compare, doctor,
 
 app = typer.Typer(
     name="swarm-bench",
-    help="Measures whether a retrieval tool helps coding agents, on your code, for its price.",
+    help="Measure whether a retrieval tool helps coding agents, on your code, for its price.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

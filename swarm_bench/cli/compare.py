@@ -10,7 +10,7 @@ from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.options import command_line
 from swarm_bench.core.session.designs import COMPARE
 
-HELP = """Compares modes: in each, agents work on the tasks of a suite, in copies of the repository.
+HELP = """Compare modes: in each, agents work on the tasks of a suite, in copies of the repository.
 
 \b
 Examples:

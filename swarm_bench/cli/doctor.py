@@ -11,7 +11,7 @@ from swarm_bench.config.options import command_line
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.session.designs import COMPARE
 
-HELP = """Checks whether a comparison can run, without spending anything: the machine, the agent
+HELP = """Check whether a comparison can run, without spending anything: the machine, the agent
 programs, each mode's servers, and the retrieval service.
 
 \b

@@ -33,7 +33,7 @@ PropertyWords = Annotated[
 Runs = Annotated[
     int | None, typer.Option(min=1, max=1000, metavar="N", help="Repetitions of the plan.")
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Draws the order of the arms.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of the drawn order of the arms.")]
 Output = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the session.")]
 Resume = Annotated[
     Path | None, typer.Option("--continue", metavar="DIR", help="Continue a session, or extend it.")

@@ -74,7 +74,8 @@ class Settings:
         ),
     ] = "exploration"
     all_tasks: Annotated[
-        bool, Option("Even with --agents: every task once per mode and run, that many at a time.")
+        bool,
+        Option("Run every task once per mode and run, also with --agents: that many at a time."),
     ] = False
     agent: Annotated[str, Option("Name of an agent, a YAML file, replay:DIR, or module:class.")] = (
         "scout"
@@ -105,7 +106,7 @@ class Settings:
     fault: Annotated[
         Arguments,
         Option(
-            "What the rehearsal's provider does wrong, in requests N to M: docs/agents.md.",
+            "Fault that the rehearsal's provider plays, in requests N to M: see docs/agents.md.",
             metavar="NAME[:N[-M]]",
         ),
     ] = field(default_factory=list)
@@ -126,7 +127,7 @@ class Settings:
     index: Annotated[
         Index,
         Option(
-            "cold: a standalone server indexes in its agents' time; warm: before.",
+            "Index of a standalone server: built in its agents' time (cold), or before (warm).",
             metavar="cold|warm",
         ),
     ] = "cold"
@@ -149,7 +150,7 @@ class Settings:
         Annotated[str, After(written.address)] | None,
         Option("Use this running canopy-service.", metavar="URL"),
     ] = None
-    seed: Annotated[int, Option("Draws the order of the modes.", metavar="N")] = 0
+    seed: Annotated[int, Option("Seed of the drawn order of the modes.", metavar="N")] = 0
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
         Option("Agents of a swarm that run at once.", metavar="N", default="--agents, or 4"),

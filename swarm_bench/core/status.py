@@ -122,7 +122,9 @@ CONSEQUENCES: dict[Cause, Consequence] = {
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"
     ),
     Cause.ADAPTER_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="met a defect of the agent's adapter"
+        status=Status.HARNESS_FAILED,
+        rerun=True,
+        meaning="met a defect of the adapter or the benchmark that runs them",
     ),
     Cause.WORKSPACE_FAILED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="had no workspace"

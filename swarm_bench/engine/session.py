@@ -105,7 +105,7 @@ async def _listen(
                 if scope.cancel_called:
                     option = f"--continue {quote(str(folder))}"
                     end_at_once(f"ended at once, without a summary; continue with {option}")
-                emit(Trouble(message="interrupted: stopping the agents (again: end at once)"))
+                emit(Trouble(message="interrupted: stopping what runs (again: end at once)"))
                 scope.cancel()
     finally:
         # The receiver leaves the system's own handlers, which would end us before the summary. Of

@@ -2,14 +2,20 @@
 
 import subprocess
 import sys
+from typing import Any
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
+from swarm_bench.cli.commands import app
 from swarm_bench.cli.completing import OF_SETTING
 from swarm_bench.cli.options import taking
 from swarm_bench.config.options import NAMES, command_line
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
+
+WHOLE: Any = typer.main.get_command(app)
+COMMANDS = {"": WHOLE, **WHOLE.commands, "show": WHOLE.commands["benchmarks"].commands["show"]}
 
 
 def test_help_does_without_what_checks_values() -> None:
@@ -46,3 +52,18 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
 
 def test_completion_is_of_settings() -> None:
     assert set(OF_SETTING) <= {one.name for one in command_line(COMPARE)} <= set(NAMES)
+
+
+PLURALS = {"Agents", "Names", "Repetitions", "Settings", "Turns"}
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS.items())
+def test_help_is_in_the_imperative_and_of_options_also_a_noun(name: str, command: Any) -> None:
+    first = (command.help or "").split()[0]
+    assert first.istitle()
+    assert not first.endswith("s")
+    for option in command.params:
+        word = (option.help or "").split()[0]
+        assert word.istitle(), (name, option.name)
+        assert word not in {"Even", "How", "What", "When", "Whether", "Where"}, (name, option.name)
+        assert not word.endswith("s") or word in PLURALS, (name, option.name)

@@ -191,7 +191,7 @@ def test_a_session_that_was_interrupted_and_then_killed_can_be_continued(bench: 
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
-    assert b"stopping the agents" in err
+    assert b"stopping what runs" in err
     assert b"compare --continue" in err
     assert b"Traceback" not in err
     assert out.startswith(b"# Swarm Benchmark Summary")

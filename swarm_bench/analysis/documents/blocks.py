@@ -75,7 +75,7 @@ def explanation(runs: int) -> Iterator[str]:
     yield (
         f'"n missing" counts{", over all runs," if runs > 1 else ""} the trials that should be in '
         'the figure and did not give it, so a total is too low by them; "-" means that the metric '
-        "does not apply to the mode."
+        "does not apply."
     )
 
 

@@ -1,7 +1,7 @@
 """The live view of a running session."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
@@ -34,13 +34,34 @@ SHOWN_TROUBLES = 5
 
 
 @dataclass(kw_only=True)
+class _Sum:
+    """A figure of the trials that have ended."""
+
+    value: float | None = None
+    missing: int = 0
+
+    def add(self, figure: float | None) -> None:
+        if figure is None:
+            self.missing += 1
+        else:
+            self.value = (self.value or 0) + figure
+
+    def written(self, style: str, running: Iterable[float | None] = ()) -> str:
+        """Write it with what trials that still run have reported; nothing before there is any."""
+        figures = [figure for figure in (self.value, *running) if figure is not None]
+        if not figures:
+            return "not reported" if self.missing else ""
+        return style.format(sum(figures)) + (f" ({self.missing} missing)" if self.missing else "")
+
+
+@dataclass(kw_only=True)
 class _Arm:
     planned: int
     running: int = 0
     done: int = 0
     failed: int = 0
-    tokens: int = 0
-    cost: float | None = None
+    tokens: _Sum = field(default_factory=_Sum)
+    cost: _Sum = field(default_factory=_Sum)
 
     @property
     def pending(self) -> int:
@@ -53,7 +74,7 @@ class _Trial:
     number: int
     case: str
     doing: str = "starting"
-    tokens: int = 0
+    tokens: int | None = None
     started: float = field(default_factory=time.monotonic)
     requests: set[str] = field(default_factory=set)
 
@@ -62,7 +83,9 @@ class _Trial:
         if activity.request is None or activity.request in self.requests:
             return
         self.requests.add(activity.request)
-        self.tokens += (activity.usage.effective or 0) if activity.usage else 0
+        spent = activity.usage.effective if activity.usage else None
+        if spent is not None:
+            self.tokens = (self.tokens or 0) + spent
 
 
 class State:
@@ -117,9 +140,8 @@ class State:
             arm.done += 1
         else:
             arm.failed += 1
-        arm.tokens += record.effective_tokens or 0
-        if record.cost is not None:
-            arm.cost = (arm.cost or 0.0) + record.cost
+        arm.tokens.add(record.effective_tokens)
+        arm.cost.add(record.cost)
 
     def __rich__(self) -> Group:
         with self._lock:
@@ -144,10 +166,10 @@ class State:
         for name in ("arm", "waiting", "running", "done", "failed", "tokens", "cost"):
             table.add_column(name, justify="left" if name == "arm" else "right")
         for name, arm in self.arms.items():
-            active = sum(agent.tokens for agent in self.agents.values() if agent.arm == name)
-            cost = "" if arm.cost is None else f"${arm.cost:.4f}"
+            running = (agent.tokens for agent in self.agents.values() if agent.arm == name)
+            spent = (arm.tokens.written("{:,.0f}", running), arm.cost.written("${:.4f}"))
             counts = (arm.pending, arm.running, arm.done, arm.failed)
-            table.add_row(Text(name), *map(str, counts), f"{arm.tokens + active:,}", cost)
+            table.add_row(Text(name), *map(str, counts), *spent)
         return table
 
     def _line(self, agent: _Trial) -> Text:

@@ -67,7 +67,9 @@ def test_what_nobody_timed_is_unknown(grown: Callable[..., Series]) -> None:
     found = grown(lambda *_: {"tool_calls": {TOOL: 4}})
     unknown = {metric.key for metric in found.modes[0].unknown}
     assert {"call_seconds", "failed_calls"} <= unknown
-    assert "Not reported by anything in this series: Time per call, Failed calls" in render_series(found)
+    assert "Not reported by anything in this series: Time per call, Failed calls" in render_series(
+        found
+    )
 
 
 def test_the_cache_of_the_service(grown: Callable[..., Series]) -> None:

@@ -1,0 +1,57 @@
+"""What the live view shows of a running session."""
+
+from typing import Any
+
+from rich.console import Console
+
+from swarm_bench.cli.output.live import State
+from swarm_bench.core.events import SessionStarted, TrialActive, TrialEnded, TrialStarted
+from swarm_bench.core.outcome import Activity, Usage
+from swarm_bench.core.session.cases import CaseRecord
+
+WHOLE = Usage(input=1000, cache_read=0, cache_create=0, output=200)
+
+
+def shown(*events: Any) -> list[str]:
+    """Cells of the line of the arm."""
+    state, console = State(), Console(width=100)
+    planned = {"plain": 4}
+    state.take(SessionStarted(session="s", folder="out", trials=4, done=0, planned=planned))
+    for event in events:
+        state.take(event)
+    with console.capture() as capture:
+        console.print(state)
+    (line,) = (line for line in capture.get().splitlines() if line.startswith("plain"))
+    return line.split()[1:]
+
+
+def starts(number: int) -> TrialStarted:
+    return TrialStarted(run=1, arm="plain", number=number, case="say yes")
+
+
+def active(number: int, usage: Usage | None) -> TrialActive:
+    activity = Activity(doing="reads", request=f"r{number}", usage=usage)
+    return TrialActive(run=1, arm="plain", number=number, activity=activity)
+
+
+def ends(number: int, **figures: Any) -> TrialEnded:
+    record = CaseRecord.model_validate({
+        "arm": "plain", "case": "yes", "number": number, "run": 1, "session": "s", "trial": "t",
+        "attempt": 1, "status": "completed", "cause": "finished", **figures,
+    })  # fmt: skip
+    return TrialEnded(record=record)
+
+
+def test_tokens_that_nobody_reported_are_not_0() -> None:
+    assert shown() == ["4", "0", "0", "0"]
+    assert shown(starts(1), active(1, None)) == ["3", "1", "0", "0"]
+    missing = shown(starts(1), ends(1))
+    assert missing == ["3", "0", "1", "0", "not", "reported", "not", "reported"]
+
+
+def test_what_is_missing_is_counted_beside_the_sum() -> None:
+    events = (starts(1), starts(2), ends(1, effective_tokens=5000, cost=0.25), ends(2))
+    cells = ["5,000", "(1", "missing)", "$0.2500", "(1", "missing)"]
+    assert shown(*events) == ["2", "0", "2", "0", *cells]
+    more = shown(*events, starts(3), active(3, WHOLE), active(3, WHOLE))
+    assert more[4] == "6,200"
