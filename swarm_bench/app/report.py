@@ -15,12 +15,14 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.engine.lines import uncollected
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.page import render_page
 from swarm_bench.runtime.files import write_whole
 
 
+@uncollected()
 def report(path: Path) -> str:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
@@ -47,6 +49,7 @@ def report(path: Path) -> str:
     )
 
 
+@uncollected()
 def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, str]:
     """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
     against the streams of its agents."""
@@ -64,6 +67,7 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
     return report, summary
 
 
+@uncollected()
 def write_series_summary(path: Path, *, audited: bool = False) -> str:
     """Write the `summary.md` of a series as it stands."""
     sessions = {

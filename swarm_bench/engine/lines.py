@@ -48,23 +48,10 @@ def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
     return checked(raw_lines(path), kind)
 
 
-def checked(lines: list[tuple[int, bytes, Any]], kind: type[Line]) -> list[Checked[Line]]:
-    """Read the lines as records. The list is emptied meanwhile, as a large session has no room for
-    both."""
-    with _uncollected():
-        return [(number, is_whole(line), _parse(line, kind)) for number, line in _taken(lines)]
-
-
-def _taken(lines: list[tuple[int, bytes, Any]]) -> Iterator[tuple[int, bytes]]:
-    lines.reverse()
-    while lines:
-        number, line, _ = lines.pop()
-        yield number, line
-
-
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the collection of cycles: to find none in records takes as long as to read them."""
+def uncollected() -> Iterator[None]:
+    """Pause the collection of cycles: to find none in records takes as long as to read them, and a
+    third of the time of a large summary."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -72,6 +59,20 @@ def _uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@uncollected()
+def checked(lines: list[tuple[int, bytes, Any]], kind: type[Line]) -> list[Checked[Line]]:
+    """Read the lines as records. The list is emptied meanwhile, as a large session has no room for
+    both."""
+    return [(number, is_whole(line), _parse(line, kind)) for number, line in _taken(lines)]
+
+
+def _taken(lines: list[tuple[int, bytes, Any]]) -> Iterator[tuple[int, bytes]]:
+    lines.reverse()
+    while lines:
+        number, line, _ = lines.pop()
+        yield number, line
 
 
 def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A session's folder that comes from a stranger."""
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -35,3 +36,16 @@ def test_a_pipe_in_it_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(session / "metrics.jsonl")
     with pytest.raises(Refused, match="no regular file; remove it"):
         report(session)
+
+
+def test_no_cycles_are_looked_for_meanwhile(tmp_path: Path) -> None:
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    collections = list[str]()
+    gc.callbacks.append(lambda phase, _: collections.append(phase))
+    try:
+        report(session)
+        during = len(collections)
+    finally:
+        gc.callbacks.pop()
+    assert not during
+    assert gc.isenabled()
