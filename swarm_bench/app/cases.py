@@ -1,8 +1,8 @@
 """Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
 
-import json
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -10,96 +10,61 @@ from shlex import quote
 import anyio
 
 from swarm_bench.analysis.case_summary import CaseSession, case_document
+from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, with_arms
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
-from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.registry import plugins
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.status import Cause
+from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
-from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import changed_lines, second_lines, torn_lines
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.plan import Block, groups_of
 from swarm_bench.engine.scoring import usable
-from swarm_bench.engine.session import Work, run_session
+from swarm_bench.engine.session import run_session
 from swarm_bench.reports.markdown import render
 from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.files import locked, write_whole
 from swarm_bench.runtime.ownership import OWNER, this_owner
-from swarm_bench.runtime.processes.guard import guarded
-from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
-from swarm_bench.runtime.untrusted import read
 
 _ENDED = "The benchmark ended the session by SystemExit; fix it, then continue the session"
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseResult:
-    """What a call left."""
-
-    folder: Path
-    benchmark: str
-    """As it was typed: its name, or module:Class."""
-    summary: str
-    interrupted: bool
-    measured: int
-    """Trials that ran to their own end."""
-    answered: int
-    """Those of them that gave an answer."""
-    unfinished: int
-    """Trials of the plan without a record that says something."""
-
-    @property
-    def to_continue(self) -> str:
-        """The command that continues the session."""
-        return f"swarm-bench run {quote(self.benchmark)} --continue {quote(str(self.folder))}"
-
-    def check(self) -> None:
-        """Raise `HarnessError` when the session is not complete."""
-        if self.measured == 0:
-            raise HarnessError(
-                "Nothing could be measured: no trial ran to its own end; "
-                f"see the warnings in {self.folder / 'summary.md'}"
-            )
-        if self.unfinished:
-            raise HarnessError(
-                f"Trials that could not be run to their own end: {self.unfinished}; see the "
-                f"warnings above, then continue with: {self.to_continue}"
-            )
-        if self.answered == 0:
-            raise HarnessError(
-                f"No trial gave an answer; see the warnings in {self.folder / 'summary.md'}"
-            )
-
-
-def run(request: CaseRequest, emit: Emit) -> CaseResult:
+def run(request: CaseRequest, emit: Emit) -> Result:
     """Run the benchmark, or what remains of the session that is continued."""
-    raise_limit()
-    wait_without_threads()
     benchmark = _benchmark(request.benchmark)
     old = _opened(request.resume).read_experiment() if request.resume else None
     experiment = case_experiment(benchmark, request, old)
     folder = _folder(request)
-    with cancelling(), guarded(f"{OWNER}={this_owner()}"), locked(folder.lock):
+    command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
+    summarise = partial(_write_summary, benchmark, folder)
+    with orchestrating(), locked(folder.lock), summarising(folder, summarise, command):
         os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us
         if old is not None and folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
         try:
-            return anyio.run(_run, request.benchmark, benchmark, experiment, folder, emit)
+            interrupted, plan = anyio.run(_run, benchmark, experiment, folder, emit)
         except BaseExceptionGroup as errors:
             if errors.subgroup(SystemExit) and not errors.subgroup(KeyboardInterrupt):
                 raise HarnessError(_ENDED) from errors
             raise
         except SystemExit as error:
             raise HarnessError(_ENDED) from error
+        summary = summarise()
+    return Result(
+        folder=folder.path,
+        to_continue=command,
+        summary=summary,
+        interrupted=interrupted,
+        ends=read_ends(folder, plan),
+    )
 
 
 def show_plan(request: CaseRequest) -> str:
@@ -118,12 +83,8 @@ def show_plan(request: CaseRequest) -> str:
 
 
 def holds_cases(path: Path) -> bool:
-    """Tell whether a session is of such a benchmark: its experiment names arms and cases."""
-    try:
-        content = json.loads(read(path / EXPERIMENT))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and "cases" in content and "benchmark_version" in content
+    """Tell whether a session is of such a benchmark."""
+    return _opened(path).is_its_kind()
 
 
 def report(path: Path) -> str:
@@ -140,54 +101,25 @@ def report(path: Path) -> str:
 
 
 async def _run(
-    name: str, benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
-) -> CaseResult:
-    folder.make_room()
-    folder.write_experiment(experiment)
-    interrupted = await _run_plan(benchmark, experiment, folder, emit)
-    while not interrupted and (arms := _next_arms(benchmark, experiment, folder)):
-        experiment = with_arms(experiment, arms)
-        folder.write_experiment(experiment)
-        interrupted = await _run_plan(benchmark, experiment, folder, emit)
-    trials = [trial.id for group in groups_of(plan_cases(experiment)) for trial in group.trials]
-    causes = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
-    conclusive = {trial: causes[trial] for trial in trials if trial in causes}
-    return CaseResult(
-        folder=folder.path,
-        benchmark=name,
-        summary=_write_summary(benchmark, folder),
-        interrupted=interrupted,
-        measured=len(conclusive),
-        answered=sum(cause is Cause.FINISHED for cause in conclusive.values()),
-        unfinished=sum(trial not in conclusive for trial in trials),
-    )
-
-
-async def _run_plan(
     benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
-) -> bool:
-    done = folder.records.set_aside_reruns()
-    store = CaseStore(
-        experiment=experiment,
-        folder=folder,
-        scorers=benchmark.scorers(),
-        attempts=folder.records.attempts(),
-        emit=emit,
-        secrets=_secrets(),
-    )
-    work = Work(
-        session=experiment.session,
-        folder=folder.path,
-        arms=experiment.arms,
-        runs=experiment.runs,
-        blocks=plan_cases(experiment),
-        finished=frozenset(head.trial for head in done if head.trial is not None),
-        execute=partial(run_cases, benchmark.run),
-        store=store,
-        emit=emit,
-        groups_at_once=benchmark.groups_at_once,
-    )
-    return await run_session(work)
+) -> tuple[bool, Sequence[Block[CaseGroup]]]:
+    """Run to the end, or to an interruption: then the first is true. The second is the plan."""
+    folder.make_room()
+    while True:
+        folder.write_experiment(experiment)
+        plan = plan_cases(experiment)
+        store = CaseStore(
+            experiment=experiment,
+            folder=folder,
+            scorers=benchmark.scorers(),
+            emit=emit,
+            secrets=_secrets(),
+        )
+        execute = partial(run_cases, benchmark.run)
+        interrupted = await run_session(store, plan, execute, experiment.concurrency)
+        if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
+            return interrupted, plan
+        experiment = with_arms(experiment, arms)
 
 
 def _secrets() -> tuple[str, ...]:

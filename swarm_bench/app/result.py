@@ -1,68 +1,94 @@
 """What a session came to, and whether it is what was asked for."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized
 from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.session.designs import Design
-from swarm_bench.core.status import CONSEQUENCES, Status
+from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.plan import Block, groups_of
 
 
 def to_continue(design: Design, folder: Path, service_url: str | None = None) -> str:
-    """Return the command that continues a session."""
+    """Return the command that continues a session of the swarm benchmark."""
     service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
     return f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ends:
+    """How the trials of a plan ended."""
+
+    causes: Counter[Cause]
+    """Of those that ran to their own end."""
+    unfinished: int
+    """Those that have no record, or one that asks to be run again."""
+
+
+def read_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> Ends:
+    """Read how the trials of the plan ended. Other records do not count."""
+    planned = [trial.id for group in groups_of(plan) for trial in group.trials]
+    causes = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
+    ended = Counter(cause for trial in planned if (cause := causes.get(trial)))
+    return Ends(causes=ended, unfinished=len(planned) - ended.total())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a call of `run` came to."""
+    """What a call came to, in any benchmark."""
 
     folder: Path
-    design: Design
-    service_url: str | None
+    to_continue: str
+    """The command that continues the session."""
     summary: str
-    report: Report
     interrupted: bool
-    unfinished: int
-    """Trials of the plan that have no record, or one that asks to be run again."""
-    kept: tuple[Path, ...]
-    """Where the workspaces lie that were kept."""
+    ends: Ends
     stopped: NotAuthorized | None = None
     """Why it ended before its end, unless it was interrupted."""
+    kept: tuple[Path, ...] = ()
+    """Where the workspaces lie that were kept."""
 
-    @property
-    def to_continue(self) -> str:
-        """The command that continues the session."""
-        return to_continue(self.design, self.folder, self.service_url)
-
-    def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
-        """Raise when the session is not what was asked for; the exit codes follow from it."""
+    def check(self) -> None:
+        """Raise when the session is not complete; the exit codes follow from it."""
+        causes = self.ends.causes
         if self.stopped:
             raise NotAuthorized(f"{self.stopped}; then continue with: {self.to_continue}")
-        if self.report.measured == 0:
+        if not causes:
             raise HarnessError(
                 "Nothing could be measured: no trial ran to its own end; "
                 f"see the warnings in {self.folder / 'summary.md'}"
             )
-        if self.unfinished:
+        if self.ends.unfinished:
             raise HarnessError(
-                f"Trials that could not be run to their own end: {self.unfinished}; see the "
+                f"Trials that could not be run to their own end: {self.ends.unfinished}; see the "
                 f"warnings above, then continue with: {self.to_continue}"
             )
-        if not any(trial.status is Status.COMPLETED for trial in self.report.trials):
-            causes = Counter(trial.cause for trial in self.report.trials if trial.cause)
+        if not causes[Cause.FINISHED]:
             ends = [
                 f"{number} {CONSEQUENCES[cause].of(number)}" for cause, number in causes.items()
             ]
             raise HarnessError(
-                f"No agent gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
-                "and what an agent printed beside it"
+                f"No trial gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
+                "and what lies beside it"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonResult(Result):
+    """What a comparison came to."""
+
+    report: Report
+
+    def check_gates(self, *, require_retrieval: bool, require_verdict: bool) -> None:
+        """Raise when the session is not complete, or fails a gate that was asked for."""
+        self.check()
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(
                 "Retrieval was not exercised in every mode that has a tool, and "

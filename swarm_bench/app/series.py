@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.analysis.planning.sizes import describe_sizes, together
 from swarm_bench.app import session
 from swarm_bench.app.report import write_series_summary, write_summary
-from swarm_bench.app.result import Result, to_continue
+from swarm_bench.app.result import ComparisonResult, to_continue
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.trust.withheld import agent_of
@@ -38,7 +38,7 @@ class SeriesResult:
     folder: Path
     design: Design
     summary: str
-    results: Mapping[int, Result]
+    results: Mapping[int, ComparisonResult]
     """By size, of the sessions that ran."""
     service_url: str | None
     ended: KeyboardInterrupt | SwarmBenchError | None
@@ -61,7 +61,7 @@ class SeriesResult:
         """The command that continues the series."""
         return to_continue(self.design, self.folder, self.service_url)
 
-    def check(self, *, require_retrieval: bool, require_verdict: bool) -> None:
+    def check_gates(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raise what ended the series, or the worst of what its sessions are not as they were asked
         for."""
         if self.ended:
@@ -69,7 +69,9 @@ class SeriesResult:
         problems = dict[int, HarnessError | GateFailed]()
         for size, result in self.results.items():
             try:
-                result.check(require_retrieval=require_retrieval, require_verdict=require_verdict)
+                result.check_gates(
+                    require_retrieval=require_retrieval, require_verdict=require_verdict
+                )
             except (HarnessError, GateFailed) as error:
                 problems[size] = error
         if not problems:
@@ -109,7 +111,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     check_output(resolved.settings)
     resume = resolved.settings.resume
     folder = Path(resume) if resume else make_session_folder(resolved.settings, design).path
-    results = dict[int, Result]()
+    results = dict[int, ComparisonResult]()
     try:
         ended = _run_sizes(resolved, design, folder, results, emit)
         if ended and not series_sessions(folder):
@@ -129,7 +131,11 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
 
 
 def _run_sizes(
-    resolved: Resolved, design: Design, folder: Path, results: dict[int, Result], emit: Emit
+    resolved: Resolved,
+    design: Design,
+    folder: Path,
+    results: dict[int, ComparisonResult],
+    emit: Emit,
 ) -> KeyboardInterrupt | SwarmBenchError | None:
     """Fill `results`, and return what ended the series before its end, outside of a session."""
     sessions = _by_size(resolved)

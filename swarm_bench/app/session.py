@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,10 +10,11 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.planning.planned import Planned, describe
+from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
-from swarm_bench.app.result import Result, to_continue
+from swarm_bench.app.result import ComparisonResult, read_ends, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
@@ -21,34 +22,33 @@ from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import check_unchanged
 from swarm_bench.app.trust.approval import remember_session
-from swarm_bench.benchmarks.swarm import prompt as swarm_benchmark
+from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
+from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.session import SwarmExecutor, run_swarms
 from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import NotAuthorized, StoreError
+from swarm_bench.core.errors import NotAuthorized
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import Design
-from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER
+from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.ownership import KEPT, OWNER, this_owner
-from swarm_bench.runtime.processes.guard import guarded
-from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
+from swarm_bench.runtime.ownership import KEPT
+
+SWARM = SwarmBenchmark()
 
 
 def local(kit: Kit) -> SwarmExecutor:
@@ -61,12 +61,10 @@ def run(
     design: Design,
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor] = local,
-) -> Result:
+) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued. A recording is always
     played here, whatever the `executor`."""
-    raise_limit()
-    wait_without_threads()
-    with cancelling(), guarded(f"{OWNER}={this_owner()}"):
+    with orchestrating():
         return anyio.run(_run, resolved, design, emit, executor)
 
 
@@ -86,35 +84,32 @@ async def _run(
     design: Design,
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor],
-) -> Result:
+) -> ComparisonResult:
     check_output(resolved.settings)
     async with _opened(resolved, design, emit) as (ready, continued):
         check_recordable(resolved.settings, ready.experiment)
-        scorers = swarm_benchmark.scorers()
+        scorers = SWARM.scorers()
         folder = continued or make_session_folder(resolved.settings, design)
-        with nullcontext() if continued else locked(folder.lock):
+        command = to_continue(design, folder.path, ready.service_url)
+        with (
+            nullcontext() if continued else locked(folder.lock),
+            summarising(folder, partial(write_summary, folder), command),
+        ):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            try:
-                remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                kit = _kit(ready, folder, emit, resolved)
-                store = _store(ready, kit, folder, resolved, scorers)
-                interrupted, stopped = await _executed(ready, kit, store, executor)
-                report, summary = write_summary(folder)
-            except StoreError as error:
-                if not folder.holds_session():
-                    raise StoreError(f"{error}; then repeat the command") from error
-                command = to_continue(design, folder.path, ready.service_url)
-                raise StoreError(f"{error}; then continue with: {command}") from error
-            kept = ready.work / KEPT
-    return Result(
+            remember_session(ready.experiment, resolved, emit, continued=bool(continued))
+            kit = _kit(ready, folder, emit, resolved)
+            store = _store(ready, kit, folder, resolved, scorers)
+            interrupted, stopped = await _executed(ready, kit, store, executor)
+            report, summary = write_summary(folder)
+        kept = ready.work / KEPT
+    return ComparisonResult(
         folder=folder.path,
-        design=design,
-        service_url=ready.service_url,
+        to_continue=command,
         summary=summary,
         report=report,
         interrupted=interrupted,
-        unfinished=_unfinished(ready.experiment, folder),
+        ends=read_ends(folder, SWARM.plan(ready.experiment)),
         kept=(kept,) if kept.exists() else (),
         stopped=stopped,
     )
@@ -139,8 +134,7 @@ def _executor(ready: Prepared, kit: Kit, executor: Callable[[Kit], SwarmExecutor
 
 
 async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) -> bool:
-    """Run to the end, or to an interruption: then it is true. A defect of ours passes, and what
-    there is has its summary."""
+    """Run to the end, or to an interruption: then it is true."""
     folder, experiment = store.folder, store.experiment
     remove_parts(folder.path)
     if ready.before is not None:
@@ -148,26 +142,11 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
     folder.write_experiment(storable(experiment))
     if store.recorder is not None:
         store.recorder.begin(experiment, store.files)
-    done = folder.records.set_aside_reruns()
-    store = replace(store, attempts=folder.records.attempts())
-    try:
-        _begin_overhead(ready, store.overhead)
-        try:
-            interrupted = await run_swarms(store, execute, done)
-        finally:
-            folder.records.fold()
-        folder.make_room()
-        folder.write_experiment(storable(experiment))
-        return interrupted
-    except NotAuthorized:
-        raise
-    except StoreError:
-        with suppress(StoreError):  # the disk may have room for a summary, or not
-            write_summary(folder)
-        raise
-    except Exception:
-        write_summary(folder)
-        raise
+    _begin_overhead(ready, store.overhead)
+    interrupted = await run_session(store, SWARM.plan(experiment), execute)
+    folder.make_room()
+    folder.write_experiment(storable(experiment))
+    return interrupted
 
 
 def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
@@ -183,7 +162,7 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
         finished = continued.records.finished() if continued else set()
         rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
-            for block in plan(ready.experiment)
+            for block in SWARM.plan(ready.experiment)
             for swarm in block.groups
             for trial in swarm.trials
         )
@@ -275,14 +254,10 @@ def _store(
         overhead=overhead,
         files=ready.snapshot.files,
         scorers=scorers,
-        page=partial(trial_page, registered_metrics()),
+        page=partial(trial_page, SWARM.metrics()),
         probes=ready.probes,
         secrets=kit.secrets,
         emit=kit.emit,
         recorder=recorder,
         scoring=kit.reading,
     )
-
-
-def _unfinished(experiment: Experiment, folder: SessionFolder) -> int:
-    return sum(planned_by_mode(experiment).values()) - len(folder.records.finished())

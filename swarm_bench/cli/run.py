@@ -1,6 +1,5 @@
 """`swarm-bench run`: a benchmark by its name."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.core.interruption import INTERRUPTED
+from swarm_bench.cli.running import show_result
 
 HELP = """Run a benchmark of another package, by its name or as module:Class.
 
@@ -73,11 +72,5 @@ def run(
         return
     with watching(quiet=quiet) as emit:
         result = cases.run(request, emit)
-    show(result.summary)
-    with suppress(BrokenPipeError):
-        typer.echo(f"\nResults: {result.folder}", err=True)
-        if result.interrupted:
-            typer.echo(f"Interrupted. Continue with: {result.to_continue}", err=True)
-    if result.interrupted:
-        raise typer.Exit(INTERRUPTED)
+    show_result(result)
     result.check()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,12 +11,15 @@ from swarm_bench.cli.output.terminal import show
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
 
+if TYPE_CHECKING:
+    from swarm_bench.app.result import Result
+    from swarm_bench.app.series import SeriesResult
+
 
 def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app import series, session
-    from swarm_bench.app.result import Result
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.cli.output.progress import watching
@@ -30,9 +33,16 @@ def run_command(design: Design, typed: Mapping[str, Any]) -> None:
         show((series if several else session).show_plan(resolved, design))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
-        result: Result | series.SeriesResult = (
-            series.run(resolved, design, emit) if several else session.run(resolved, design, emit)
-        )
+        result = (series if several else session).run(resolved, design, emit)
+    show_result(result)
+    result.check_gates(
+        require_retrieval=resolved.settings.require_retrieval,
+        require_verdict=resolved.settings.require_verdict,
+    )
+
+
+def show_result(result: "Result | SeriesResult") -> None:
+    """Print the summary, and where everything is. Raises `typer.Exit` after an interruption."""
     show(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
         typer.echo(f"\nResults: {result.folder}", err=True)
@@ -42,7 +52,3 @@ def run_command(design: Design, typed: Mapping[str, Any]) -> None:
             typer.echo(f"Interrupted. Continue with: {result.to_continue}", err=True)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    result.check(
-        require_retrieval=resolved.settings.require_retrieval,
-        require_verdict=resolved.settings.require_verdict,
-    )

@@ -1,8 +1,11 @@
 """Who runs the groups of a session, and who stores what they deliver. Neither does the other's."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from swarm_bench.core.events import Emit
+from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Group
 
 D = TypeVar("D")
@@ -44,6 +47,15 @@ class GroupStore(Protocol[J_out, D_in]):
 
 class Store(Protocol[G_in, J_out, D_in]):
     """Stores what the groups of a session deliver."""
+
+    @property
+    def experiment(self) -> BaseExperiment: ...
+
+    @property
+    def folder(self) -> Folder[Any, Any]: ...
+
+    @property
+    def emit(self) -> Emit: ...
 
     def of_group(self, group: G_in, /) -> GroupStore[J_out, D_in]:
         """Make what stores the deliveries of one group."""

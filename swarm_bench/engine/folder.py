@@ -5,6 +5,7 @@ results/compare-20261120-213300/
 """
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -107,16 +108,26 @@ class Folder(Generic[E, R]):
             raise self._damaged(str(error)) from error
         return experiment
 
+    def is_its_kind(self) -> bool:
+        """Tell whether the folder holds a session of this kind of benchmark."""
+        return self.mark in self._content()
+
     def _refuse_others(self, error: ValidationError) -> None:
         """Raise `UsageError` for a sound session of another kind of benchmark."""
-        with suppress(ValueError, RecursionError):
+        content = self._content()
+        if self.mark not in content and isinstance(name := content.get("benchmark"), str):
+            raise UsageError(
+                f"{self.path} is a session of the benchmark {name!r}; "
+                "continue it with the command that began it"
+            ) from error
+
+    def _content(self) -> Mapping[str, object]:
+        """Read the keys of the experiment; none where there are none."""
+        with suppress(OSError, ValueError, RecursionError):
             content = json.loads(read(self._experiment))
-            others = isinstance(content, dict) and self.mark not in content
-            if others and isinstance(name := content.get("benchmark"), str):
-                raise UsageError(
-                    f"{self.path} is a session of the benchmark {name!r}; "
-                    "continue it with the command that began it"
-                ) from error
+            if isinstance(content, dict):
+                return content
+        return {}
 
     def _damaged(self, why: str) -> ConfigError:
         return ConfigError(f"{self._experiment} {why}; restore it, or start a new session")

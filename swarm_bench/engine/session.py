@@ -3,10 +3,9 @@ interrupted."""
 
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
@@ -26,40 +25,41 @@ _HEARING_SECONDS = 0.01
 """A signal that came with the last record reaches who listens a few turns of the loop later."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work(Generic[G, J, D]):
-    """What a benchmark has to run in a session."""
-
-    session: str
-    folder: Path
-    """Where its results are; a message to the user names it."""
-    arms: tuple[str, ...]
-    runs: int
-    blocks: Sequence[Block[G]]
-    """The whole plan."""
-    finished: frozenset[str]
-    """Ids of the trials that have a record."""
-    execute: Executor[J, D]
-    store: Store[G, J, D]
-    emit: Emit
-    groups_at_once: int = 1
-    """Of one block; blocks never overlap."""
-
-
-async def run_session(work: Work[G, J, D]) -> bool:
-    """Run every trial of the plan that is not finished. Returns whether it was interrupted.
+async def run_session(
+    store: Store[G, J, D],
+    blocks: Sequence[Block[G]],
+    execute: Executor[J, D],
+    groups_at_once: int = 1,
+) -> bool:
+    """Run every trial of the plan that has no record, or one that says nothing about its arm.
+    Returns whether it was interrupted. `groups_at_once` are of one block; blocks never overlap.
 
     The first signal stops what runs and ends the session in order; the second ends it at once.
     """
-    blocks = remaining(work.blocks, work.finished)
-    work.emit(_started(work, blocks))
+    records = store.folder.records
+    finished = frozenset(head.trial for head in records.set_aside_reruns() if head.trial)
+    blocks = remaining(blocks, finished)
+    store.emit(_started(store, blocks, len(finished)))
+    try:
+        return await _run_blocks(store, blocks, execute, groups_at_once)
+    finally:
+        records.fold()
+
+
+async def _run_blocks(
+    store: Store[G, J, D],
+    blocks: Sequence[Block[G]],
+    execute: Executor[J, D],
+    groups_at_once: int,
+) -> bool:
+    runs = store.experiment.runs
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
-                await tasks.start(_listen, scope, work.folder, work.emit)
+                await tasks.start(_listen, scope, store.folder.path, store.emit)
                 for block in blocks:
-                    work.emit(BlockStarted(run=block.run, runs=work.runs, order=block.order))
-                    await _run_block(work, block)
+                    store.emit(BlockStarted(run=block.run, runs=runs, order=block.order))
+                    await _run_block(store, block, execute, groups_at_once)
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
@@ -67,20 +67,22 @@ async def run_session(work: Work[G, J, D]) -> bool:
     return scope.cancel_called
 
 
-async def _run_block(work: Work[G, J, D], block: Block[G]) -> None:
+async def _run_block(
+    store: Store[G, J, D], block: Block[G], execute: Executor[J, D], groups_at_once: int
+) -> None:
     """Start the groups in their order. The first error stops those that run."""
-    free = anyio.Semaphore(work.groups_at_once)
+    free = anyio.Semaphore(groups_at_once)
+
+    async def run(group: G) -> None:
+        stored = store.of_group(group)
+        await execute(stored.job, stored.keep)
+        stored.check()
+        free.release()  # not after an error, which ends the block
+
     async with anyio.create_task_group() as tasks:
         for group in block.groups:
             await free.acquire()
-            tasks.start_soon(_run_group, work, group, free)
-
-
-async def _run_group(work: Work[G, J, D], group: G, free: anyio.Semaphore) -> None:
-    store = work.store.of_group(group)
-    await work.execute(store.job, store.keep)
-    store.check()
-    free.release()  # not after an error, which ends the block
+            tasks.start_soon(run, group)
 
 
 def _unwrapped(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -114,14 +116,13 @@ async def _listen(
             signal.signal(number, before[number])
 
 
-def _started(work: Work[G, J, D], blocks: Sequence[Block[G]]) -> SessionStarted:
-    planned = dict.fromkeys(work.arms, 0)
+def _started(store: Store[G, J, D], blocks: Sequence[Block[G]], done: int) -> SessionStarted:
+    planned = dict.fromkeys(store.experiment.arms, 0)
     for group in groups_of(blocks):
         planned[group.arm] += len(group.trials)
-    done = len(work.finished)
     return SessionStarted(
-        session=work.session,
-        folder=str(work.folder),
+        session=store.experiment.session,
+        folder=str(store.folder.path),
         trials=sum(planned.values()) + done,
         done=done,
         planned=planned,

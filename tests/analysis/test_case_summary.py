@@ -12,6 +12,7 @@ from swarm_bench.reports.markdown import render
 from swarm_bench.testing.toy import METRICS
 
 EXPERIMENT = CaseExperiment(
+    concurrency=1,
     session="s", created_at=datetime.now(UTC), benchmark="toy", benchmark_version=1, seed=0, runs=2,
     arms=("a", "b"), cases=(Case(id="x", title="x"),), order=(("a", "b"), ("a", "b")),
 )  # fmt: skip

@@ -1,14 +1,16 @@
 """What `run` says of a benchmark that cannot be planned, and of a session without answers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.cases import CaseResult
+from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.session.cases import Case
+from swarm_bench.core.status import Cause
 from swarm_bench.testing.toy import Properties, Toy
 
 YES = Case(id="yes", title="say yes")
@@ -56,19 +58,19 @@ def test_a_session_that_is_continued_stays_where_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measured", "answered", "unfinished", "why"),
+    ("causes", "unfinished", "why"),
     [
-        (0, 0, 6, "Nothing could be measured"),
-        (5, 5, 1, "could not be run to their own end: 1"),
-        (6, 0, 0, "No trial gave an answer"),
+        ({}, 6, "Nothing could be measured"),
+        ({Cause.FINISHED: 5}, 1, "could not be run to their own end: 1"),
+        ({Cause.TIMEOUT: 6}, 0, "No trial gave an answer: 6 were stopped at the time limit"),
     ],
 )
 def test_a_session_without_answers_is_not_complete(
-    measured: int, answered: int, unfinished: int, why: str
+    causes: dict[Cause, int], unfinished: int, why: str
 ) -> None:
-    result = CaseResult(
-        folder=Path("out"), benchmark="toy", summary="", interrupted=False,
-        measured=measured, answered=answered, unfinished=unfinished,
+    result = Result(
+        folder=Path("out"), to_continue="again", summary="", interrupted=False,
+        ends=Ends(causes=Counter(causes), unfinished=unfinished),
     )  # fmt: skip
     with pytest.raises(HarnessError, match=why):
         result.check()

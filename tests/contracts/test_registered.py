@@ -78,8 +78,6 @@ def test_plans_of_cases() -> None:
     cases = tuple(Case(id=task.id, title=task.title) for task in common.tasks)
     planned = CaseExperiment(
         **{key: getattr(common, key) for key in BaseExperiment.model_fields},
-        benchmark="toy",
-        benchmark_version=1,
         arms=common.arms,
         cases=cases,
     )

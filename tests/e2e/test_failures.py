@@ -71,7 +71,7 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
         "--runs", "1", "--timeout", "6", "--output", "out",
     )  # fmt: skip
     assert done.code == 3
-    said = "No agent gave an answer: "
+    said = "No trial gave an answer: "
     assert said in done.err
     causes = {record["task"]: record["cause"] for record in bench.records("out")}
     assert causes == {name: cause for name, (_, cause) in FAILING.items()}

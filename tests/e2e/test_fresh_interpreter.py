@@ -30,7 +30,7 @@ def main(repo, output, where, *modes):
     resolved = resolve(typed, COMPARE)
     executor = fresh if where == "fresh" else session.local
     result = session.run(resolved, COMPARE, lambda event: None, executor)
-    print(result.unfinished)
+    print(result.ends.unfinished)
 
 
 main(*sys.argv[1:])

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -11,9 +12,12 @@ import pytest
 
 from swarm_bench.core.errors import NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
-from swarm_bench.engine.executor import Deliver
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.engine.cases.store import CaseFolder
+from swarm_bench.engine.executor import Deliver, Executor
 from swarm_bench.engine.plan import Block, draw_order
-from swarm_bench.engine.session import Work, run_session
+from swarm_bench.engine.session import run_session
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +50,14 @@ def questions(run: int, arm: str) -> Questions:
     return Questions(run, arm, tuple(Question(f"{run}-{arm}-{case}") for case in "ab"))
 
 
+def record(trial: str) -> CaseRecord:
+    run, arm, case = trial.split("-")
+    return CaseRecord(
+        arm=arm, case=case, number=1, run=int(run), session="toy", trial=trial, attempt=1,
+        status=Status.COMPLETED, cause=Cause.FINISHED,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Answers:
     """Stores what is delivered of one group."""
@@ -64,21 +76,25 @@ class Answers:
 class Asker:
     """Runs groups by noting what it was given."""
 
-    def __init__(self, *finished: str, runs: int = 2) -> None:
+    def __init__(self, folder: Path, *finished: str, runs: int = 2) -> None:
         self.asked: list[str] = []
         self.kept: list[str] = []
         self.events: list[Event] = []
-        self.work = Work(
-            session="toy",
-            folder=Path("results"),
-            arms=ARMS,
-            runs=runs,
-            blocks=blocks(runs),
-            finished=frozenset(finished),
-            execute=self.ask,
-            store=self,
-            emit=self.events.append,
-        )
+        self.emit = self.events.append
+        self.folder = CaseFolder(folder, CaseExperiment, CaseRecord)
+        for id in finished:
+            self.folder.records.append(record(id))
+        self.experiment = CaseExperiment(
+            session="toy", created_at=datetime.now(UTC), benchmark="toy", arms=ARMS, runs=runs,
+            seed=7, order=draw_order(ARMS, runs, seed=7), concurrency=1,
+            cases=(Case(id="a", title="a"), Case(id="b", title="b")),
+        )  # fmt: skip
+        self.blocks = blocks(runs)
+
+    async def run(
+        self, execute: Executor[Questions, str] | None = None, groups_at_once: int = 1
+    ) -> bool:
+        return await run_session(self, self.blocks, execute or self.ask, groups_at_once)
 
     def of_group(self, group: Questions) -> "Answers":
         return Answers(group, self.kept)
@@ -93,9 +109,9 @@ class Asker:
         return event
 
 
-async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order() -> None:
-    asker = Asker()
-    assert await run_session(asker.work) is False
+async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
+    assert await asker.run() is False
     orders = draw_order(ARMS, 2, seed=7)
     expected = [f"{run}-{arm}-{case}" for run in (1, 2) for arm in orders[run - 1] for case in "ab"]
     assert asker.asked == expected
@@ -108,9 +124,9 @@ async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order() -> None:
     assert asker.started().planned == {"short": 4, "long": 4}
 
 
-async def test_what_is_finished_does_not_run_again() -> None:
-    asker = Asker("1-short-a", "1-short-b", "1-long-a", "1-long-b", "2-long-b")
-    await run_session(asker.work)
+async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
+    asker = Asker(tmp_path, "1-short-a", "1-short-b", "1-long-a", "1-long-b", "2-long-b")
+    await asker.run()
     assert sorted(asker.asked) == ["2-long-a", "2-short-a", "2-short-b"]
     started = asker.started()
     assert (started.trials, started.done, started.planned) == (8, 5, {"short": 2, "long": 1})
@@ -121,8 +137,8 @@ async def test_more_runs_do_not_change_the_order_of_those_before() -> None:
     assert draw_order(ARMS, 9, seed=7)[:2] == draw_order(ARMS, 2, seed=7)
 
 
-async def test_an_error_of_ours_leaves_alone() -> None:
-    asker = Asker()
+async def test_an_error_of_ours_leaves_alone(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
 
     async def ask(_job: Questions, _deliver: Deliver[str]) -> None:
         async with anyio.create_task_group() as group:
@@ -132,11 +148,11 @@ async def test_an_error_of_ours_leaves_alone() -> None:
         raise StoreError("the disk is full")
 
     with pytest.raises(StoreError, match="the disk is full"):
-        await run_session(replace(asker.work, execute=ask))
+        await asker.run(ask)
 
 
-async def test_a_signal_stops_the_group_and_ends_the_session_in_order() -> None:
-    asker = Asker()
+async def test_a_signal_stops_the_group_and_ends_the_session_in_order(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
     stopped = []
 
     async def ask(job: Questions, deliver: Deliver[str]) -> None:
@@ -147,27 +163,29 @@ async def test_a_signal_stops_the_group_and_ends_the_session_in_order() -> None:
         finally:
             stopped.append(job.arm)
 
-    assert await run_session(replace(asker.work, execute=ask)) is True
+    assert await asker.run(ask) is True
     assert (len(asker.asked), len(stopped)) == (2, 1)
     assert any(isinstance(event, Trouble) for event in asker.events)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-async def test_a_store_ends_the_session_before_the_next_group() -> None:
-    asker = Asker()
+async def test_a_store_ends_the_session_before_the_next_group(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
 
     async def ask(job: Questions, deliver: Deliver[str]) -> None:
         asker.asked.append(job.arm)
         await deliver("answer to refused")
 
     with pytest.raises(NotAuthorized):
-        await run_session(replace(asker.work, execute=ask))
+        await asker.run(ask)
     assert len(asker.asked) == 1
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
-async def test_groups_of_a_block_run_as_many_at_once_as_the_benchmark_says(at_once: int) -> None:
-    asker = Asker()
+async def test_groups_of_a_block_run_as_many_at_once_as_the_benchmark_says(
+    tmp_path: Path, at_once: int
+) -> None:
+    asker = Asker(tmp_path)
     running: list[Questions] = []
     most = 0
 
@@ -179,5 +197,5 @@ async def test_groups_of_a_block_run_as_many_at_once_as_the_benchmark_says(at_on
         await anyio.sleep(0.01)
         running.remove(job)
 
-    await run_session(replace(asker.work, execute=ask, groups_at_once=at_once))
+    await asker.run(ask, at_once)
     assert most == at_once

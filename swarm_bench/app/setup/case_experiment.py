@@ -68,6 +68,7 @@ def _begun(benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
         sealed=True,
         benchmark=benchmark.name,
         benchmark_version=benchmark.version,
+        concurrency=benchmark.groups_at_once,
         arms=arms,
         cases=cases,
         properties=properties.model_dump(mode="json"),

@@ -12,10 +12,9 @@ from swarm_bench.benchmarks.swarm import prompt
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.benchmarks.swarm.properties import Properties
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmJob
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpacked
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.session import SwarmExecutor
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer

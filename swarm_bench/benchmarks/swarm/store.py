@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import anyio
 
@@ -51,8 +52,10 @@ class SwarmStore:
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
-    attempts: Mapping[str, int] = field(default_factory=dict)
-    """How often each trial was tried before this call, by its id."""
+    @cached_property
+    def attempts(self) -> Mapping[str, int]:
+        """How often each trial was tried before this call, by its id."""
+        return self.folder.records.attempts()
 
     def of_group(self, group: Swarm) -> "OneSwarmStore":
         """Make what stores the deliveries of one swarm."""

@@ -1,7 +1,7 @@
 """What the sessions of all benchmarks have in common."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
@@ -24,6 +24,13 @@ class Setting(Stored):
     source: Literal["command line", "environment", ".env", "file", "default", "session"]
 
 
+class Case(Stored):
+    """What every arm is asked."""
+
+    id: str
+    title: str
+
+
 class BaseExperiment(Stored):
     """What decides what runs, in any benchmark. Stored as `experiment.json`."""
 
@@ -32,13 +39,26 @@ class BaseExperiment(Stored):
     created_at: datetime
     sealed: bool = False
     """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
+    benchmark: str
+    benchmark_version: int = 1
     runs: int
     seed: int
     order: tuple[tuple[str, ...], ...]
     """Per run the arms, in the order they take their turn."""
+    concurrency: int
+    """Agents of one swarm, or arms of one run, that run at the same time."""
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
+
+    if TYPE_CHECKING:  # the swarm has modes and tasks, under these names in its files
+
+        @property
+        def arms(self) -> tuple[str, ...]:
+            """What is compared; the first one is the reference of the ratios."""
+
+        @property
+        def cases(self) -> Sequence[Case]: ...
 
 
 class RecordView(Protocol):

@@ -17,16 +17,8 @@ from swarm_bench.core.session.base import (
     SchemaVersion,
     StoredRecord,
 )
+from swarm_bench.core.session.base import Case as Case
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import Stored
-
-
-class Case(Stored):
-    """What every arm is asked."""
-
-    id: str
-    title: str
-
 
 Count = Annotated[int, Field(ge=0)] | None
 Amount = Annotated[float, Field(ge=0)] | None
@@ -41,10 +33,8 @@ _SESSION = re.compile(r"[\w.-]{1,64}")
 class CaseExperiment(BaseExperiment):
     """The experiment of a benchmark whose trials are pairs of an arm and a case."""
 
-    benchmark: str
-    benchmark_version: int
+    concurrency: int = Field(ge=1)
     arms: tuple[str, ...]
-    """The first one is the reference of the ratios."""
     cases: tuple[Case, ...] = Field(min_length=1)
     properties: dict[str, Any] = {}
     """Those of the benchmark, resolved."""

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import SCHEMA_VERSION as SCHEMA_VERSION
-from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.base import BaseExperiment, Case
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
 from swarm_bench.core.session.designs import Design, benchmark_of, find_design
@@ -34,11 +34,9 @@ PROBE_NAME = re.compile(r"[\w.-]{1,100}(:[\w.]{1,100})?")
 """A registered one, or `module:Class`."""
 
 
-class Task(Stored):
+class Task(Case):
     """One piece of work for one agent."""
 
-    id: str
-    title: str
     prompt: str
 
 
@@ -153,7 +151,6 @@ class Experiment(BaseExperiment):
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
     benchmark: Annotated[str, BeforeValidator(benchmark_of)]
-    benchmark_version: int = 1
     design: StoredDesign = Field(validation_alias=AliasChoices("design", "benchmark"))
     """In older sessions the benchmark says it."""
     repository: Repository
@@ -177,8 +174,6 @@ class Experiment(BaseExperiment):
     """Id of the session whose recording was played; no agent ran."""
     agents: int = Field(ge=1)
     """Agents of one swarm, unless every task gets one."""
-    concurrency: int
-    """Agents of one swarm that run at the same time."""
     all_tasks: bool = False
     swarm_size: int | None = None
     """Agents that share a workspace and its services; the trials of a mode are cut into swarms of
@@ -202,6 +197,11 @@ class Experiment(BaseExperiment):
     def arms(self) -> tuple[str, ...]:
         """The kernel's word for the names of the modes."""
         return tuple(mode.name for mode in self.modes)
+
+    @property
+    def cases(self) -> tuple[Task, ...]:
+        """The kernel's word for the tasks."""
+        return self.tasks
 
     @property
     def rehearsal(self) -> bool:

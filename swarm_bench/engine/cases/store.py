@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import anyio
 
@@ -47,13 +48,16 @@ class CaseStore:
     experiment: CaseExperiment
     folder: CaseFolder
     scorers: tuple[Scorer, ...]
-    attempts: Mapping[str, int]
-    """How often each trial was tried before this call, by its id."""
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that must not reach a file."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
+
+    @cached_property
+    def attempts(self) -> Mapping[str, int]:
+        """How often each trial was tried before this call, by its id."""
+        return self.folder.records.attempts()
 
     def of_group(self, group: CaseGroup) -> "CaseGroupStore":
         """Make what stores the deliveries of one group."""

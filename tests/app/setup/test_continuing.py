@@ -215,6 +215,6 @@ def test_a_session_that_grows_is_read_again_for_its_summary_only(
     session.run(resolve(typed, COMPARE), COMPARE, ignore)
     reads.clear()
     grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
-    assert session.run(grown, COMPARE, ignore).unfinished == 0
+    assert session.run(grown, COMPARE, ignore).ends.unfinished == 0
     assert reads["experiment.json"] == 2
     assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"

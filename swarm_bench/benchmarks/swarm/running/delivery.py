@@ -8,6 +8,7 @@ from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.executor import Executor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,5 +70,6 @@ class SwarmEnded:
 
 
 Delivery = Execution | SwarmEnded
+SwarmExecutor = Executor[SwarmJob, Delivery]
 Deliver = Callable[[Delivery], Awaitable[None]]
 """Whoever delivers waits until it is stored. Raises `StoreError`."""

@@ -1,0 +1,42 @@
+"""What the sessions of all benchmarks do: they run in a process that ends what it started, and have
+a summary, whatever happens."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from swarm_bench.core.errors import StoreError
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.engine.folder import Folder
+from swarm_bench.runtime.ownership import OWNER, this_owner
+from swarm_bench.runtime.processes.guard import guarded
+from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
+
+
+@contextmanager
+def orchestrating() -> Iterator[None]:
+    """Let this process start many others for the block; what is left of them ends with it."""
+    raise_limit()
+    wait_without_threads()
+    with cancelling(), guarded(f"{OWNER}={this_owner()}"):
+        yield
+
+
+@contextmanager
+def summarising(
+    folder: Folder[Any, Any], write_summary: Callable[[], object], to_continue: str
+) -> Iterator[None]:
+    """Write the summary of what there is when the block raises. Raises `StoreError` that names the
+    command that continues the session."""
+    try:
+        yield
+    except StoreError as error:
+        if not folder.holds_session():
+            raise StoreError(f"{error}; then repeat the command") from error
+        with suppress(StoreError):  # the disk may have room for a summary, or not
+            write_summary()
+        raise StoreError(f"{error}; then continue with: {to_continue}") from error
+    except Exception:
+        if folder.holds_session():
+            write_summary()
+        raise
