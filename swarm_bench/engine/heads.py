@@ -10,9 +10,8 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folding import Entry, doubled, folded
-from swarm_bench.engine.lines import MOST_BYTES, Checked, checked, read_checked
+from swarm_bench.engine.lines import Checked, checked, numbered_lines, read_checked
 from swarm_bench.engine.seal import is_whole
-from swarm_bench.runtime.untrusted import read_if_there
 
 _CAUSES = {cause.encode(): cause for cause in Cause}
 _PLAIN = rb'(?:"[a-z_]+":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[{,]++),)*?'
@@ -45,8 +44,7 @@ class Head(NamedTuple):
 def read_heads(path: Path, kind: type[R]) -> list[Entry[Head]]:
     """Read the heads of all lines of trials, before they are folded; `kind` is that of their
     records."""
-    lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
-    return [(number, line, _head(line, kind)) for number, line in lines if line.strip()]
+    return [(number, line, _head(line, kind)) for number, line in numbered_lines(path)]
 
 
 def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:

@@ -33,14 +33,19 @@ says; `None` where it is torn."""
 
 def raw_lines(path: Path) -> list[tuple[int, bytes, None]]:
     """Return the lines of a file with their numbers, unparsed."""
+    return [(number, line, None) for number, line in numbered_lines(path)]
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Return the lines of a file that are not empty, from 1."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
-    return [(number, line, None) for number, line in lines if line.strip()]
+    return ((number, line) for number, line in lines if line.strip())
 
 
 def read_lines(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | None]]:
     """Read the lines of a file: number, bytes and record, which is `None` where the line is
     torn."""
-    return [(number, line, _parse(line, kind)) for number, line, _ in raw_lines(path)]
+    return [(number, line, _parse(line, kind)) for number, line in numbered_lines(path)]
 
 
 def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
@@ -78,8 +83,8 @@ def _taken(lines: list[tuple[int, bytes, Any]]) -> Iterator[tuple[int, bytes]]:
 def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -> tuple[str, ...]:
     """Name the lines of a file that cannot be read, in a sentence for each reason."""
     torn = {number for number, _, record in lines if record is None}
-    again = raw_lines(path) if torn else []
-    newer = {number for number, line, _ in again if number in torn and is_newer(line)}
+    again = numbered_lines(path) if torn else ()
+    newer = {number for number, line in again if number in torn and is_newer(line)}
     reasons = {
         "cannot be read and are omitted": torn - newer,
         "were written by a newer swarm-bench and are omitted; update this one": newer,

@@ -8,7 +8,7 @@ from typing import Generic
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.folding import Entry, folded
 from swarm_bench.engine.heads import Head, R, read_heads, read_trials
-from swarm_bench.engine.lines import Checked, is_newer
+from swarm_bench.engine.lines import Checked, is_newer, uncollected
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
 
@@ -25,7 +25,8 @@ class Records(Generic[R]):
         self._kind = kind
         self.path = folder / METRICS
         self._superseded = folder / SUPERSEDED
-        self._read: tuple[State | None, list[Entry[Head]]] | None = None
+        self._read: tuple[State | None, int, list[Entry[Head]]] | None = None
+        """The state of the file, the number of its lines, and those that stay when it is folded."""
 
     def append(self, record: R) -> None:
         append_line(self.path, sealed(record.model_dump_json()))
@@ -40,11 +41,11 @@ class Records(Generic[R]):
         """Keep one line of each trial, where its first was. Nothing is written when nothing was
         amended."""
         make_room(self.path)
-        state, lines = state_of(self.path), read_heads(self.path, self._kind)
-        if len(kept := folded(lines, self._kind.labels)) < len(lines):
+        self._read = None
+        number, kept = self._folded()
+        if len(kept) < number:
             write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
-            state = state_of(self.path)
-        self._read = state, kept
+            self._read = state_of(self.path), len(kept), kept
 
     def read(self) -> list[Checked[R]]:
         """Read the records, the amended ones once."""
@@ -52,7 +53,7 @@ class Records(Generic[R]):
 
     def heads(self) -> list[Head]:
         """Read the heads of the lines that can be read, the amended ones once."""
-        return [head for _, _, head in folded(self._lines(), self._kind.labels) if head is not None]
+        return [head for _, _, head in self._folded()[1] if head is not None]
 
     def finished(self) -> set[str | None]:
         """Return the ids of the trials with a record that says something about their arm."""
@@ -73,8 +74,9 @@ class Records(Generic[R]):
         """
         stay: dict[str | None, tuple[Head, bytes]] = {}
         gone = list[bytes]()
-        lines, self._read = self._lines(), None
-        for number, line, head in folded(lines, self._kind.labels):
+        lines, kept = self._folded()
+        self._read = None
+        for number, line, head in kept:
             if head is None:
                 self._refuse_newer(number, line)
                 gone.append(line)
@@ -84,7 +86,7 @@ class Records(Generic[R]):
                 gone.append(line)
         if gone:
             append_line(self._superseded, b"\n".join(gone))
-        if len(stay) < len(lines):
+        if len(stay) < lines:
             write_whole(self.path, b"".join(line + b"\n" for _, line in stay.values()))
         return [head for head, _ in stay.values()]
 
@@ -94,9 +96,12 @@ class Records(Generic[R]):
                 f"{self.path}: line {number} was written by a newer swarm-bench; update this one"
             )
 
-    def _lines(self) -> list[Entry[Head]]:
-        """Read the heads again only if something was written meanwhile."""
+    def _folded(self) -> tuple[int, list[Entry[Head]]]:
+        """Return the number of lines, and the folded ones; they are read again only if something
+        was written meanwhile."""
         state = state_of(self.path)
         if self._read is None or self._read[0] != state:
-            self._read = state, read_heads(self.path, self._kind)
-        return self._read[1]
+            with uncollected():
+                lines = read_heads(self.path, self._kind)
+                self._read = state, len(lines), folded(lines, self._kind.labels)
+        return self._read[1:]

@@ -215,11 +215,14 @@ def _mode_in(parent: int | None) -> int:
 
 
 def _up_to(limit: int, file: BinaryIO) -> bytes:
-    """Read in pieces: for one of the size of a limit there may be no memory."""
-    content = bytearray()
-    while piece := file.read(min(_PIECE, limit - len(content))):
-        content += piece
-    return bytes(content)
+    """Read at once what is there, and in pieces what is added meanwhile: for one of the size of a
+    limit there may be no memory."""
+    pieces = [file.read(min(os.fstat(file.fileno()).st_size, limit))]
+    limit -= len(pieces[0])
+    while piece := file.read(min(_PIECE, limit)):
+        pieces.append(piece)
+        limit -= len(piece)
+    return b"".join(pieces)
 
 
 def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:
