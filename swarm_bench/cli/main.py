@@ -45,6 +45,4 @@ def _run() -> None:
     except BaseException as error:  # the one place where everything ends
         if os.environ.get(DEBUG):
             raise
-        code = ending(error)
-        interruption.only_remember()
-        sys.exit(interruption.INTERRUPTED if interruption.heard() else code)
+        interruption.leave(ending(error))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
@@ -63,11 +64,15 @@ def cancelling() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def only_remember() -> None:
-    """Let a signal change the exit code, and nothing else."""
+def leave(code: int | str | None) -> NoReturn:
+    """End with the code; after a signal as interrupted, and at once: a thread whose event loop was
+    broken off would be waited for without end."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, _: _heard.append(number))
+    if _heard:
+        _end()
+    sys.exit(code)
 
 
 def _end() -> None:

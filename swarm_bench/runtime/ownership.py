@@ -82,9 +82,10 @@ def discard(folder: Path) -> tuple[str, ...]:
                 entries = [entry for entry in folder.iterdir() if entry.name not in (MARK, KEPT)]
                 for entry in entries:
                     problems += _not_removed(entry)
-                if not problems:
+                names = {entry.name for entry in folder.iterdir()}
+                if names <= {MARK, KEPT}:  # a thread may have made more meanwhile
                     (folder / MARK).unlink(missing_ok=True)
-                    if not any(folder.iterdir()):
+                    if KEPT not in names:
                         folder.rmdir()
         except OSError as error:
             problems.append(_problem(folder, error))

@@ -1,12 +1,14 @@
 """The other side of `fresh_interpreter`: reads one group as JSON, and runs it."""
 
 import json
+import os
 import signal
 import sys
 import tempfile
 from base64 import b64encode
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 from anyio.abc import TaskStatus
@@ -14,40 +16,55 @@ from pydantic_core import to_jsonable_python
 
 from swarm_bench.core import registry
 from swarm_bench.core.events import Event
+from swarm_bench.runtime.files import State, state_of
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
+from swarm_bench.runtime.untrusted import read
 
 OUT = "out"
 
 
 class Sender:
-    """Prints what becomes known, each file once and before the delivery that it belongs to."""
+    """Prints what becomes known, each file before the delivery that it belongs to."""
 
-    def __init__(self, benchmark: Any, out: Path) -> None:
+    def __init__(self, benchmark: Any, out: Path, stream: TextIO) -> None:
         self._benchmark = benchmark
+        self._stream = stream
         self._out = out
-        self._sent = set[Path]()
+        self._sent = dict[Path, State | None]()
 
     def emit(self, event: Event) -> None:
         """Print an event."""
-        _print({"event": type(event).__name__, "content": to_jsonable_python(event)})
+        self._print({"event": type(event).__name__, "content": to_jsonable_python(event)})
 
     async def deliver(self, delivery: Any) -> None:
-        """Print the new files, and the delivery."""
-        for file in sorted(set(filter(Path.is_file, self._out.rglob("*"))) - self._sent):
-            content = b64encode(file.read_bytes()).decode()
-            _print({"file": file.relative_to(self._out).as_posix(), "content": content})
-            self._sent.add(file)
-        _print({"delivery": self._benchmark.deliveries.dump_python(delivery, mode="json")})
+        """Print the files that are new or have grown, and the delivery."""
+        self.send_files()
+        self._print({"delivery": self._benchmark.deliveries.dump_python(delivery, mode="json")})
+
+    def send_files(self) -> None:
+        """Print the files that were not sent as they are now; agents that still run write some."""
+        for file in sorted(self._out.rglob("*")):
+            state = state_of(file)
+            if self._sent.get(file) != state:
+                self._sent[file] = state
+                with suppress(OSError):  # folders, and what agents left in the place of files
+                    content = b64encode(read(file)).decode()
+                    name = file.relative_to(self._out).as_posix()
+                    self._print({"file": name, "content": content})
+
+    def _print(self, message: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(message) + "\n")
+        self._stream.flush()
 
 
-async def run(order: dict[str, Any]) -> None:
+async def run(order: dict[str, Any], stream: TextIO) -> None:
     """Run the group of an order in a folder of its own; SIGTERM stops it."""
     benchmark = registry.load("benchmarks", order["benchmark"])()
     with tempfile.TemporaryDirectory(dir=order["work"], prefix="") as name:
         folder = Path(name).resolve()
-        sender = Sender(benchmark, folder / OUT)
+        sender = Sender(benchmark, folder / OUT, stream)
         job = benchmark.jobs.validate_python(order["job"])
         context = json.dumps(order["context"]).encode()
         async with anyio.create_task_group() as tasks:
@@ -64,16 +81,14 @@ async def _listen(scope: anyio.CancelScope, *, task_status: TaskStatus[None]) ->
             scope.cancel()
 
 
-def _print(message: dict[str, Any]) -> None:
-    print(json.dumps(message), flush=True)  # noqa: T201  # it is read by the other side
-
-
 def main() -> None:
     """Run the one group that stands on the first line of standard input."""
     raise_limit()
     wait_without_threads()
-    with guarded(f"{OWNER}={this_owner()}"):
-        anyio.run(run, json.loads(sys.stdin.readline()))
+    # What plug-ins print is no line of ours.
+    with os.fdopen(os.dup(1), "w") as stream, guarded(f"{OWNER}={this_owner()}"):
+        os.dup2(2, 1)
+        anyio.run(run, json.loads(sys.stdin.readline()), stream)
 
 
 if __name__ == "__main__":

@@ -49,18 +49,38 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 """
+TWICE_IN_A_LOOP = """
+import anyio, asyncio
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a script's background
+async def main():
+    await anyio.to_thread.run_sync(int)  # by a thread that waits for more
+    asyncio.get_running_loop().call_soon(interrupt)
+    try:
+        await anyio.sleep(20)
+    finally:
+        interrupt()
+try:
+    with interruption.cancelling():
+        anyio.run(main)
+except KeyboardInterrupt:
+    interruption.leave(1)
+"""
 ENDING = """
 import atexit
-interruption.only_remember()
 atexit.register(interrupt)
-sys.exit(0)
+interruption.leave(0)
 """
 
 
 @pytest.mark.parametrize(
     ("code", "printed"),
-    [(SWALLOWED, "went on\n"), (IN_A_LOOP, "imported\nput away\n"), (ENDING, "")],
-    ids=["swallowed", "in a loop", "ending"],
+    [
+        (SWALLOWED, "went on\n"),
+        (IN_A_LOOP, "imported\nput away\n"),
+        (TWICE_IN_A_LOOP, ""),
+        (ENDING, ""),
+    ],
+    ids=["swallowed", "in a loop", "twice in a loop", "ending"],
 )
 def test_a_signal_is_remembered(code: str, printed: str) -> None:
     done = subprocess.run(

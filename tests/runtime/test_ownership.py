@@ -1,13 +1,16 @@
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import platform
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -250,3 +253,24 @@ def test_a_temporary_folder_goes_and_a_killed_one_is_swept(tmp_path: Path) -> No
     subprocess.run([sys.executable, "-c", killed, tmp_path], check=False)
     assert len(list(tmp_path.iterdir())) == 1
     assert sweep(tmp_path).folders == 1
+
+
+def test_what_a_thread_makes_while_a_folder_is_removed_is_not_forgotten(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def make() -> None:
+        for number in itertools.count():
+            if over.is_set():
+                break
+            with contextlib.suppress(OSError):
+                (ours / str(number)).mkdir()
+
+    for number in range(20):
+        (ours := tmp_path / f"{PREFIX}{number}").mkdir()
+        mark(ours)
+        with ThreadPoolExecutor() as threads:
+            over.clear()
+            threads.submit(make)
+            problems = discard(ours)
+            over.set()
+        assert not ours.exists() or (ours / MARK).exists() or problems

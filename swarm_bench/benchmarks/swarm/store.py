@@ -22,6 +22,7 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmEnded,
     SwarmJob,
 )
+from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Emit, TrialEnded, Trouble
 from swarm_bench.core.ports import Probe, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import Experiment
@@ -68,6 +69,7 @@ class OneSwarmStore:
     def __init__(self, session: SwarmStore, swarm: Swarm) -> None:
         self._session = session
         self._swarm = swarm
+        self._pending = {trial.id: trial for trial in swarm.trials}
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
         """Those of its trials, as they were appended."""
@@ -84,11 +86,23 @@ class OneSwarmStore:
         check_authorized(self._session.experiment, self.records)
 
     async def keep(self, delivery: Delivery) -> None:
-        """Store it, before anything else of its swarm can be delivered."""
+        """Store it, before anything else of its swarm can be delivered. Raises `HarnessError` for
+        what is not of it, and for a second end of a trial."""
+        if not self._is_awaited(delivery):
+            raise HarnessError(
+                f"What ran {self._swarm.mode} in run {self._swarm.run} delivered a trial twice, or "
+                "something of another swarm; fix it, and continue the session"
+            )
         if isinstance(delivery, SwarmEnded):
             self._keep_swarm(delivery)
         else:
             await self._keep_trial(delivery)
+
+    def _is_awaited(self, delivery: Delivery) -> bool:
+        if isinstance(delivery, SwarmEnded):
+            record, swarm = delivery.record, self._swarm
+            return (record.mode, record.run) == (swarm.mode, swarm.run)
+        return self._pending.pop(delivery.trial.id, None) == delivery.trial
 
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session

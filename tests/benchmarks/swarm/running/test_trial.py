@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -15,10 +16,12 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmEnded
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.trial import run_trial
+from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
+from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Emit, TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
@@ -27,6 +30,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 from tests.builders.experiments import experiment
+from tests.builders.sessions import make_swarm
 
 KEY = "sk-escaped-0123456789"
 
@@ -156,3 +160,25 @@ async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
     written = [path.read_text() for path in kit.artefacts.root.rglob("*") if path.is_file()]
     assert NOT_STORED in written
     assert KEY not in "".join(written)
+
+
+@pytest.mark.anyio
+async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: Path) -> None:
+    kit = kit_for(Spelling(), tmp_path)
+    around = Surroundings(
+        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    store = store_for(kit)
+    trial = plan(kit.experiment)[0].groups[0].trials[0]
+    execution = not_run(kit, around, trial, Cause.TIMEOUT, "it hung")
+    others: list[Delivery] = [
+        replace(execution, trial=replace(trial, id="other")),
+        replace(execution, trial=replace(trial, mode="canopy")),
+        SwarmEnded(record=make_swarm("canopy", run=1)),
+        SwarmEnded(record=make_swarm("baseline", run=2)),
+    ]
+    await store.keep(execution)
+    for delivery in [execution, *others]:
+        with pytest.raises(HarnessError, match="twice, or something of another swarm"):
+            await store.keep(delivery)
+    assert [record.trial for record in store.records] == [trial.id]

@@ -1,0 +1,135 @@
+"""Another interpreter that dies, prints rubbish, or sends what leads elsewhere."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.testing.fresh_interpreter import FreshInterpreters
+from tests.builders.experiments import experiment
+
+pytestmark = pytest.mark.anyio
+SWARM = plan(experiment(modes=["baseline"], runs=1))[0].groups[0]
+PRINTS = "import sys; sys.stdin.readline(); print(sys.argv[1], flush=True)"
+
+
+async def delivered(folder: Path, code: str, *arguments: str) -> Sequence[Any]:
+    """Run a group by an interpreter that runs the code, and see what is delivered."""
+    deliveries = list[Any]()
+
+    async def deliver(delivery: Any) -> None:
+        deliveries.append(delivery)
+
+    execute = FreshInterpreters(
+        benchmark="swarm",
+        context=b"{}",
+        work=folder,
+        out=folder / "out",
+        emit=lambda _: None,
+        command=(sys.executable, "-I", "-c", code, *arguments),
+    )
+    (folder / "out").mkdir()
+    with anyio.fail_after(10):
+        await execute(SwarmJob(swarm=SWARM, attempts={}), deliver)
+    return deliveries
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rubbish",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"event": "__builtins__", "content": {}}',
+        '{"event": "TrialEnded", "content": {"record": {}}}',
+        '{"event": "Trouble", "content": {"message": 3}}',
+        '{"delivery": {"trial": {}}}',
+        '{"file": "canopy/a", "content": "?"}',
+        '{"file": "canopy/a\\u0000", "content": ""}',
+        '{"file": "", "content": ""}',
+        '{"file": 3, "content": ""}',
+        '{"file": "../a", "content": ""}',
+        '{"file": "/tmp/a", "content": ""}',
+        '{"file": "metrics.jsonl", "content": ""}',
+        '{"file": "./experiment.json", "content": ""}',
+    ],
+)
+async def test_what_is_no_line_of_ours_ends_the_group_and_writes_nothing(
+    tmp_path: Path, line: str
+) -> None:
+    with pytest.raises(HarnessError):
+        await delivered(tmp_path, PRINTS, line)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise SystemExit(3)",
+        "import os; os.kill(os.getpid(), 9)",
+        "import sys; sys.stdin.readline(); print('{\"fi', end=''); raise SystemExit(3)",
+    ],
+)
+async def test_an_interpreter_that_dies_is_an_error_of_ours(tmp_path: Path, code: str) -> None:
+    with pytest.raises(HarnessError, match="ended with exit code"):
+        await delivered(tmp_path, code)
+
+
+async def test_an_interpreter_that_goes_on_is_not_waited_for(tmp_path: Path) -> None:
+    code = f"import time; {PRINTS}; time.sleep(60)"
+    with pytest.raises(HarnessError, match="is no line"):
+        await delivered(tmp_path, code, "rubbish")
+
+
+LOUD = """
+import os
+from contextlib import asynccontextmanager
+from pydantic import TypeAdapter
+
+class Loud:
+    jobs = deliveries = TypeAdapter(str)
+
+    @asynccontextmanager
+    async def unpacked(self, context, folder, emit):
+        async def execute(job, deliver):
+            print("here I am", flush=True)
+            os.system("echo and my child")
+            (a := folder / "out" / "a").mkdir(parents=True)
+            (a / "link").symlink_to(__file__)
+            os.mkfifo(a / "pipe")
+            for text in ("half", "half and more"):
+                (a / "file").write_text(text)
+                await deliver(f"{job} {text}")
+        yield execute
+"""
+
+
+async def test_a_benchmark_may_print_and_its_files_may_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    deliveries = list[tuple[str, str]]()
+
+    async def deliver(delivery: str) -> None:
+        deliveries.append((delivery, (tmp_path / "out" / "a" / "file").read_text()))
+
+    execute = FreshInterpreters(
+        benchmark="loud:Loud",
+        context=b"{}",
+        work=tmp_path,
+        out=tmp_path / "out",
+        emit=lambda _: None,
+    )
+    await execute("job", deliver)
+
+    assert deliveries == [("job half", "half"), ("job half and more", "half and more")]
+    assert [path.name for path in (tmp_path / "out" / "a").iterdir()] == ["file"]
