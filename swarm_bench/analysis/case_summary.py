@@ -5,9 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 
-from swarm_bench.analysis.comparison.ratios import quotients
+from swarm_bench.analysis.comparison.ratios import case_medians, divide
 from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
     explanation,
@@ -17,12 +16,11 @@ from swarm_bench.analysis.documents.blocks import (
     trials,
     warned,
 )
-from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.document import Cell, Document, Fact, Grid, Section, Value
-from swarm_bench.core.report.report import Figure, Ratio, Row, Table
+from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import CONSEQUENCES, Status
 
@@ -112,8 +110,10 @@ def _ratios(session: CaseSession) -> Section | None:
     number = len(session.experiment.cases)
     rows: list[tuple[Cell, ...]] = []
     for metric in metrics:
-        base = _medians(session, reference, metric)
-        ratios = [_ratio(quotients(_medians(session, arm, metric), base)) for arm in others]
+        base, *values = (
+            case_medians(session.compared(arm), metric) for arm in (reference, *others)
+        )
+        ratios = [divide(each, base) for each in values]
         rows.append((metric.title, *(ratio(compared, number) for compared in ratios)))
     grid = Grid(headers=("Metric (range of cases)", *others), labels=1, rows=tuple(rows))
     legend = (
@@ -122,22 +122,6 @@ def _ratios(session: CaseSession) -> Section | None:
         "intervals: differences of this size may be noise."
     )
     return Section(title="Headline", blocks=(grid, paragraph(legend)))
-
-
-def _medians(session: CaseSession, arm: str, metric: Metric) -> dict[str, float]:
-    cases = by_case(frame(session.compared(arm), metric))
-    return {case: median(values) for case, values in cases.items()}
-
-
-def _ratio(divided: Sequence[float]) -> Ratio | None:
-    if not divided:
-        return None
-    return Ratio(
-        median=median(divided),
-        lowest_task=min(divided),
-        highest_task=max(divided),
-        tasks=len(divided),
-    )
 
 
 def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table:

@@ -7,6 +7,7 @@ from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Ratio, RatioRow, Ratios
+from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.records import Treatment, TrialRecord
 
 
@@ -42,7 +43,12 @@ def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialReco
 def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
     """Compute the median over tasks of side / other, where a task's value on a side is the median
     over its trials there; `None` when no task has both."""
-    divided = quotients(*(_by_task(selection, column, metric) for column in (side, other)))
+    return divide(*(_by_task(selection, column, metric) for column in (side, other)))
+
+
+def divide(values: Mapping[str, float], reference: Mapping[str, float]) -> Ratio | None:
+    """Divide case by case; `None` when no case has both. There is no ratio to 0."""
+    divided = [values[case] / reference[case] for case in values if reference.get(case)]
     if not divided:
         return None
     return Ratio(
@@ -53,9 +59,10 @@ def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> 
     )
 
 
-def quotients(values: Mapping[str, float], reference: Mapping[str, float]) -> list[float]:
-    """Divide task by task; there is no ratio to 0."""
-    return [values[task] / reference[task] for task in values if reference.get(task)]
+def case_medians(records: Iterable[RecordView], metric: Metric) -> dict[str, float]:
+    """Compute the median of each case over its trials."""
+    cases = by_case(frame(records, metric))
+    return {case: median(several) for case, several in cases.items()}
 
 
 @once
@@ -66,5 +73,4 @@ def _compared(selection: Selection, side: Column) -> list[TrialRecord]:
 
 @once
 def _by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, float]:
-    cases = by_case(frame(_compared(selection, side), metric))
-    return {task: median(several) for task, several in cases.items()}
+    return case_medians(_compared(selection, side), metric)

@@ -6,7 +6,7 @@ from functools import partial
 from statistics import median
 
 from swarm_bench.analysis.comparison.legend import NO_KEYS
-from swarm_bench.analysis.comparison.ratios import quotients
+from swarm_bench.analysis.comparison.ratios import divide
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import Frame, by_case, frame
 from swarm_bench.analysis.metrics.reading import finite
@@ -145,13 +145,14 @@ def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ..
     ratios of the tasks' medians: every size has the same tasks."""
     cases = list(map(by_case, frames))
     medians = [{task: median(values) for task, values in case.items()} for case in cases]
+    ratios = [None, *(divide(each, medians[0]) for each in medians[1:])]
     return tuple(
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
-            ratio=_middle(quotients(medians[number], medians[0])) if number else None,
+            ratio=ratio.median if ratio else None,
             excluded=bool(part.trials) and not any(map(compares, part.trials)),
         )
-        for number, (part, case) in enumerate(zip(parts, cases, strict=True))
+        for part, case, ratio in zip(parts, cases, ratios, strict=True)
     )
 
 
