@@ -72,29 +72,38 @@ def _columns(metrics: Metrics) -> tuple[TrialColumn, ...]:
 
 
 def _tables(selection: Selection) -> tuple[Table, ...]:
-    listed = selection.metrics.tables.items()
-    tables = (_table(title, metrics, selection) for title, metrics in listed)
+    listed = selection.metrics.tables
+    metrics = [metric for of_table in listed.values() for metric in of_table]
+    modes = [_figures(metrics, selection, mode) for mode in selection.modes]
+    estimated = any(trial.cost_estimated for trial in selection.trials)
+    rows = {
+        metric.key: Row(
+            metric=metric,
+            figures=tuple(figures.get(metric.key) for figures in modes),
+            estimated=estimated and metric.style is Style.DOLLARS,
+        )
+        for metric in metrics
+    }
+    tables = (
+        table_of(title, [rows[metric.key] for metric in of_table])
+        for title, of_table in listed.items()
+    )
     return tuple(table for table in tables if table.rows or table.unknown)
 
 
-def _table(title: str, metrics: Iterable[Metric], selection: Selection) -> Table:
-    return table_of(title, [_row(metric, selection) for metric in metrics])
+def _figures(metrics: Iterable[Metric], selection: Selection, mode: str) -> dict[str, Figure]:
+    """Compute the figures that apply to the mode, by key. Of each run all are computed at once, as
+    long as its records are in the processor's cache."""
+    applying = [metric for metric in metrics if _applies(metric, selection, mode)]
+    runs = [[aggregate(metric, part) for metric in applying] for part in selection.slices(mode)]
+    return {
+        metric.key: over_runs(run[number] for run in runs) for number, metric in enumerate(applying)
+    }
 
 
-def _row(metric: Metric, selection: Selection) -> Row:
-    return Row(
-        metric=metric,
-        figures=tuple(_figure(metric, selection, mode) for mode in selection.modes),
-        estimated=metric.style is Style.DOLLARS
-        and any(trial.cost_estimated for trial in selection.trials),
+def _applies(metric: Metric, selection: Selection, mode: str) -> bool:
+    return not (
+        (metric.probe and metric.probe not in selection.probes(mode))
+        or (metric.rehearsal_only and not selection.rehearsal)
+        or (metric.tool_only and not selection.has_tool(mode))
     )
-
-
-def _figure(metric: Metric, selection: Selection, mode: str) -> Figure | None:
-    if metric.probe and metric.probe not in selection.probes(mode):
-        return None
-    if metric.rehearsal_only and not selection.rehearsal:
-        return None
-    if metric.tool_only and not selection.has_tool(mode):
-        return None
-    return over_runs(aggregate(metric, part) for part in selection.slices(mode))

@@ -1,6 +1,6 @@
 """Calls of the tools, by mode and tool."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -9,7 +9,6 @@ from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.totals import total
-from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
@@ -46,30 +45,36 @@ def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
 
 
 def _figures(trials: Trials, names: Names) -> Figures:
-    called = [_called(trial, names) for trial in trials]
-    calls = [_sum(tools, trial.tool_calls) for tools, trial in zip(called, trials, strict=True)]
-    seconds = [_sum(tools, trial.tool_seconds) for tools, trial in zip(called, trials, strict=True)]
-    failed = [_failed(tools, trial) for tools, trial in zip(called, trials, strict=True)]
-    tokens = [
-        _sum(tools, trial.tool_result_tokens) for tools, trial in zip(called, trials, strict=True)
-    ]
+    calls, failed, seconds, tokens, empty, errors = zip(
+        *(_of_trial(trial, names) for trial in trials), strict=True
+    )
+    # The answers of the agent's own tools are not looked at.
+    of_server = any(name.startswith(MCP_PREFIX) for name in names)
     return {
         "calls": _figure(calls, median),
         "failed": _figure(failed, sum),
-        "empty": _of_answers(trials, names, lambda answers: answers.empty),
-        "error_texts": _of_answers(trials, names, lambda answers: answers.errors),
+        "empty": _figure(empty, sum) if of_server else None,
+        "error_texts": _figure(errors, sum) if of_server else None,
         "seconds_per_call": _per_call(seconds, calls),
         "seconds": _figure(seconds, median),
         "tokens": _figure(tokens, median),
     }
 
 
-def _called(trial: TrialRecord, names: Names) -> list[str] | None:
-    """List the tools among the names that the trial called; `None` when the transcript shows no
-    calls."""
-    if trial.tool_calls is None:
-        return None
-    return [tool for tool in trial.tool_calls if tool in names]
+def _of_trial(trial: TrialRecord, names: Names) -> tuple[float | None, ...]:
+    """Add up calls, failures, seconds, tokens, empty answers and error texts of the tools."""
+    # `None` when the transcript shows no calls.
+    calls, answers = trial.tool_calls, trial.tool_answers
+    called = None if calls is None else [tool for tool in calls if tool in names]
+    answered = None if answers is None else [answers[tool] for tool in answers if tool in names]
+    return (
+        _sum(called, calls),
+        _failed(called, trial.tool_failures),
+        _sum(called, trial.tool_seconds),
+        _sum(called, trial.tool_result_tokens),
+        None if answered is None else sum(answer.empty for answer in answered),
+        None if answered is None else sum(answer.errors for answer in answered),
+    )
 
 
 def _sum(called: list[str] | None, figures: Mapping[str, float] | None) -> float | None:
@@ -79,38 +84,19 @@ def _sum(called: list[str] | None, figures: Mapping[str, float] | None) -> float
     return total(map(figures.get, called)) if called else 0
 
 
-def _failed(called: list[str] | None, trial: TrialRecord) -> float | None:
+def _failed(called: list[str] | None, failures: Mapping[str, int] | None) -> float | None:
     """Count the failures, which only stand where there are any."""
-    if called is None or trial.tool_failures is None:
+    if called is None or failures is None:
         return None
-    return sum(trial.tool_failures.get(tool, 0) for tool in called)
+    return sum(failures.get(tool, 0) for tool in called)
 
 
-def _of_answers(
-    trials: Trials, names: Names, figure: Callable[[ToolAnswers], int]
-) -> Figure | None:
-    """Count answers; `None` for the agent's own tools, whose answers are not looked at."""
-    if not any(name.startswith(MCP_PREFIX) for name in names):
-        return None
-    return _figure(
-        [
-            None
-            if trial.tool_answers is None
-            else sum(
-                figure(answers) for tool, answers in trial.tool_answers.items() if tool in names
-            )
-            for trial in trials
-        ],
-        sum,
-    )
-
-
-def _figure(values: list[float | None], reduce: Callable[[list[float]], float]) -> Figure:
+def _figure(values: Sequence[float | None], reduce: Callable[[list[float]], float]) -> Figure:
     present = [value for value in values if value is not None]
     return Figure(value=reduce(present) if present else None, missing=len(values) - len(present))
 
 
-def _per_call(seconds: list[float | None], calls: list[float | None]) -> Figure | None:
+def _per_call(seconds: Sequence[float | None], calls: Sequence[float | None]) -> Figure | None:
     """Divide over all trials that have both; `None` when they called nothing."""
     both = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
     number = sum(count for _, count in both)

@@ -1,7 +1,11 @@
-"""The metrics that a headline compares, by their keys."""
+"""The metrics that a headline compares, by their keys, and their values."""
 
-from swarm_bench.analysis.selection import Selection, compares, once
+from collections.abc import Mapping, Sequence
+
+from swarm_bench.analysis.selection import Selection, Trials, compares, once
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Column
+from swarm_bench.core.session.records import Treatment
 
 TIMES = ("wall_seconds", "duration_s")
 REQUESTS, TURNS = "requests", "num_turns"
@@ -32,6 +36,22 @@ def spending(selection: Selection) -> tuple[Metric, ...]:
     hidden = TURNS if counted_requests else REQUESTS
     keys = [key for key in SPENDING if key != hidden]
     return (*selection.metrics.named(keys), *_of_packages(selection, spent=True))
+
+
+@once
+def trials_of(selection: Selection, side: Column) -> Trials:
+    """Return the trials that are compared in a column."""
+    trials = selection.arm(side.mode).compared
+    return tuple(t for t in trials if not side.as_used or t.retrieval is Treatment.USED)
+
+
+@once
+def values_of(selection: Selection, side: Column) -> Mapping[str, Sequence[float | None]]:
+    """Read the metrics that can be compared, by key with a value for each trial. Of each trial all
+    are read at once: a record is slow to reach in memory, and quick to read."""
+    reads = {m.key: m.read for m in (*times(selection), *spending(selection)) if m.read}
+    rows = [[read(trial) for read in reads.values()] for trial in trials_of(selection, side)]
+    return {key: [row[number] for row in rows] for number, key in enumerate(reads)}
 
 
 def _of_packages(selection: Selection, *, spent: bool) -> tuple[Metric, ...]:

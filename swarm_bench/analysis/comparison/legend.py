@@ -1,18 +1,17 @@
 """How ratios are to be read, in sentences."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from statistics import median
 
+from swarm_bench.analysis.comparison.compared import trials_of
 from swarm_bench.analysis.comparison.index_time import indexing
-from swarm_bench.analysis.comparison.ratios import in_ratios
-from swarm_bench.analysis.frame import Frame, frame
+from swarm_bench.analysis.comparison.ratios import by_task, modes_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column, Headline, Indexing, IndexingRow, Ratios
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.report.report import Column, Headline, IndexingRow, Ratios
 
 NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
 BY_RULES = (
@@ -59,11 +58,10 @@ def _proof(headline: Headline, beside: Sequence[str]) -> str:
 
 
 def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
-    compared = in_ratios(selection, ratios.columns)
     yield f"{_of_ratios(ratios)} {_of_columns(ratios, all_used)}"
     if ratios.indexing:
-        yield _of_indexing(ratios, indexing(selection, ratios.reference), compared)
-    yield variation(compared, [row.metric for row in ratios.rows])
+        yield _of_indexing(ratios, selection)
+    yield variation(selection, ratios.columns, [row.metric for row in ratios.rows])
 
 
 def _of_ratios(ratios: Ratios) -> str:
@@ -96,17 +94,15 @@ def _of_columns(ratios: Ratios, all_used: bool) -> str:
     )
 
 
-def _of_indexing(
-    ratios: Ratios, reference: Indexing | None, compared: Sequence[TrialRecord]
-) -> str:
+def _of_indexing(ratios: Ratios, selection: Selection) -> str:
+    reference = indexing(selection, ratios.reference)
     text = (
         "Indexing is in seconds, the median over swarms. Where it ends before the agents start, it "
         "is in no agent's time."
     )
     if reference and reference.seconds is not None:
         text += f" In {ratios.reference} it took {reference.seconds:.2f} s."
-    modes = dict.fromkeys([ratios.reference, *(column.mode for column in ratios.columns)])
-    walls = {mode: _median_wall(compared, mode) for mode in modes}
+    walls = {mode: _median_wall(selection, mode) for mode in modes_of(selection, ratios.columns)}
     times = [f"{wall:.2f} s in {mode}" for mode, wall in walls.items() if wall is not None]
     return (
         f"{text} For comparison, the median wall time of an agent: {', '.join(times)}."
@@ -115,24 +111,23 @@ def _of_indexing(
     )
 
 
-def _median_wall(compared: Iterable[TrialRecord], mode: str) -> float | None:
-    walls = [
-        trial.wall_seconds
-        for trial in compared
-        if trial.mode == mode and trial.wall_seconds is not None
-    ]
-    return median(walls) if walls else None
+def _median_wall(selection: Selection, mode: str) -> float | None:
+    tasks = by_task(selection, Column(mode=mode), selection.metrics["wall_seconds"])
+    return median(chain.from_iterable(tasks.values())) if tasks else None
 
 
-def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str:
+def variation(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> str:
     """Say which figures differ between the runs of a task in a mode, and which never do."""
-    trials, moving, steady = list(compared), list[str](), list[str]()
+    sides = [Column(mode=mode) for mode in modes_of(selection, columns)]
+    trials = sum(len(trials_of(selection, side)) for side in sides)
+    moving, steady = list[str](), list[str]()
     for metric in metrics:
-        rows = frame(trials, metric)
-        repeated = _repeated(rows)
-        if any(len(set(cell)) > 1 for cell in repeated):
+        tasks = (by_task(selection, side, metric).values() for side in sides)
+        values = [of_task for of_side in tasks for of_task in of_side]
+        repeated = [several for several in values if len(several) > 1]
+        if any(len(set(several)) > 1 for several in repeated):
             moving.append(metric.title)
-        elif repeated and all(row.value is not None for row in rows):
+        elif repeated and sum(map(len, values)) == trials:
             steady.append(metric.title)
     text = "No statistical test was run."
     if not moving and not steady:
@@ -148,12 +143,3 @@ def variation(compared: Iterable[TrialRecord], metrics: Iterable[Metric]) -> str
             "repetitions of a task. With other tasks the ratios can still be others."
         )
     return text
-
-
-def _repeated(rows: Frame) -> list[list[float]]:
-    """List the values of each task in each mode, where there are several."""
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        if row.value is not None:
-            values[row.arm, row.case].append(row.value)
-    return [several for several in values.values() if len(several) > 1]

@@ -1,14 +1,16 @@
 """Each mode against the first one, task by task."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from statistics import median
 
+from swarm_bench.analysis.comparison.compared import trials_of, values_of
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Ratio, RatioRow, Ratios
 from swarm_bench.core.session.base import RecordView
-from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
@@ -36,14 +38,19 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
 
 def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialRecord]:
     """List the trials that the columns and their reference are about."""
-    shown = dict.fromkeys([selection.modes[0], *(column.mode for column in columns)])
-    return [trial for mode in shown for trial in selection.arm(mode).compared]
+    modes = modes_of(selection, columns)
+    return [trial for mode in modes for trial in selection.arm(mode).compared]
+
+
+def modes_of(selection: Selection, columns: Iterable[Column]) -> tuple[str, ...]:
+    """Name the reference and the modes of the columns."""
+    return tuple(dict.fromkeys([selection.modes[0], *(column.mode for column in columns)]))
 
 
 def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
     """Compute the median over tasks of side / other, where a task's value on a side is the median
     over its trials there; `None` when no task has both."""
-    return divide(*(_by_task(selection, column, metric) for column in (side, other)))
+    return divide(*(_medians(selection, column, metric) for column in (side, other)))
 
 
 def divide(values: Mapping[str, float], reference: Mapping[str, float]) -> Ratio | None:
@@ -66,11 +73,22 @@ def case_medians(records: Iterable[RecordView], metric: Metric) -> dict[str, flo
 
 
 @once
-def _compared(selection: Selection, side: Column) -> list[TrialRecord]:
-    trials = selection.arm(side.mode).compared
-    return [trial for trial in trials if not side.as_used or trial.retrieval is Treatment.USED]
+def by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, list[float]]:
+    """Group the values of the trials in a column by task; without those that have none."""
+    grouped: dict[str, list[float]] = defaultdict(list)
+    values = values_of(selection, side)[metric.key]
+    for task, value in zip(_tasks(selection, side), values, strict=True):
+        if value is not None:
+            grouped[task].append(value)
+    return dict(grouped)
 
 
 @once
-def _by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, float]:
-    return case_medians(_compared(selection, side), metric)
+def _tasks(selection: Selection, side: Column) -> list[str]:
+    return [trial.task_key for trial in trials_of(selection, side)]
+
+
+@once
+def _medians(selection: Selection, side: Column, metric: Metric) -> dict[str, float]:
+    tasks = by_task(selection, side, metric)
+    return {task: median(several) for task, several in tasks.items()}

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.comparison.compared import spending, times
+from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, in_a_row, places
+from swarm_bench.core.report.report import Column
 from swarm_bench.core.session.records import TrialRecord
 
 
@@ -14,14 +15,11 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
     """Find figures that only some trials reported: the cheapest ones, perhaps."""
     trials, selection = treated.compared, treated.selection
     titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for metric in (*times(selection), *spending(selection)):
-        read = metric.read
+    for key, values in values_of(selection, Column(mode=treated.mode)).items():
+        without = [n for n, value in enumerate(values) if value is None]
         # That there is no answer, and so no line of one, is said elsewhere.
-        if read is None or metric.key == "result_lines":
-            continue
-        without = [n for n, value in enumerate(map(read, trials)) if value is None]
-        if 0 < len(without) < len(trials):
-            titles[tuple(without)].append(metric.title)
+        if 0 < len(without) < len(trials) and key != "result_lines":
+            titles[tuple(without)].append(selection.metrics[key].title)
     for numbers, metrics in titles.items():
         some = f"{len(numbers)} of {amount(len(trials), 'trial')}"
         what = in_a_row(metrics)

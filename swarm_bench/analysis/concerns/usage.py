@@ -36,8 +36,9 @@ def labels(treated: Treated) -> Iterator[Concern]:
         ),
         (_unexplained, "not used", "did not use the retrieval tool they had"),
     )
+    idle = treated.labelled(*LABELS)
     for applies, short, meaning in ways:
-        trials = [trial for trial in treated.measured if applies(trial)]
+        trials = [trial for trial in idle if applies(trial)]
         if trials:
             some = f"{len(trials)} of {amount(len(treated.measured), 'trial')}"
             yield Concern(

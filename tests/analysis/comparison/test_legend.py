@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from swarm_bench.analysis.comparison.legend import variation
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.report.report import Indexing, Ratios
+from swarm_bench.core.report.report import Column, Indexing, Ratios
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.reports import render, summarise
+from tests.builders.sessions import make_session
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]
@@ -16,26 +18,26 @@ Session = Callable[..., SessionData]
 TOKENS = METRICS.named(["wall_seconds", "total_tokens"])
 
 
-def repeated(trial: Trial, **changes: Any) -> list[TrialRecord]:
+def repeated(trial: Trial, **changes: Any) -> Selection:
     """Two runs of a task; the figures of the second are changed."""
-    return [trial(run=1), trial(run=2, **changes)]
+    return Selection(make_session(trial(run=1), trial(run=2, **changes)), METRICS)
 
 
 def test_a_figure_that_is_the_same_in_every_run_is_said_to_be(trial: Trial) -> None:
-    text = variation(repeated(trial, wall_seconds=12.0), TOKENS)
+    text = variation(repeated(trial, wall_seconds=12.0), (), TOKENS)
     assert "Wall time varied between repetitions" in text
     assert "Reported tokens did not vary from run to run" in text
 
 
 def test_figures_of_different_modes_and_tasks_are_no_repetitions(trial: Trial) -> None:
     once = [trial(), trial("canopy", total_tokens=3), trial(task="b", total_tokens=9)]
-    text = variation(once, TOKENS)
+    text = variation(Selection(make_session(*once), METRICS), [Column(mode="canopy")], TOKENS)
     assert "No task was repeated" in text
     assert "did not vary" not in text
 
 
 def test_a_missing_figure_is_no_repetition(trial: Trial) -> None:
-    assert "No task was repeated" in variation(repeated(trial, total_tokens=None), TOKENS[1:])
+    assert "No task was repeated" in variation(repeated(trial, total_tokens=None), (), TOKENS[1:])
 
 
 def test_the_brackets_are_a_range_of_tasks(trial: Trial, session: Session) -> None:
