@@ -30,10 +30,10 @@ PropertyWords = Annotated[
     typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property of it."),
 ]
 Runs = Annotated[
-    int | None, typer.Option(min=1, max=1000, metavar="N", help="Repetitions of the plan.")
+    str | None, typer.Option(metavar="N", help="Repetitions of the plan. [default: 3]")
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of the drawn order of the arms.")]
-Output = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the session.")]
+Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of the drawn order of the arms.")]
+Output = Annotated[str | None, typer.Option(metavar="DIR", help="Folder of the session.")]
 Resume = Annotated[
     Path | None, typer.Option("--continue", metavar="DIR", help="Continue a session, or extend it.")
 ]
@@ -58,14 +58,13 @@ def run(
     from swarm_bench.app import cases  # heavy
     from swarm_bench.app.setup.case_experiment import CaseRequest
     from swarm_bench.cli.output.progress import watching
+    from swarm_bench.config.settings import checked
 
     request = CaseRequest(
         benchmark=name,
         properties=properties or (),
-        runs=runs,
-        seed=seed,
-        output=output,
         resume=resume,
+        **checked({"runs": runs, "seed": seed, "output": output}),
     )
     if plan:
         show(cases.show_plan(request))

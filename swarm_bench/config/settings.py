@@ -190,6 +190,17 @@ def load(
     return surroundings(config).resolve(typed, session=session, defaults=defaults)
 
 
+def checked(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Check options of a command that looks for them nowhere else; one that is `None` is not there.
+    Raises `UsageError`."""
+    nothing = Surroundings(
+        config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
+    )
+    options = {name: value for name, value in typed.items() if value is not None}
+    settings = nothing.resolve(options).settings
+    return {name: getattr(settings, name) for name in options}
+
+
 def _environment() -> dict[str, Any]:
     _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
     return _our_options(os.environ)

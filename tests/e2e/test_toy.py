@@ -160,6 +160,9 @@ def test_an_interrupted_session_ends_in_order(bench: Bench, env: dict[str, str])
         (("run", "toy", "-p", "second=1"), "has no property 'second'; it has: seconds"),
         (("run", "toy", "-p", "seconds"), "NAME=VALUE"),
         (("run", "swarm"), "commands of its own"),
+        (("run", "toy", "--runs", "x"), "swarm-bench: --runs 'x': it must be a whole number"),
+        (("run", "toy", "--runs", "0"), "swarm-bench: --runs '0': it must be at least 1"),
+        (("run", "toy", "--seed", "1.5"), "swarm-bench: --seed '1.5': it must be a whole number"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence(
