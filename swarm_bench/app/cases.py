@@ -13,8 +13,8 @@ from swarm_bench.analysis.case_summary import CaseSession, case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, with_arms
+from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
-from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics, guarded_metric
@@ -30,7 +30,6 @@ from swarm_bench.engine.plan import Block, groups_of
 from swarm_bench.engine.scoring import usable
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.markdown import render
-from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.files import locked, write_whole
 from swarm_bench.runtime.ownership import OWNER, this_owner
 
@@ -41,7 +40,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     """Run the benchmark, or what remains of the session that is continued."""
     benchmark = _benchmark(request.benchmark)
     old = _opened(request.resume).read_experiment() if request.resume else None
-    experiment = case_experiment(benchmark, request, old)
+    experiment, properties = case_experiment(benchmark, request, old)
     folder = _folder(request)
     command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
     summarise = partial(_write_summary, benchmark, folder)
@@ -50,7 +49,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         if old is not None and folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
         try:
-            interrupted, plan = anyio.run(_run, benchmark, experiment, folder, emit)
+            interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
         except BaseExceptionGroup as errors:
             if errors.subgroup(SystemExit) and not errors.subgroup(KeyboardInterrupt):
                 raise HarnessError(_ENDED) from errors
@@ -71,7 +70,8 @@ def show_plan(request: CaseRequest) -> str:
     """Show what `run` would do; nothing is started and nothing stays."""
     benchmark = _benchmark(request.benchmark)
     folder = _opened(request.resume) if request.resume else None
-    experiment = case_experiment(benchmark, request, folder.read_experiment() if folder else None)
+    old = folder.read_experiment() if folder else None
+    experiment, _ = case_experiment(benchmark, request, old)
     finished = folder.records.finished() if folder else set()
     lines = [
         f"run {trial.run}  {trial.arm}  {trial.case.title}"
@@ -101,7 +101,11 @@ def report(path: Path) -> str:
 
 
 async def _run(
-    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder, emit: Emit
+    benchmark: CaseBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    folder: CaseFolder,
+    emit: Emit,
 ) -> tuple[bool, Sequence[Block[CaseGroup]]]:
     """Run to the end, or to an interruption: then the first is true. The second is the plan."""
     folder.make_room()
@@ -110,22 +114,17 @@ async def _run(
         plan = plan_cases(experiment)
         store = CaseStore(
             experiment=experiment,
+            properties=properties.plain,
             folder=folder,
             scorers=benchmark.scorers(),
             emit=emit,
-            secrets=_secrets(),
+            secrets=properties.secrets,
         )
         execute = partial(run_cases, benchmark.run)
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
         if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
             return interrupted, plan
-        experiment = with_arms(experiment, arms)
-
-
-def _secrets() -> tuple[str, ...]:
-    """Collect the values of this process's variables, and of `.env`, whose names say so."""
-    dotenv = read_dotenv()
-    return secrets((), {}, [os.environ, dotenv.filled, dotenv.written])
+        experiment = with_arms(experiment, arms, properties.secrets)
 
 
 def _next_arms(

@@ -52,7 +52,7 @@ def test_what_cannot_be_planned_is_no_defect_of_ours(benchmark: Toy, why: str) -
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:
     request = CaseRequest(benchmark="toy", resume=Path("old"), output=Path("new"))
-    old = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
+    old, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     with pytest.raises(UsageError, match="--output cannot be given with --continue"):
         case_experiment(Toy(), request, old)
 

@@ -282,3 +282,74 @@ def test_what_a_killed_session_had_started_ends_with_it(bench: Bench, env: dict[
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=20)
     assert psutil.wait_procs(children, timeout=10)[1] == []
+
+
+SECRETIVE = """
+import os
+from pydantic import Field, SecretStr
+from swarm_bench.testing.toy import Properties, Toy
+
+class Keys(Properties):
+    service: SecretStr
+    inherited: SecretStr = Field(default_factory=lambda: SecretStr(os.environ["OTHER_API_KEY"]))
+    api_key: str = ""
+    sort_key: str = "name"
+    address: str = ""
+    style: str = ""
+
+class Secretive(Toy):
+    properties = Keys
+
+    async def run(self, job, deliver):
+        assert job.properties["service"].startswith("drawn-by-chance")
+        assert job.properties["inherited"] == os.environ["OTHER_API_KEY"]
+        assert job.properties["api_key"] == "sk-typed-0123456789"
+        await super().run(job, deliver)
+
+class Named(Secretive):
+    def arms(self, properties):
+        return ("plain", properties.api_key)
+"""
+
+
+def test_a_key_in_a_property_reaches_its_benchmark_and_no_file(
+    bench: Bench, env: dict[str, str]
+) -> None:
+    (bench.folder / "secretive.py").write_text(SECRETIVE)
+    env = {**env, "OTHER_API_KEY": "sk-of-the-user-0123456789"}
+    keys = (
+        "service=drawn-by-chance-77",
+        "api_key=sk-typed-0123456789",
+        "address=https://me:hunter22@host/",
+        "style=sk-of-the-user-0123456789",
+    )
+    again = [word for key in keys for word in ("-p", key)]
+    words = ("run", "secretive:Secretive", "--runs", "1", "--output", "out", *again)
+    done = run(bench, env, *words)
+    assert done.returncode == 0, done.stderr
+    assert bench.experiment("out")["properties"] == {
+        "seconds": 0.0,
+        "service": "(not stored)",
+        "api_key": "(not stored)",
+        "sort_key": "name",
+        "address": "(not stored)",
+        "style": "(not stored)",
+    }
+
+    more = ("run", "secretive:Secretive", "--continue", "out", "--runs", "2")
+    refused = run(bench, env, *more, *again[:2])
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "swarm-bench: The session does not store api_key, address, style, which may be secret; "
+        "give them again: --property api_key=VALUE ...\n"
+    )
+    done = run(bench, env, *more, *again)
+    assert done.returncode == 0, done.stderr
+    assert len(lines(bench)) == 12
+    files = [path.read_text() for path in (bench.folder / "out").iterdir() if path.is_file()]
+    for key in ("drawn-by-chance-77", "sk-typed-0123456789", "hunter22", "sk-of-the-user"):
+        assert not any(key in text for text in [*files, done.stdout, done.stderr]), key
+
+    named = run(bench, env, "run", "secretive:Named", *words[2:5], "new", *again)
+    assert (named.returncode, "after a secret" in named.stderr) == (2, True), named.stderr
+    assert not (bench.folder / "new").exists()

@@ -3,21 +3,21 @@ case."""
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
+from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.cases import Case, CaseExperiment
-from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
+from swarm_bench.runtime.redaction.cleaning import cleaned
 
 DEFAULT_RUNS = 3
 
@@ -37,20 +37,32 @@ class CaseRequest:
 
 def case_experiment(
     benchmark: CaseBenchmark, request: CaseRequest, old: CaseExperiment | None
+) -> tuple[CaseExperiment, CaseProperties]:
+    """Make the experiment of the call, and its properties as they are not stored; `old` is that of
+    a session that is continued, which can grow. Raises `UsageError`."""
+    if old is not None:
+        _check_same(old, benchmark, request)
+    properties = resolve_properties(benchmark, request.properties, old.properties if old else {})
+    experiment = _grown(old, properties, request) if old else _begun(benchmark, properties, request)
+    return _checked(experiment, properties.secrets), properties
+
+
+def with_arms(
+    experiment: CaseExperiment, arms: Sequence[str], secrets: Collection[str]
 ) -> CaseExperiment:
-    """Make the experiment of the call; `old` is that of a session that is continued, which can
-    grow. Raises `UsageError`."""
-    return _checked(_grown(old, benchmark, request) if old else _begun(benchmark, request))
-
-
-def with_arms(experiment: CaseExperiment, arms: Sequence[str]) -> CaseExperiment:
     """Add arms, which come after the others in every run. Raises `UsageError`."""
     arms = (*experiment.arms, *dict.fromkeys(arms))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
-    return _checked(experiment.model_copy(update={"arms": arms, "order": order}))
+    return _checked(experiment.model_copy(update={"arms": arms, "order": order}), secrets)
 
 
-def _checked(experiment: CaseExperiment) -> CaseExperiment:
+def _checked(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
+    named = [experiment.arms, [(case.id, case.title) for case in experiment.cases]]
+    if cleaned(named, secrets) != named:
+        raise UsageError(
+            "The session has an arm or a case that is named after a secret; fix the benchmark, or "
+            "set other properties"
+        )
     try:
         experiment.check()
     except ValueError as error:
@@ -58,9 +70,10 @@ def _checked(experiment: CaseExperiment) -> CaseExperiment:
     return experiment
 
 
-def _begun(benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
-    properties = _properties(benchmark, _typed(request.properties))
-    arms, cases = _arms_and_cases(benchmark, properties)
+def _begun(
+    benchmark: CaseBenchmark, properties: CaseProperties, request: CaseRequest
+) -> CaseExperiment:
+    arms, cases = _arms_and_cases(benchmark, properties.model)
     runs, seed = request.runs or DEFAULT_RUNS, request.seed or 0
     return CaseExperiment(
         session=os.urandom(4).hex(),
@@ -71,7 +84,7 @@ def _begun(benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
         concurrency=benchmark.groups_at_once,
         arms=arms,
         cases=cases,
-        properties=properties.model_dump(mode="json"),
+        properties=properties.stored,
         runs=runs,
         seed=seed,
         order=draw_order(arms, runs, seed),
@@ -106,7 +119,7 @@ def _arms_and_cases(
     return arms, cases
 
 
-def _grown(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> CaseExperiment:
+def _check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> None:
     if request.output is not None:
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
@@ -117,8 +130,10 @@ def _grown(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) 
             f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
             f"{benchmark.name} {benchmark.version}; start a new session"
         )
-    properties = _properties(benchmark, {**old.properties, **_typed(request.properties)})
-    if properties.model_dump(mode="json") != old.properties:
+
+
+def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest) -> CaseExperiment:
+    if properties.stored != old.properties:
         raise UsageError("A session keeps its properties; omit --property, or start a new session")
     runs = request.runs or old.runs
     if runs < old.runs:
@@ -127,26 +142,3 @@ def _grown(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) 
         raise UsageError(f"--seed: the session has {old.seed}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
     return old.model_copy(update={"runs": runs, "order": order})
-
-
-def _typed(assignments: Sequence[str]) -> dict[str, str]:
-    properties: dict[str, str] = {}
-    for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not equals:
-            raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
-        properties[name] = value
-    return properties
-
-
-def _properties(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel:
-    """Resolve the properties. Raises `UsageError` for a name or value that cannot be."""
-    unknown = sorted(set(values) - set(benchmark.properties.model_fields))
-    if unknown:
-        names = ", ".join(benchmark.properties.model_fields) or "none"
-        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
-    try:
-        properties: BaseModel = benchmark.properties.model_validate(values)
-    except ValidationError as error:
-        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}") from error
-    return properties

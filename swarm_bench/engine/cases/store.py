@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import anyio
 
@@ -46,6 +47,8 @@ class CaseStore:
     """The folder of a session, and what makes its lines."""
 
     experiment: CaseExperiment
+    properties: dict[str, Any] = field(repr=False)
+    """Those of its benchmark, with what is secret."""
     folder: CaseFolder
     scorers: tuple[Scorer, ...]
     emit: Emit
@@ -61,7 +64,7 @@ class CaseStore:
 
     def of_group(self, group: CaseGroup) -> "CaseGroupStore":
         """Make what stores the deliveries of one group."""
-        job = CaseJob(group=group, properties=self.experiment.properties)
+        job = CaseJob(group=group, properties=self.properties)
         return CaseGroupStore(session=self, job=job)
 
 

@@ -1,0 +1,85 @@
+"""The properties of a benchmark's session: as they were typed, as its groups get them, and without
+keys, as they are stored."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import NOT_STORED
+from swarm_bench.core.validation import first_clause
+from swarm_bench.engine.benchmark import CaseBenchmark
+from swarm_bench.retrieval.modes.secret_parts import secret_parts
+from swarm_bench.retrieval.modes.secrets import secrets
+from swarm_bench.runtime.redaction.cleaning import cleaned
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseProperties:
+    """The properties of one session, resolved."""
+
+    model: BaseModel = field(repr=False)
+    plain: dict[str, Any] = field(repr=False)
+    """As a job has them, with their keys."""
+    stored: dict[str, Any]
+    """As files have them."""
+    secrets: tuple[str, ...] = field(repr=False)
+    """What must not reach a file: keys among them, and those of the environment."""
+
+
+def resolve_properties(
+    benchmark: CaseBenchmark, assignments: Sequence[str], old: Mapping[str, Any]
+) -> CaseProperties:
+    """Resolve what was typed as `NAME=VALUE`; `old` are the stored properties of a session that is
+    continued. Raises `UsageError`."""
+    typed = _typed(assignments)
+    lost = [name for name in old if old[name] == NOT_STORED and name not in typed]
+    if lost:
+        raise UsageError(
+            f"The session does not store {', '.join(lost)}, which may be secret; give them again: "
+            f"--property {lost[0]}=VALUE ..."
+        )
+    model = _validated(benchmark, {**old, **typed})
+    values = {name: getattr(model, name) for name in type(model).model_fields}
+    marked = {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
+    plain = {**model.model_dump(mode="json"), **marked}
+    dotenv = read_dotenv()
+    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], assignments)
+    keys = {
+        *marked,
+        *(name for name, word in typed.items() if any(secret_parts([f"{name}={word}"]))),
+        *(name for name, value in plain.items() if cleaned(value, hidden) != value),
+    }
+    stored = {
+        name: NOT_STORED if name in keys else value
+        for name, value in plain.items()
+        if name not in keys or name in model.model_fields_set  # a default is made again
+    }
+    return CaseProperties(model=model, plain=plain, stored=stored, secrets=hidden)
+
+
+def _typed(assignments: Sequence[str]) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
+        properties[name] = value
+    return properties
+
+
+def _validated(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel:
+    """Raise `UsageError` for a name or value that cannot be."""
+    unknown = sorted(set(values) - set(benchmark.properties.model_fields))
+    if unknown:
+        names = ", ".join(benchmark.properties.model_fields) or "none"
+        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
+    try:
+        model: BaseModel = benchmark.properties.model_validate(values)
+    except ValidationError as error:
+        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}") from error
+    return model
