@@ -1,15 +1,15 @@
 """Scores of an answer, by all scorers, none of which can spoil those of another."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
+from swarm_bench.core.stored import Stored
 from swarm_bench.engine.caps import OTHERS, shortened
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
@@ -24,7 +24,7 @@ LONGEST_FAILURE = 300
 class Scored:
     """What the scorers gave."""
 
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Stored = Stored()
     """Those with keys of their own in the record."""
     unscored_characters: int | None = None
     """How many of the answer no scorer looked at; `None` when there are none."""
@@ -79,12 +79,13 @@ def score(
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
             values |= dict.fromkeys(keys)
             failures[shortened(scorer.name)] = _why(error, secrets)
-    own = {key: values.pop(key) for key in record.own_scores.model_fields if key in values}
+    own = record.own_scores.model_validate(values, extra="ignore")
+    others = {key: value for key, value in values.items() if key not in type(own).model_fields}
     unscored = len(context.text) - len(context.beginning)
     return Scored(
         own=own,
         unscored_characters=unscored if unscored > 0 else None,
-        scores=cleaned(values, secrets) or None,
+        scores=cleaned(others, secrets) or None,
         failures=_within_caps(failures) or None,
     )
 

@@ -79,7 +79,7 @@ def test_scores_without_a_key_in_the_record_have_a_place_of_their_own() -> None:
     scores = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
     result = scored(Canned(give=lambda: scores, keys=(*scores, "absent")))
     assert result.scores == {**scores, "absent": None}
-    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
+    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
     assert result.failures is None
 
 
@@ -90,7 +90,7 @@ def test_what_a_scorer_that_failed_states_is_missing_and_the_others_go_on(case: 
     assert result.scores == {"tone": None}
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
+    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
     assert result.troubles == (f"The scorer canned failed: {result.failures['canned']}",)
 
 
@@ -101,7 +101,7 @@ def test_a_statement_that_cannot_be_is_a_failure_and_has_no_place(case: str) -> 
     assert result.scores is None
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert (result.own["references"], result.own["result_lines"]) == (1, 2)
+    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
 
 
 @pytest.mark.parametrize("value", ["many", True, 1.5, "3"])
@@ -109,7 +109,8 @@ def test_a_key_of_the_record_keeps_its_type(value: Score) -> None:
     result = scored(Canned(give=lambda: {"headings": value}, keys=("headings", "bullets")))
     assert result.failures is not None
     assert result.failures["canned"] == "headings must be a whole number"
-    assert (result.own["headings"], result.own["bullets"], result.scores) == (None, None, None)
+    assert vars(result.own).items() >= {"headings": None, "bullets": None}.items()
+    assert result.scores is None
 
 
 def test_a_failure_is_short_and_has_no_secret_in_it_nor_half_of_one() -> None:

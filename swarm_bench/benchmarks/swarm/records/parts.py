@@ -151,7 +151,7 @@ class Parts:
             **vars(self.priced),
             **vars(self.tools),
             **vars(self.beside.rehearsed),
-            **scored.own,
+            **vars(scored.own),
             unscored_characters=scored.unscored_characters,
             scores=scored.scores,
             score_failures=scored.failures,
