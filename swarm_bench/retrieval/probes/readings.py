@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
+
 from swarm_bench.core.ports import Probe, ProbeContext
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 
 Reading = dict[str, Any] | None
+READING_SECONDS = 10
+"""How long a probe may take, also one whose service sends its answer byte by byte."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +33,10 @@ async def asked(probe: Probe, context: ProbeContext) -> Answer:
     try:
         if not probe.reads(context):
             return Answer(is_there=False)
-        reading = await probe.snapshot(context)
-        return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
+        with anyio.move_on_after(READING_SECONDS):
+            reading = await probe.snapshot(context)
+            return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
+        return Answer(is_there=True, problem=f"no answer within {READING_SECONDS} s")
     except Exception as error:  # noqa: BLE001  # somebody else's code may raise anything
         return Answer(is_there=True, problem=f"{type(error).__name__}: {error}")
 

@@ -1,5 +1,6 @@
 """Counters of canopy-service: the body of its `/metrics`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ _TOTALS = (
     "reindexes",
 )
 LARGEST = 2**53
+MOST_BYTES = 1024 * 1024
+"""Of the body, which is stored twice with each swarm."""
 _AVERAGES = {"avg_query_ms": "queries", "avg_expand_ms": "expands"}
 """Averages since the service began, and the total that each was taken over."""
 
@@ -80,9 +83,16 @@ async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | Non
 
     headers = {"X-Api-Key": key} if key else {}
     try:
-        async with httpx2.AsyncClient(timeout=10, trust_env=False) as client:
-            answer = await client.get(f"{url}/metrics", headers=headers)
-            body = answer.raise_for_status().json()
+        async with (
+            httpx2.AsyncClient(timeout=10, trust_env=False) as client,
+            client.stream("GET", f"{url}/metrics", headers=headers) as answer,
+        ):
+            text = bytearray()
+            async for piece in answer.raise_for_status().aiter_bytes():
+                text += piece
+                if len(text) > MOST_BYTES:
+                    return None
+            body = json.loads(text)
     except (httpx2.HTTPError, ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None

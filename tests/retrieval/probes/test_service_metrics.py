@@ -1,8 +1,14 @@
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-from swarm_bench.retrieval.probes.service_metrics import read_metrics, service_difference
+from swarm_bench.retrieval.probes.service_metrics import (
+    MOST_BYTES,
+    read_metrics,
+    service_difference,
+)
 
 
 def body(**performance: float) -> dict[str, Any]:
@@ -47,3 +53,24 @@ def test_a_hostile_body_does_no_harm(queries: object) -> None:
 @pytest.mark.anyio
 async def test_a_service_that_is_not_there_gives_nothing() -> None:
     assert await read_metrics("http://127.0.0.1:1") is None
+
+
+class Chatty(BaseHTTPRequestHandler):
+    """Answers with more than anybody counts."""
+
+    def do_GET(self) -> None:
+        body = b'{"performance": {"queries": 1}, "analytics": "' + b"x" * MOST_BYTES + b'"}'
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.anyio
+async def test_a_service_that_says_too_much_gives_nothing() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Chatty) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert await read_metrics(f"http://127.0.0.1:{server.server_address[1]}") is None
+        server.shutdown()

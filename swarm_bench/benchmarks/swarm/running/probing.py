@@ -9,6 +9,7 @@ from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.probes.readings import Reading, asked, figures
 from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
+from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
 Readings = Mapping[str, dict[str, Any] | None]
@@ -16,7 +17,8 @@ Readings = Mapping[str, dict[str, Any] | None]
 
 async def read(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str, dict[str, Any] | None]:
     """Read the probes of a mode. Of a mode without a tool, read those of all modes, to see that
-    nothing is counted. A probe that fails reads `None`."""
+    nothing is counted. A probe that fails reads `None`. A service may repeat what it was asked,
+    also a key."""
     readings = dict[str, dict[str, Any] | None]()
     for name, probe in kit.probes.items():
         if gives_no_tool(mode) or name in mode.probes:
@@ -25,7 +27,7 @@ async def read(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str, dict[st
                 message = f"the probe {name}: {clean_text(answer.problem, kit.secrets)}"
                 kit.emit(Trouble(message=message))
             if answer.is_there:
-                readings[name] = answer.reading
+                readings[name] = cleaned(answer.reading, kit.secrets)
     return readings
 
 

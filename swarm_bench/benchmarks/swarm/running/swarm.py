@@ -40,9 +40,6 @@ from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.workspace import clone
 
-LAST_READING_SECONDS = 10
-"""How long the counters of a broken-off swarm may take to be read."""
-
 
 async def run_swarm(kit: Kit, job: SwarmJob, deliver: Deliver) -> None:
     """Run the trials of a swarm. Delivers an execution of each that began, as soon as it ends: of
@@ -225,7 +222,7 @@ class _Swarm:
         try:
             yield
         finally:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_READING_SECONDS):
+            with anyio.CancelScope(shield=True):
                 self._story.after = await self._counters()
                 before, after = self._story.before, self._story.after
                 self._story.change = probing.differences(self._kit, before, after)

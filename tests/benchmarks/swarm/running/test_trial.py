@@ -12,7 +12,6 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
@@ -22,17 +21,14 @@ from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.events import Emit, TrialActive
+from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
+from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.monitor import TreeMonitor
-from swarm_bench.runtime.workspaces.workspace import Snapshot
-from tests.builders.experiments import experiment
+from tests.builders.kits import KEY, kit_for
 from tests.builders.sessions import make_swarm
-
-KEY = "sk-escaped-0123456789"
 
 
 class Slow(Scripted):
@@ -73,22 +69,6 @@ class Slow(Scripted):
 
 async def nothing_lost() -> None:
     pass
-
-
-def kit_for(agent: Agent, folder: Path, *, emit: Emit = lambda _: None) -> Kit:
-    made = experiment(modes=["baseline"], runs=1)
-    kit = Kit(
-        experiment=made,
-        agent=agent,
-        snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
-        artefacts=Artefacts(folder / "session", runs=1),
-        work=folder / "work",
-        programs={},
-        user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
-        emit=emit,
-    )
-    kit.workspace.mkdir(parents=True)
-    return kit
 
 
 def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:

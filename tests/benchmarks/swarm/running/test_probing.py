@@ -1,0 +1,53 @@
+"""What is read from a retrieval tool's counters, whoever wrote the probe and the tool."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from swarm_bench.agents.scripted import Scripted
+from swarm_bench.benchmarks.swarm.running import probing
+from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.ports import ProbeContext
+from swarm_bench.retrieval.probes import readings
+from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
+from tests.builders.kits import KEY, kit_for
+
+
+class Repeating(ServiceMetricsProbe):
+    """Repeats what its service was asked."""
+
+    async def snapshot(self, context: ProbeContext) -> dict[str, Any] | None:
+        return {"performance": {"queries": 1}, "analytics": {"top_patterns": {KEY: 1}, "x": [KEY]}}
+
+
+class Endless(ServiceMetricsProbe):
+    """Never ends."""
+
+    async def snapshot(self, context: ProbeContext) -> dict[str, Any] | None:
+        await anyio.sleep_forever()
+        return None
+
+
+@pytest.mark.anyio
+async def test_keys_are_taken_out_and_one_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = list[Event]()
+    kit = replace(
+        kit_for(Scripted(), tmp_path, emit=events.append),
+        probes={"endless": Endless(), "repeating": Repeating()},
+    )
+    monkeypatch.setattr(readings, "READING_SECONDS", 0.1)
+    context = ProbeContext(workspace=tmp_path, service_url="http://127.0.0.1:1", key=None)
+
+    read = await probing.read(kit, kit.experiment.mode("baseline"), context)
+
+    assert read["endless"] is None
+    assert events == [Trouble(message="the probe endless: no answer within 0.1 s")]
+    assert read["repeating"] == {
+        "performance": {"queries": 1},
+        "analytics": {"top_patterns": {"(not stored)": 1}, "x": ["(not stored)"]},
+    }

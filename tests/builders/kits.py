@@ -1,0 +1,29 @@
+"""What a swarm is run with, of which a test says only what it is about."""
+
+from pathlib import Path
+
+from swarm_bench.benchmarks.swarm.artefacts import Artefacts
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.core.events import Emit
+from swarm_bench.core.ports import Agent
+from swarm_bench.runtime.workspaces.workspace import Snapshot
+from tests.builders.experiments import experiment
+
+KEY = "sk-escaped-0123456789"
+"""Of the user's environment."""
+
+
+def kit_for(agent: Agent, folder: Path, *, emit: Emit = lambda _: None) -> Kit:
+    made = experiment(modes=["baseline"], runs=1)
+    kit = Kit(
+        experiment=made,
+        agent=agent,
+        snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
+        artefacts=Artefacts(folder / "session", runs=1),
+        work=folder / "work",
+        programs={},
+        user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
+        emit=emit,
+    )
+    kit.workspace.mkdir(parents=True)
+    return kit
