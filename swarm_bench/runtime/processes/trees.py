@@ -52,6 +52,7 @@ class Family:
         self._trees: dict[tuple[int, int], Tree] = {}
         """By the identity of a process: it may lose the signs by which it was recognised."""
         self._began = 0
+        self._processes = procfs.Processes()
         self._turn = Lock()
 
     @contextmanager
@@ -69,7 +70,7 @@ class Family:
     def members(self) -> list[tuple[Stat, Tree]]:
         """List all that runs in our trees, and whose it is."""
         with self._turn:
-            table = procfs.table()
+            table = self._processes.since(self._began)
             look = _Look(self._running, self._trees, table)
             owners = [(stat, look.tree_of(stat)) for stat in table.values()]
             self._trees = look.living()
@@ -79,7 +80,7 @@ class Family:
         """Kill what belongs to these trees, but for their roots. Returns those of which something
         was found: they have to be looked at again, as a process may start others while it dies."""
         with self._turn:
-            table = procfs.table()
+            table = self._processes.since(self._began)
             look = _Look(self._running, self._trees, table)
             fresh, affected = list(table.values()), set[Tree]()
             for _ in range(CHASES):
@@ -87,7 +88,9 @@ class Family:
                 affected |= ended
                 if not ended:
                     break
-                fresh = look.news()
+                news = self._processes.since(self._began, table)
+                table.update(news)
+                fresh = list(news.values())[::-1]  # the newest first
             self._trees = look.living()
         return affected
 
@@ -101,7 +104,7 @@ class Family:
                 look.reap(stat)
                 continue
             owners = {tree} if tree is not None else look.suspects(stat)
-            if tree is None and not (stat.started >= self._began and look.is_descendant(stat)):
+            if tree is None and not look.is_descendant(stat):
                 continue
             if owners & self._running <= doomed:
                 affected |= owners & doomed or doomed
@@ -125,13 +128,6 @@ class _Look:
         self._tags = {tree.tag: tree for tree in self._running}
         self._me = os.getpid()
         self._session = os.getsid(0)
-
-    def news(self) -> list[Stat]:
-        """Return what has started since, the newest first."""
-        pids = (pid for pid in reversed(procfs.pids()) if pid not in self._table)
-        fresh = [stat for pid in pids if (stat := procfs.stat(pid)) is not None]
-        self._table.update((stat.pid, stat) for stat in fresh)
-        return fresh
 
     def living(self) -> dict[tuple[int, int], Tree]:
         """Return the trees of the processes that are alive."""
