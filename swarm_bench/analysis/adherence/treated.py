@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.analysis.selection import Selection, Trials
+from swarm_bench.analysis.selection import Selection, Trials, once
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers
 
@@ -90,6 +90,12 @@ class Treated:
     @cached_property
     def _servers(self) -> tuple[str, ...]:
         return self.selection.servers(self.mode)
+
+
+@once
+def treated_in(selection: Selection, mode: str) -> Treated:
+    """Return the trials of the mode; the same object to all who ask, as it remembers."""
+    return Treated(selection, mode)
 
 
 def is_connected(trial: TrialRecord) -> bool | None:

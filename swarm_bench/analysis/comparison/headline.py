@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.treated import Treated, is_connected
+from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
 from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
@@ -32,7 +32,7 @@ def headline(selection: Selection) -> Headline:
     compared = [] if no_verdict else [mode for mode in selection.modes[1:] if mode in real]
     modes = [mode for mode in compared if mode not in barred]
     columns = [column for mode in modes for column in _columns(selection, mode)]
-    tools = [Treated(selection, mode) for mode in real if selection.has_tool(mode)]
+    tools = [treated_in(selection, mode) for mode in real if selection.has_tool(mode)]
     return Headline(
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
@@ -74,7 +74,7 @@ def _columns(selection: Selection, mode: str) -> Iterator[Column]:
         return
     # A reference without a tool has nothing to use.
     with_tool = filter(selection.has_tool, (selection.modes[0], mode))
-    compared = [Treated(selection, side).compared for side in with_tool]
+    compared = [treated_in(selection, side).compared for side in with_tool]
     used = [sum(trial.retrieval is Treatment.USED for trial in trials) for trials in compared]
     if all(used) and used != list(map(len, compared)):
         yield Column(mode=mode, as_used=True)
@@ -97,7 +97,7 @@ def _no_reference(standings: list[Standing]) -> str | None:
 
 
 def _standing(selection: Selection, mode: str) -> Standing:
-    treated, barred = Treated(selection, mode), barred_by(selection, mode)
+    treated, barred = treated_in(selection, mode), barred_by(selection, mode)
     return Standing(
         mode=mode,
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
@@ -108,7 +108,7 @@ def _standing(selection: Selection, mode: str) -> Standing:
 
 def barred_by(selection: Selection, mode: str) -> str | None:
     """Say why there is no verdict on the mode; `None` when there is one."""
-    treated = Treated(selection, mode)
+    treated = treated_in(selection, mode)
     touched = treated.labelled(Treatment.CONTAMINATED)
     if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):
         return (
@@ -151,7 +151,7 @@ def _treatment(treated: Treated) -> str:
 
 
 def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
-    treated = Treated(selection, mode)
+    treated = treated_in(selection, mode)
     yield from set_aside(selection)
     yield from _excluded(treated)
     yield from _unfinished(treated)
@@ -160,7 +160,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     placebo = selection.controls("placebo").get(mode)
     if placebo and mode != selection.modes[0]:
         barred = barred_by(selection, placebo.name)
-        yield from [NO_VERDICT] if barred else doubts(treated, Treated(selection, placebo.name))
+        yield from [NO_VERDICT] if barred else doubts(treated, treated_in(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
     for kind in KINDS:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.selection import Selection, once
 
 
@@ -26,7 +26,7 @@ Kind = Callable[[Treated], Iterator[Concern]]
 @once
 def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]:
     """Collect what a kind finds in a mode."""
-    return tuple(kind(Treated(selection, mode)))
+    return tuple(kind(treated_in(selection, mode)))
 
 
 def warned(selection: Selection, kind: Kind) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Answers with nothing in them: empty ones, error texts, and the same for every question; and those
 that nobody can look at."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.analysis.adherence.treated import Treated
@@ -45,7 +45,8 @@ class _Pooled:
 
 def hollow_answers(treated: Treated) -> Iterator[Concern]:
     """Yield a concern for each way in which the mode's tools answered without saying anything."""
-    tools = _pooled(treated)
+    names = _retrieving(treated)
+    tools = _pooled(treated, names)
     answers = sum(pooled.answers for pooled in tools.values())
     errors = sum(pooled.errors for pooled in tools.values())
     if errors:
@@ -54,7 +55,7 @@ def hollow_answers(treated: Treated) -> Iterator[Concern]:
         yield _concern(treated, f"{some} {verb}", "they look like successful calls")
     yield from _empty(treated, tools)
     yield from _alike(treated, tools)
-    yield from _hidden_answers(treated)
+    yield from _hidden_answers(treated, names)
 
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
@@ -97,9 +98,9 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
             yield _concern(treated, what, "it did not answer what it was asked")
 
 
-def _hidden_answers(treated: Treated) -> Iterator[Concern]:
+def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Concern]:
     """Report trials that used the tool, without an answer of it that is shown."""
-    hidden = [trial for trial in treated.used if _hides_answers(treated, trial)]
+    hidden = [trial for trial in treated.used if _hides_answers(trial, names)]
     if hidden:
         what, all_ = "what its tools answered cannot be told", len(treated.used)
         if len(hidden) < all_:
@@ -108,10 +109,10 @@ def _hidden_answers(treated: Treated) -> Iterator[Concern]:
         yield _concern(treated, what, f"{meaning} {places(hidden, treated.selection)}")
 
 
-def _hides_answers(treated: Treated, trial: TrialRecord) -> bool:
+def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:
     if trial.tool_answers is None:
         return True
-    answered = [answers for _, answers in _of_tools(treated, trial)]
+    answered = [answers for tool, answers in trial.tool_answers.items() if tool in names]
     number = sum(answers.answers for answers in answered)
     if not number:  # although its transcript has calls that were answered
         return bool(trial.evidence and trial.evidence.retrieved)
@@ -122,27 +123,28 @@ def _concern(treated: Treated, what: str, meaning: str) -> Concern:
     return Concern(qualification=what, warning=f"{treated.mode}: {what}: {meaning}.")
 
 
-def _pooled(treated: Treated) -> dict[str, _Pooled]:
+def _pooled(treated: Treated, names: Collection[str]) -> dict[str, _Pooled]:
     by_tool: dict[str, list[ToolAnswers]] = {}
     for trial in treated.counted:
-        for tool, answers in _of_tools(treated, trial):
-            by_tool.setdefault(tool, []).append(answers)
+        for tool, answers in (trial.tool_answers or {}).items():
+            if tool in names:
+                by_tool.setdefault(tool, []).append(answers)
     return {tool: _sum(each) for tool, each in sorted(by_tool.items())}
 
 
-def _of_tools(treated: Treated, trial: TrialRecord) -> Iterator[tuple[str, ToolAnswers]]:
-    """Yield the answers by tool of the mode's servers, without those that do not retrieve: a status
-    may well be the same in every call."""
+def _retrieving(treated: Treated) -> frozenset[str]:
+    """Name the tools of the mode's servers that answered, without those that do not retrieve: a
+    status may well be the same in every call."""
     selection = treated.selection
     servers, experiment = selection.servers(treated.mode), selection.data.experiment
     purposes = experiment.tool_purposes.get(treated.mode, {}) if experiment else {}
-    for tool, answers in (trial.tool_answers or {}).items():
-        if is_of_server(tool, servers) and purposes.get(tool) != "other":
-            yield tool, answers
+    names = {tool for trial in treated.counted for tool in trial.tool_answers or ()}
+    return frozenset(
+        tool for tool in names if is_of_server(tool, servers) and purposes.get(tool) != "other"
+    )
 
 
-def _sum(each: Iterable[ToolAnswers]) -> _Pooled:
-    answers = list(each)
+def _sum(answers: Sequence[ToolAnswers]) -> _Pooled:
     return _Pooled(
         answers=sum(answer.answers for answer in answers),
         empty=sum(answer.empty for answer in answers),

@@ -1,19 +1,20 @@
 """Records that are not what was recorded: changed since, or other than the agents' own streams."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.concerns.concern import Concern
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.analysis.wording import amount, listed, places
-from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord
 
 
 def changed(treated: Treated) -> Iterator[Concern]:
     """Find lines whose checksum is of another content or missing, and those of another session."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
-    edited = [trial for trial in trials if trial.key in audit.edited]
+    edited = _with_keys(trials, audit.edited)
     if edited:
         some = f"{len(edited)} of {amount(len(trials), 'record')}"
         yield Concern(
@@ -21,7 +22,7 @@ def changed(treated: Treated) -> Iterator[Concern]:
             warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
             f"{places(edited, treated.selection)}: somebody or something changed them since.",
         )
-    bare = [trial for trial in trials if trial.key in audit.bare]
+    bare = _with_keys(trials, audit.bare)
     if bare and _is_sealed(treated.selection, audit):
         some = f"{len(bare)} of {amount(len(trials), 'record')}"
         yield Concern(
@@ -40,6 +41,10 @@ def changed(treated: Treated) -> Iterator[Concern]:
             warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
             f"{places(foreign, treated.selection)}: they were not made by this one.",
         )
+
+
+def _with_keys(trials: Trials, keys: Collection[Key]) -> list[TrialRecord]:
+    return [trial for trial in trials if trial.key in keys] if keys else []
 
 
 def changed_beside(treated: Treated) -> Iterator[Concern]:
@@ -62,8 +67,10 @@ def unrecorded(treated: Treated) -> Iterator[Concern]:
     line is lost."""
     if treated.selection.data.experiment is None:
         return
-    recorded = {(swarm.run, agent) for swarm in treated.swarms for agent in swarm.agents}
-    unlisted = [trial for trial in treated.measured if (trial.run, trial.agent) not in recorded]
+    recorded: dict[int, set[int]] = defaultdict(set)
+    for swarm in treated.swarms:
+        recorded[swarm.run].update(swarm.agents)
+    unlisted = [trial for trial in treated.measured if trial.agent not in recorded[trial.run]]
     if unlisted:
         some = f"{len(unlisted)} of {amount(len(treated.measured), 'trial')}"
         yield Concern(
@@ -101,7 +108,7 @@ def _is_sealed(selection: Selection, audit: Audit) -> bool:
 def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
     """Find figures that the stored output of the agents gives otherwise."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
-    differing = [trial for trial in trials if trial.key in audit.differing]
+    differing = _with_keys(trials, audit.differing)
     if differing:
         some = f"{len(differing)} of {amount(len(trials), 'trial')}"
         keys = dict.fromkeys(key for trial in differing for key in audit.differing[trial.key])

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, in_a_row, places
@@ -33,7 +33,7 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
 def single_lines(treated: Treated) -> Iterator[Concern]:
     """Compare the shares of one-line answers in the mode and in its reference: an agent
     that gives up is cheap."""
-    reference = Treated(treated.selection, treated.selection.modes[0])
+    reference = treated_in(treated.selection, treated.selection.modes[0])
     short, short_there = _short(treated.compared), _short(reference.compared)
     share, share_there = _share(short, treated), _share(short_there, reference)
     if share is None or share_there is None or share == share_there:

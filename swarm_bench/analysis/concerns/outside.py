@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.session.records import TrialRecord
@@ -33,7 +33,7 @@ def reached_outside(treated: Treated) -> Iterator[Concern]:
             f"does not give {places(trials, selection)}. {' '.join([*addresses][:_SHOWN])}{more} "
             "They stay in the figures; look at their streams.",
         )
-    reference = Treated(selection, selection.modes[0])
+    reference = treated_in(selection, selection.modes[0])
     if mode != reference.mode and (others := _reaching(reference)):
         yield Concern(
             qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "

@@ -1,7 +1,7 @@
 """What went wrong with the retrieval tools, each thing once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.adherence.treated import Treated
@@ -140,10 +140,8 @@ def nameless(treated: Treated) -> Iterator[Concern]:
 def broken(treated: Treated) -> Iterator[Concern]:
     """Find tools that never work: they make a mode dearer for no reason of its own, a built-in one
     too."""
-    calls, failures = Counter[str](), Counter[str]()
-    for trial in treated.all:
-        calls.update(trial.tool_calls or {})
-        failures.update(trial.tool_failures or {})
+    calls = _added_up(trial.tool_calls for trial in treated.all)
+    failures = _added_up(trial.tool_failures for trial in treated.all)
     for tool, number in failures.items():
         if number == calls[tool] and number >= _TELLING_CALLS:
             yield Concern(
@@ -152,6 +150,14 @@ def broken(treated: Treated) -> Iterator[Concern]:
                 f"{number}); see the agents' streams for the reason, since it may cost this mode "
                 "turns.",
             )
+
+
+def _added_up(each: Iterable[Mapping[str, int] | None]) -> Counter[str]:
+    totals = Counter[str]()
+    for figures in each:
+        for tool, number in (figures or {}).items():
+            totals[tool] += number
+    return totals
 
 
 def shared(treated: Treated) -> Iterator[Concern]:

@@ -170,7 +170,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "the tool is connected and called, what it sends and how long that takes; they do not "
             "show what a model would make of it, nor that it saves anything."
         )
-    embedded = [trial.backend for trial in trials if is_stand_in(trial.backend)]
+    embedded = list(filter(is_stand_in, {trial.backend for trial in trials}))
     if embedded:
         part = "is in part" if any(" with " in (name or "") for name in embedded) else "is"
         sentences.append(

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from operator import attrgetter
 
 from swarm_bench.analysis.concerns import clones as clone_concerns
 from swarm_bench.analysis.concerns import empty_answers as answer_concerns
@@ -141,7 +142,7 @@ def _mixed(selection: Selection) -> Iterator[str]:
         ("versions of the agent", "program_version"),
         ("token counters", "token_counter"),
     ):
-        makers = Counter(getattr(trial, key) for trial in selection.trials)
+        makers = Counter(map(attrgetter(key), selection.trials))
         makers.pop(None, None)
         if len(makers) > 1:
             listed = ", ".join(

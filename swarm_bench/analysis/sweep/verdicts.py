@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.comparison.headline import headline, reasons
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
@@ -70,7 +70,7 @@ def excluded(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
     """Say `1 at a time: 2 of 4 trials (2 contaminated)`."""
     sentences = []
     for size, selection in selections.items():
-        treated = Treated(selection, mode)
+        treated = treated_in(selection, mode)
         counts = reasons(treated)
         listed = [f"{count} {reason}" for reason, count in counts.items()]
         if listed:
