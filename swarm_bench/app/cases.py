@@ -41,7 +41,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     benchmark = _benchmark(request.benchmark)
     old = _opened(request.resume).read_experiment() if request.resume else None
     experiment, properties = case_experiment(benchmark, request, old)
-    folder = _folder(request)
+    folder = _folder(request, benchmark.name)
     command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
     summarise = partial(_write_summary, benchmark, folder)
     with orchestrating(), locked(folder.lock), summarising(folder, summarise, command):
@@ -72,6 +72,8 @@ def show_plan(request: CaseRequest) -> str:
     folder = _opened(request.resume) if request.resume else None
     old = folder.read_experiment() if folder else None
     experiment, _ = case_experiment(benchmark, request, old)
+    if request.output is not None:
+        _opened(request.output.expanduser()).check_free()
     finished = folder.records.finished() if folder else set()
     lines = [
         f"run {trial.run}  {trial.arm}  {trial.case.title}"
@@ -155,14 +157,14 @@ def _benchmark(name: str) -> CaseBenchmark:
     return benchmark
 
 
-def _folder(request: CaseRequest) -> CaseFolder:
+def _folder(request: CaseRequest, name: str) -> CaseFolder:
     if request.resume is not None:
         return _opened(request.resume)
     if request.output is not None:
         folder = _opened(request.output.expanduser())
         folder.check_free()
     else:
-        folder = _opened(new_below_results(request.benchmark.rpartition(":")[2]))
+        folder = _opened(new_below_results(name))
     folder.make()
     return folder
 

@@ -68,12 +68,16 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
 
 
 @uncollected()
-def write_series_summary(path: Path, *, audited: bool = False) -> str:
-    """Write the `summary.md` of a series as it stands."""
-    sessions = {
-        size: _read(folder, audited=audited) for size, folder in series_sessions(path).items()
-    }
-    summary = render(growth.document(series(sessions, registered_metrics())))
+def write_series_summary(
+    path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
+) -> str:
+    """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
+    others are added."""
+    sessions = {} if read is None else read
+    for size, folder in series_sessions(path).items():
+        if size not in sessions:
+            sessions[size] = _read(folder, audited=audited)
+    summary = render(growth.document(series(dict(sorted(sessions.items())), registered_metrics())))
     write_whole(SessionFolder(path).summary, summary)
     return summary
 

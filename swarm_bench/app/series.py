@@ -28,6 +28,7 @@ from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
+from swarm_bench.core.session.records import SessionData
 from swarm_bench.reports.plan_text import render_plans
 
 
@@ -112,11 +113,12 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     resume = resolved.settings.resume
     folder = Path(resume) if resume else make_session_folder(resolved.settings, design).path
     results = dict[int, ComparisonResult]()
+    read = dict[int, SessionData]()
     try:
-        ended = _run_sizes(resolved, design, folder, results, emit)
+        ended = _run_sizes(resolved, design, folder, results, read, emit)
         if ended and not series_sessions(folder):
             raise ended
-        summary = _summary(folder, ended)
+        summary = _summary(folder, read, ended)
     finally:
         if not series_sessions(folder):
             SessionFolder(folder).unmake()
@@ -135,33 +137,37 @@ def _run_sizes(
     design: Design,
     folder: Path,
     results: dict[int, ComparisonResult],
+    read: dict[int, SessionData],
     emit: Emit,
 ) -> KeyboardInterrupt | SwarmBenchError | None:
-    """Fill `results`, and return what ended the series before its end, outside of a session."""
+    """Fill `results`, and `read` with the data of complete sizes; return what ended the series
+    before its end, outside of a session."""
     sessions = _by_size(resolved)
     try:
         for size in sorted(resolved.settings.agents):
             emit(Preparing(step=f"swarms of {size}"))
             member = _member(resolved, size, folder, sessions)
+            read.pop(size, None)
             results[size] = session.run(member, design, emit)
             if size not in sessions:
                 sessions[size] = read_session(SessionFolder(results[size].folder))
             if results[size].interrupted or results[size].stopped:
                 break
-            write_series_summary(folder)
+            write_series_summary(folder, read)
             interruption.check()
     except (KeyboardInterrupt, SwarmBenchError) as error:
         return error
     return None
 
 
-def _summary(folder: Path, ended: BaseException | None) -> str:
+def _summary(folder: Path, read: dict[int, SessionData], ended: BaseException | None) -> str:
     """Write the summary on top, and that of a session which was cut off before it could."""
     try:
         if ended:
-            for member in series_sessions(folder).values():
-                write_summary(member)
-        return write_series_summary(folder)
+            for size, member in series_sessions(folder).items():
+                if size not in read:
+                    write_summary(member)
+        return write_series_summary(folder, read)
     except StoreError as error:
         raise ended or error from error
 

@@ -85,9 +85,7 @@ async def _run(
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor],
 ) -> ComparisonResult:
-    check_output(resolved.settings)
     async with _opened(resolved, design, emit) as (ready, continued):
-        check_recordable(resolved.settings, ready.experiment)
         scorers = SWARM.scorers()
         folder = continued or make_session_folder(resolved.settings, design)
         command = to_continue(design, folder.path, ready.service_url)
@@ -157,7 +155,6 @@ def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
 
 
 async def _planned(resolved: Resolved, design: Design) -> Planned:
-    check_output(resolved.settings)
     async with _opened(resolved, design, None) as (ready, continued):
         finished = continued.records.finished() if continued else set()
         rows = tuple(
@@ -184,7 +181,9 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
 async def _opened(
     resolved: Resolved, design: Design, emit: Emit | None
 ) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
-    """Prepare the experiment, and hold the folder of the session that is continued."""
+    """Prepare the experiment, and hold the folder of the session that is continued. Raises
+    `UsageError` for what the options rule out."""
+    check_output(resolved.settings)
     resume = resolved.settings.resume
     continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
@@ -193,6 +192,7 @@ async def _opened(
         if continued and emit:
             continued.make_room()
         async with prepared(resolved, design, continued, emit) as ready:
+            check_recordable(resolved.settings, ready.experiment)
             yield ready, continued
 
 

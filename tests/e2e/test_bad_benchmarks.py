@@ -24,6 +24,8 @@ class LeavesInATask(Base):
             tasks.start_soon(self.exit)
 
 class FailsOnce(Base):
+    name = "Fails once/or twice"
+
     async def run(self, job, deliver):
         if job.group.arm == "plain":
             raise ValueError("not today")
@@ -82,5 +84,7 @@ def test_a_wrong_benchmark_is_named(bench: Bench, name: str, code: int, sentence
 
 
 def test_the_command_to_continue_names_the_class_that_was_typed(bench: Bench) -> None:
-    done = run(bench, "bad:FailsOnce", "--runs", "1", "--output", "out")
+    done = run(bench, "bad:FailsOnce", "--runs", "1")
     assert (done.returncode, "swarm-bench run bad:FailsOnce --continue" in done.stderr) == (3, True)
+    (folder,) = (bench.folder / "results").glob("*/")
+    assert folder.name.startswith("fails-once-or-twice-2")

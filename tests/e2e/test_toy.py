@@ -58,6 +58,8 @@ def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, s
     planned = run(bench, env, "run", "toy", "--runs", "2", "--plan")
     assert planned.stdout.splitlines()[0] == "toy: 12 trials"
     assert not (bench.folder / "results").exists()
+    refused = run(bench, env, "run", "toy", "--output", "packages", "--plan")
+    assert (refused.returncode, "is not an empty folder" in refused.stderr) == (2, True)
 
     done = run(bench, env, "run", "toy", "--runs", "2", "--output", "out")
     assert done.returncode == 0, done.stderr

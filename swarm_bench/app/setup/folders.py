@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -43,9 +44,11 @@ def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
 
 
 def new_below_results(stem: str) -> Path:
-    """Make a new folder below `results/`, with the time in its name. Raises `UsageError`."""
+    """Make a new folder below `results/`, with the time in its name; the stem may be any text.
+    Raises `UsageError`."""
     _make_results()
-    name = f"{stem}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    readable = re.sub(r"[^\w.]+", "-", stem.lower()).strip("-.")[:64] or "session"
+    name = f"{readable}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     for number in itertools.count(1):
         path = RESULTS / (name if number == 1 else f"{name}-{number}")
         with suppress(FileExistsError):  # another one began in the same second

@@ -6,12 +6,14 @@ swarm-20261120-213300/
 """
 
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
+
+_CLOCK_SECONDS = 2.0
+"""What a file's time may be too early by."""
 
 
 def member_folder(series: Path, size: int) -> Path:
@@ -40,16 +42,21 @@ def _members(series: Path) -> list[Path]:
 def newest_session(results: Path, design: Design) -> Path:
     """Return the latest session or series of the design below `results`, among those that can be
     read. Raises `UsageError` when there is none."""
-    begun = dict[Path, datetime]()
-    alone = [(file.parent, file.parent) for file in results.glob(f"*/{EXPERIMENT}")]
-    of_series = [(path, member) for path in results.glob("*") for member in _members(path)]
-    for path, session in [*of_series, *alone]:
+    alone = [(file.parent, file) for file in results.glob(f"*/{EXPERIMENT}")]
+    of_series = [
+        (path, member / EXPERIMENT) for path in results.glob("*") for member in _members(path)
+    ]
+    written = ((file.stat().st_mtime, path, file) for path, file in [*alone, *of_series])
+    newest, begun = None, 0.0
+    for changed, path, file in sorted(written, reverse=True):
+        if changed + _CLOCK_SECONDS < begun:
+            break  # what was not changed since cannot have begun later
         with suppress(UsageError):
-            experiment = SessionFolder(session).read_experiment()
-            if experiment.design == design:
-                begun[path] = experiment.created_at
-    if not begun:
+            experiment = SessionFolder(file.parent).read_experiment()
+            if experiment.design == design and experiment.created_at.timestamp() > begun:
+                newest, begun = path, experiment.created_at.timestamp()
+    if newest is None:
         raise UsageError(
             f"There is no session below {results} to continue; name its folder: --continue DIR"
         )
-    return max(begun, key=lambda path: begun[path])
+    return newest

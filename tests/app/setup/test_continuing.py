@@ -3,8 +3,10 @@
 import json
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,15 @@ def reads() -> Iterator[Counter[str]]:
     counting.stop()
 
 
+SCRIPTED = {
+    "modes": ["baseline"],
+    "tasks": "../t.yaml",
+    "agent": "swarm_bench.agents.scripted:Scripted",
+    "model": "../script.yaml",
+    "runs": 1,
+}
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with files of the user's, a repository `app` among them, which is gone to."""
@@ -78,6 +89,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tasks = [{"id": "a", "title": "A", "prompt": "Where is A?"}]
     (here / "t.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
     (here / "slow.yaml").write_text(yaml.safe_dump(AGENT))
+    steps = [{"init": {"tools": ["Read"]}}, {"answer": {"text": "a.py:1", "turns": 1}}]
+    (here / "script.yaml").write_text(yaml.safe_dump([{"steps": steps}]))
     monkeypatch.chdir(here / "app")
     return here
 
@@ -202,19 +215,33 @@ def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> Non
 def test_a_session_that_grows_is_read_again_for_its_summary_only(
     place: Path, reads: Counter[str]
 ) -> None:
-    steps = [{"init": {"tools": ["Read"]}}, {"answer": {"text": "a.py:1", "turns": 1}}]
-    (place / "script.yaml").write_text(yaml.safe_dump([{"steps": steps}]))
-    typed = {
-        "modes": ["baseline"],
-        "tasks": "../t.yaml",
-        "agent": "swarm_bench.agents.scripted:Scripted",
-        "model": str(place / "script.yaml"),
-        "runs": 1,
-        "output": place / "out",
-    }
+    typed = {**SCRIPTED, "output": place / "out"}
     session.run(resolve(typed, COMPARE), COMPARE, ignore)
     reads.clear()
     grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
     assert session.run(grown, COMPARE, ignore).ends.unfinished == 0
     assert reads["experiment.json"] == 2
     assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"
+
+
+@pytest.mark.usefixtures("place")
+def test_the_newest_session_is_found_without_reading_them_all(reads: Counter[str]) -> None:
+    made = make({**GIVEN, "agent": "scout"}, Path("results", "0"))
+    for number in range(1, 5):
+        later = made.created_at + timedelta(seconds=60 * number)
+        file = Path("results", str(number))
+        store(made.model_copy(update={"created_at": later}), file)
+        os.utime(file / "experiment.json", (later.timestamp(), later.timestamp()))
+    reads.clear()
+    assert str(resolve({"resume": ""}, COMPARE).settings.resume).endswith("results/4")
+    assert reads["experiment.json"] == 2
+    now = time.time() + 3600
+    os.utime(Path("results", "0", "experiment.json"), (now, now))  # it was continued
+    assert str(resolve({"resume": ""}, COMPARE).settings.resume).endswith("results/4")
+
+
+def test_a_series_reads_each_size_once_for_its_summaries(place: Path, reads: Counter[str]) -> None:
+    resolved = resolve({**SCRIPTED, "agents": [1, 2, 3], "output": place / "out"}, COMPARE)
+    reads.clear()
+    series.run(resolved, COMPARE, ignore)
+    assert reads["retrieval.jsonl"] == 6, "of each size for its own summary, and for the series"

@@ -17,3 +17,13 @@ def test_one_mode_can_have_no_verdict(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(UsageError, match="nothing is compared; give two modes"):
         session.planned(resolve(given, COMPARE, None), COMPARE)
     session.planned(resolve(given, CALIBRATE, None), CALIBRATE)
+
+
+def test_a_plan_refuses_what_its_options_rule_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recording.json").write_text('{"mcpServers": {"x": {"command": "true"}}}')
+    given = {"modes": ["baseline", "./recording.json"], "record": True}
+    with pytest.raises(UsageError, match="which is the folder of the mode 'recording'"):
+        session.planned(resolve(given, COMPARE, None), COMPARE)
