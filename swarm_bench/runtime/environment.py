@@ -15,8 +15,8 @@ names. So no key reaches a program that was not meant to have it, and no `CANOPY
 def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) -> dict[str, str]:
     """Choose from `user` what is common, and what is inherited by name."""
     variables = {
-        name: value
-        for name, value in user.items()
+        name: user[name]
+        for name in user
         if name in COMMON or name.startswith("LC_") or name in inherit
     }
     return (
@@ -35,4 +35,7 @@ def home_folder() -> Path | None:
 def _from_here(path: str) -> str:
     """Resolve every entry from our working folder: an agent's is a stranger's repository, which
     may hold a `bin/node` of its own."""
-    return os.pathsep.join(str(Path(entry).absolute()) for entry in path.split(os.pathsep))
+    entries = path.split(os.pathsep)
+    return os.pathsep.join(
+        entry if entry.startswith("/") else str(Path(entry).absolute()) for entry in entries
+    )

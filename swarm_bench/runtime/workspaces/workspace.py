@@ -23,7 +23,7 @@ from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.untrusted import opened
 from swarm_bench.runtime.workspaces.content import INDEX, changed, commit_of, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
-from swarm_bench.runtime.workspaces.inventory import inventory
+from swarm_bench.runtime.workspaces.inventory import Inventory, inventory
 
 BRANCH = "main"
 LONGEST_CLONING = 1800.0
@@ -56,9 +56,8 @@ async def take_snapshot(
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
     all its files but those in folders that ignore themselves. Files that hold keys and very large
     ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
-    large plain folder is only taken if the user `named` it.
-    Canopy's index is omitted, and so are sessions that are not committed: they hold answers.
-    Raises `UsageError` when there is nothing to copy.
+    large plain folder is only taken if the user `named` it. Canopy's index is omitted, and so are
+    sessions that are not committed: they hold answers. Raises `UsageError` when there is nothing.
     """
     repo, target = repo.resolve(), target.absolute()
     commit = await commit_of(repo)
@@ -111,14 +110,19 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
         yield path
     finally:
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(remove, fresh)
-            if keep is not None and path.is_dir() and not path.is_symlink():
-                with store_errors(keep):
-                    remove(keep)
-                    keep.parent.mkdir(parents=True, exist_ok=True)
-                    await anyio.to_thread.run_sync(shutil.move, path, keep)
-            else:
-                await anyio.to_thread.run_sync(remove, path)
+            await anyio.to_thread.run_sync(_end, fresh, path, keep)
+
+
+def _end(fresh: Path, path: Path, keep: Path | None) -> None:
+    """Remove a clone, which never reached its path if it is still `fresh`, or keep it."""
+    remove(fresh)
+    if keep is None or not path.is_dir() or path.is_symlink():
+        remove(path)
+        return
+    with store_errors(keep):
+        remove(keep)
+        keep.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(path, keep)
 
 
 async def _clone(snapshot: Snapshot, fresh: Path) -> None:
@@ -138,9 +142,9 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
         raise _changed(snapshot)  # git would wait for a pipe
     listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
     if listed.decode("utf-8", "replace").split("\n")[:-1] == [own]:
-        if await anyio.to_thread.run_sync(_sizes, target / "objects") != snapshot.sizes:
-            raise _changed(snapshot)
-        return
+        if _sizes(files) == snapshot.sizes:
+            return
+        raise _changed(snapshot)
     for path in (target / "packed-refs", target / "refs"):
         await anyio.to_thread.run_sync(remove, path)
     (target / "refs").mkdir()  # without it git sees no repository
@@ -167,12 +171,12 @@ def _changed(snapshot: Snapshot) -> HarnessError:
 
 
 def _with_objects(snapshot: Snapshot) -> Snapshot:
-    objects = snapshot.path / "objects"
-    return replace(snapshot, objects=_digest(objects), sizes=_sizes(objects))
+    digest, files = _digest(snapshot.path / "objects"), inventory(snapshot.path)
+    return replace(snapshot, objects=digest, sizes=_sizes(files))
 
 
-def _sizes(objects: Path) -> dict[str, int]:
-    return {name: entry.size for name, entry in inventory(objects).items()}
+def _sizes(files: Inventory) -> dict[str, int]:
+    return {name: entry.size for name, entry in files.items() if name.startswith("objects/")}
 
 
 def _digest(objects: Path) -> str:
