@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.base import SCHEMA_VERSION, BaseExperiment
+from swarm_bench.core.session.base import EXPERIMENT_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.heads import R
 from swarm_bench.engine.store import METRICS, SUPERSEDED, Records
@@ -79,8 +79,9 @@ class Folder(Generic[E, R]):
         return self.holds_session() or self.lock.exists()
 
     def _write(self, experiment: E) -> None:
-        """Store the experiment."""
-        write_whole(self._experiment, experiment.model_dump_json(indent=2) + "\n")
+        """Store the experiment; an older one becomes one of this version."""
+        own = experiment.model_copy(update={"schema_version": EXPERIMENT_VERSION})
+        write_whole(self._experiment, own.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> E:
         """Read the experiment. Raises `UsageError` when the folder holds no session."""
@@ -94,14 +95,12 @@ class Folder(Generic[E, R]):
                 "give the folder of one, below results/"
             ) from error
         except ValidationError as error:
+            self._refuse_newer(self._content().get("schema_version"))
             self._refuse_others(error)
             raise self._damaged(
                 f"is not an experiment of this version: {first_clause(error)}"
             ) from error
-        if experiment.schema_version > SCHEMA_VERSION:
-            raise UsageError(
-                f"{self._experiment} was written by a newer swarm-bench; update this one"
-            )
+        self._refuse_newer(experiment.schema_version)
         try:
             self._check(experiment)
         except ValueError as error:
@@ -111,6 +110,12 @@ class Folder(Generic[E, R]):
     def is_its_kind(self) -> bool:
         """Tell whether the folder holds a session of this kind of benchmark."""
         return self.mark in self._content()
+
+    def _refuse_newer(self, version: object) -> None:
+        if isinstance(version, int) and version > EXPERIMENT_VERSION:
+            raise UsageError(
+                f"{self._experiment} was written by a newer swarm-bench; update this one"
+            )
 
     def _refuse_others(self, error: ValidationError) -> None:
         """Raise `UsageError` for a sound session of another kind of benchmark."""

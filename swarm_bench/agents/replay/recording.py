@@ -74,10 +74,8 @@ def read_recording(folder: Path) -> Recorded:
 def _head(path: Path) -> Recording:
     content = _content(path)
     try:
-        if _Format.from_json(content).format != FORMAT:
-            raise UsageError(
-                f"{path} was recorded by another version of swarm-bench; update this one"
-            )
+        if _Format.from_json(content).format > FORMAT:
+            raise UsageError(f"{path} was recorded by a newer swarm-bench; update this one")
         return Recording.from_json(content)
     except ValidationError as error:
         raise ConfigError(

@@ -12,6 +12,9 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Stored
 
+EXPERIMENT_VERSION = 2
+"""Of `experiment.json`; since 2 a design stands beside the benchmark, which older versions would
+read as `compare`."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Of a line: one that a newer version wrote is not read as if it were of this one."""
@@ -34,7 +37,7 @@ class Case(Stored):
 class BaseExperiment(Stored):
     """What decides what runs, in any benchmark. Stored as `experiment.json`."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = EXPERIMENT_VERSION
     session: str
     created_at: datetime
     sealed: bool = False

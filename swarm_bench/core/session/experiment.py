@@ -10,7 +10,6 @@ from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
-from swarm_bench.core.session.base import SCHEMA_VERSION as SCHEMA_VERSION
 from swarm_bench.core.session.base import BaseExperiment, Case
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id

@@ -28,7 +28,8 @@ from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.treatment.overhead import Overhead
 
-FORMAT = 1
+FORMAT = 2
+"""Since 2 the experiment has a design beside the benchmark; 1 is still played."""
 FOLDER = "recording"
 RECORDING = "recording.json"
 TRIALS = "trials.jsonl"

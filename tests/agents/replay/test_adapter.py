@@ -17,7 +17,7 @@ from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Usage
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import stable_id
-from swarm_bench.core.session.recording import Replays
+from swarm_bench.core.session.recording import FORMAT, Replays
 from swarm_bench.core.status import Cause
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 
@@ -113,8 +113,8 @@ def test_what_is_no_recording_is_refused_in_a_sentence(recording: Path, tmp_path
     ]:
         with pytest.raises(UsageError, match=said):
             Replay(str(given))
-    change(recording / "recording.json", lambda content: content.update(format=2))
-    with pytest.raises(UsageError, match="recorded by another version"):
+    change(recording / "recording.json", lambda content: content.update(format=FORMAT + 1))
+    with pytest.raises(UsageError, match="recorded by a newer swarm-bench"):
         Replay(str(recording))
     (recording / "recording.json").write_text("{")
     with pytest.raises(ConfigError, match="is no recording"):

@@ -10,6 +10,8 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
+from swarm_bench.core.session.base import EXPERIMENT_VERSION
+from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folding import Entry
@@ -64,6 +66,32 @@ def test_an_experiment_that_cannot_be_says_why(
     (tmp_path / "experiment.json").write_text(json.dumps({**stored, **changes}))
     with pytest.raises(ConfigError, match=words):
         folder.read_experiment()
+
+
+@pytest.mark.parametrize("changes", [{}, {"design": "latin-square"}, {"runs": "many"}])
+def test_an_experiment_of_a_newer_version_is_refused(
+    tmp_path: Path, changes: dict[str, object]
+) -> None:
+    folder = folder_with(tmp_path)
+    stored = json.loads((tmp_path / "experiment.json").read_text())
+    assert stored["schema_version"] == EXPERIMENT_VERSION == 2, "older ones do not know the design"
+    newer = {**stored, "schema_version": EXPERIMENT_VERSION + 1, **changes}
+    (tmp_path / "experiment.json").write_text(json.dumps(newer))
+    with pytest.raises(UsageError, match="was written by a newer swarm-bench; update this one"):
+        folder.read_experiment()
+
+
+def test_an_older_experiment_that_is_extended_is_one_of_this_version(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    older = json.loads((tmp_path / "experiment.json").read_text())
+    del older["design"], older["benchmark_version"]
+    older |= {"schema_version": 1, "benchmark": "ab"}
+    (tmp_path / "experiment.json").write_text(json.dumps(older))
+    read = folder.read_experiment()
+    assert (read.design, read.schema_version) == (AB, 1)
+    folder.write_experiment(storable(read))
+    stored = json.loads((tmp_path / "experiment.json").read_text())
+    assert (stored["design"], stored["schema_version"]) == ("ab", EXPERIMENT_VERSION)
 
 
 def test_of_a_trial_with_two_lines_the_first_stays(tmp_path: Path) -> None:
