@@ -46,7 +46,9 @@ def newest_session(results: Path, design: Design) -> Path:
     of_series = [
         (path, member / EXPERIMENT) for path in results.glob("*") for member in _members(path)
     ]
-    written = ((file.stat().st_mtime, path, file) for path, file in [*alone, *of_series])
+    written = (
+        (file.stat().st_mtime, path, file) for path, file in [*alone, *of_series] if file.is_file()
+    )
     newest, begun = None, 0.0
     for changed, path, file in sorted(written, reverse=True):
         if changed + _CLOCK_SECONDS < begun:

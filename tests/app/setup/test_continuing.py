@@ -237,6 +237,8 @@ def test_the_newest_session_is_found_without_reading_them_all(reads: Counter[str
     assert reads["experiment.json"] == 2
     now = time.time() + 3600
     os.utime(Path("results", "0", "experiment.json"), (now, now))  # it was continued
+    Path("results", "gone").mkdir()
+    Path("results", "gone", "experiment.json").symlink_to("nowhere")
     assert str(resolve({"resume": ""}, COMPARE).settings.resume).endswith("results/4")
 
 
