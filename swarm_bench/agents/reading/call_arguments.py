@@ -31,11 +31,11 @@ class Commands:
     def ask(self, tool: str, arguments: object) -> None:
         """Note what a call names."""
         values = object_of(arguments)
-        for key in _COMMAND:
-            _note(self._lines, _lines(values.get(key)))
+        for key in filter(values.__contains__, _COMMAND):
+            _note(self._lines, _lines(values[key]))
         if tool.replace("_", "").lower() not in _WRITING:
-            for key in _PATH:
-                _note(self._paths, _texts(values.get(key)))
+            for key in filter(values.__contains__, _PATH):
+                _note(self._paths, _texts(values[key]))
 
     def outcome_fields(self, shown: bool) -> dict[str, Any]:
         """Return command lines of shells, and files and folders that were read or searched, as

@@ -17,6 +17,7 @@ from swarm_bench.runtime.untrusted import opened
 Json = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
+_BEGIN = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 _BETWEEN = re.compile(r"[ \t\r\n,\[\]]*")
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
@@ -90,7 +91,7 @@ def _after(text: str, position: int) -> int:
 
 def _first_object(text: str) -> int:
     """Return where a line begins with an object or an array; the end when there is none."""
-    begin = re.search(r"^[ \t]*[\[{]", text, re.MULTILINE)
+    begin = _BEGIN.search(text)
     return begin.start() if begin else len(text)
 
 
@@ -103,7 +104,9 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 def text_of(value: object) -> str | None:
     """Return a string that can be written as UTF-8, or `None`."""
-    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return value if value.isascii() else _SURROGATES.sub("\ufffd", value)
 
 
 def clause_of(value: object, limit: int = 300) -> str | None:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from swarm_bench.agents.reading.json_lines import list_of, object_of, text_of
@@ -257,9 +258,10 @@ def _is_time(key: str, value: Any) -> bool:
     )
 
 
-def _key_words(key: str) -> set[str]:
+@lru_cache
+def _key_words(key: str) -> frozenset[str]:
     """Split a key: `took_ms` and `tookMs` are two words each."""
-    return {word.lower() for word in _KEY_WORD.findall(key[:_MAX_LINE])}
+    return frozenset(word.lower() for word in _KEY_WORD.findall(key[:_MAX_LINE]))
 
 
 def _digest(text: str) -> str:
