@@ -108,19 +108,20 @@ def folder(path: Path, *, make: bool = False) -> Iterator[int]:
 
 def remove_tree(path: Path) -> None:
     """Remove what is there, if anything is, and never what a link leads to. What cannot be removed
-    keeps nothing else. Raises `OSError` when something stays.
+    keeps nothing else. Raises `Refused` for a link on the whole way to it, and `OSError` when
+    something stays.
 
-    Takes two descriptors, however deep the tree is: inner folders are moved up to its root, where
+    Takes few descriptors, however deep the tree is: inner folders are moved up to its root, where
     their paths are short, and emptied there.
     """
     for patient in (*(True,) * (ROUNDS - 1), False):
-        with _forgiven(patient):
-            if path.is_dir() and not path.is_symlink():
-                with entered(str(path)) as root:
+        with _forgiven(patient), suppress(FileNotFoundError), folder(path.parent) as parent:
+            if stat.S_ISDIR(os.lstat(path.name, dir_fd=parent).st_mode):
+                with entered(path.name, parent) as root:
                     _empty(root, patient)
-                path.rmdir()
+                os.rmdir(path.name, dir_fd=parent)
             else:
-                path.unlink(missing_ok=True)
+                os.unlink(path.name, dir_fd=parent)
             return
 
 

@@ -42,6 +42,16 @@ def test_a_deep_tree_with_a_long_path_is_removed(tmp_path: Path) -> None:
     assert descriptors() == before
 
 
+@pytest.mark.parametrize("name", ["shop", "shop/file"])
+def test_what_lies_behind_a_link_on_the_way_stays(tmp_path: Path, name: str) -> None:
+    (users := tmp_path / "projects" / "shop").mkdir(parents=True)
+    (users / "file").write_text("the user's", encoding="utf-8")
+    (tmp_path / "work").symlink_to(tmp_path / "projects")
+    with pytest.raises(Refused, match="behind a link"):
+        untrusted.remove_tree(tmp_path / "work" / name)
+    assert (users / "file").read_text(encoding="utf-8") == "the user's"
+
+
 def test_a_wide_tree_with_every_kind_of_entry_is_removed(tmp_path: Path) -> None:
     (kept := tmp_path / "kept").mkdir()
     (kept / "file").write_text("the user's", encoding="utf-8")

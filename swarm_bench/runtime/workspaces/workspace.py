@@ -4,11 +4,8 @@ The original is only ever read. A clone has its own objects, one branch, one com
 so nothing that an agent does with git can reach the original, or even learn where it lies.
 """
 
-import hashlib
 import os
 import shutil
-import stat
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -20,10 +17,15 @@ import anyio
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.untrusted import folder
 from swarm_bench.runtime.workspaces.content import INDEX, changed, commit_of, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
-from swarm_bench.runtime.workspaces.inventory import Inventory, inventory
+from swarm_bench.runtime.workspaces.private_copy import (
+    digest_of,
+    fixed,
+    pushed_objects,
+    sizes_of,
+)
 
 BRANCH = "main"
 LONGEST_CLONING = 1800.0
@@ -45,7 +47,7 @@ class Snapshot:
     objects: str | None = None
     """The hash of its object files: git believes a file that says it is another's content."""
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Bytes of each object file."""
+    """Bytes of each of its files."""
 
 
 async def take_snapshot(
@@ -99,6 +101,8 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
     """
     fresh = path.parent / f".{os.urandom(8).hex()}"
     try:
+        with store_errors(path), folder(path.parent, make=True):
+            pass  # no link is on the way
         try:
             with anyio.fail_after(LONGEST_CLONING):
                 await _check_unchanged(snapshot)
@@ -137,14 +141,15 @@ async def _clone(snapshot: Snapshot, fresh: Path) -> None:
 async def _check_unchanged(snapshot: Snapshot) -> None:
     """Restore a snapshot into which an agent pushed: later clones would show what it did."""
     own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
-    files = await anyio.to_thread.run_sync(inventory, target)
-    if "HEAD" not in files or not all(stat.S_ISREG(entry.kind) for entry in files.values()):
-        raise _changed(snapshot)  # git would wait for a pipe
+    sizes = await anyio.to_thread.run_sync(sizes_of, target)
+    # Git would wait for a pipe, and other files could lead it to another repository.
+    if sizes is None or fixed(sizes) != fixed(snapshot.sizes):
+        raise _changed(snapshot)
     listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
     if listed.decode("utf-8", "replace").split("\n")[:-1] == [own]:
-        if _sizes(files) == snapshot.sizes:
-            return
-        raise _changed(snapshot)
+        if pushed_objects(sizes) != pushed_objects(snapshot.sizes):
+            raise _changed(snapshot)
+        return
     for path in (target / "packed-refs", target / "refs"):
         await anyio.to_thread.run_sync(remove, path)
     (target / "refs").mkdir()  # without it git sees no repository
@@ -158,7 +163,7 @@ async def _check_unchanged(snapshot: Snapshot) -> None:
 
 async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
     head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
-    objects = await anyio.to_thread.run_sync(_digest, fresh / ".git" / "objects")
+    objects = await anyio.to_thread.run_sync(digest_of, fresh / ".git" / "objects")
     if (head, objects) != (snapshot.commit, snapshot.objects):
         raise _changed(snapshot)
 
@@ -171,22 +176,8 @@ def _changed(snapshot: Snapshot) -> HarnessError:
 
 
 def _with_objects(snapshot: Snapshot) -> Snapshot:
-    digest, files = _digest(snapshot.path / "objects"), inventory(snapshot.path)
-    return replace(snapshot, objects=digest, sizes=_sizes(files))
-
-
-def _sizes(files: Inventory) -> dict[str, int]:
-    return {name: entry.size for name, entry in files.items() if name.startswith("objects/")}
-
-
-def _digest(objects: Path) -> str:
-    """Hash the names and bytes of all files of git's that hold objects."""
-    digest = hashlib.sha256()  # three times as fast as BLAKE2 where processors have it
-    for name in sorted(inventory(objects)):
-        with opened(objects / name, sys.maxsize) as file:
-            content = hashlib.file_digest(file, "sha256").digest()
-        digest.update(f"{name}\0".encode("utf-8", "surrogateescape") + content)
-    return digest.hexdigest()
+    sizes = sizes_of(snapshot.path)
+    return replace(snapshot, objects=digest_of(snapshot.path / "objects"), sizes=sizes or {})
 
 
 def _put(fresh: Path, path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 import anyio
 import pytest
@@ -237,6 +238,42 @@ async def test_traps_in_the_private_copy_are_seen_before_git_opens_them(
     ):
         async with clone(snapshot, tmp_path / "work", keep=None):
             pass
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "rm -r snapshot.git && ln -s {repo}/.git snapshot.git",
+        "cd snapshot.git && git push -q {repo} main:x && cd {repo} && git branch -qD x && "
+        "echo {repo}/.git > $OLDPWD/commondir",
+    ],
+)
+async def test_a_private_copy_that_leads_to_the_original_changes_nothing_there(
+    repo: Path, tmp_path: Path, change: str
+) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    sh(change.format(repo=quote(str(repo))), tmp_path)
+    refs, objects = "git for-each-ref", "git count-objects -v"
+    before = [sh(command, repo) for command in (refs, objects)]
+    with pytest.raises(HarnessError, match="was changed since.*makes a new one"):
+        async with clone(snapshot, tmp_path / "work", keep=None):
+            pass
+    assert [sh(command, repo) for command in (refs, objects)] == before
+
+
+async def test_a_clone_whose_folder_leads_to_the_original_does_not_take_it_away(
+    repo: Path, tmp_path: Path
+) -> None:
+    snapshot = await snapshot_of(repo, tmp_path)
+    before = fingerprint(repo)
+    with pytest.raises(HarnessError, match="behind a link"):
+        async with clone(snapshot, tmp_path / "clones" / repo.name, keep=None) as work:
+            sh(f"mv ../../clones ../../away; ln -s {quote(str(repo.parent))} ../../clones", work)
+    with pytest.raises(HarnessError, match="behind a link"):
+        async with clone(snapshot, tmp_path / "clones" / repo.name, keep=None):
+            pass
+    assert fingerprint(repo) == before
+    assert not list(tmp_path.glob(".*"))
 
 
 async def test_git_that_cannot_start_is_not_missing(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from swarm_bench.core.outcome import Launch
-from swarm_bench.runtime.sink import without_secrets
+from swarm_bench.runtime.sink import clean_text, without_secrets
 from swarm_bench.runtime.untrusted import read_inside
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -15,11 +15,12 @@ MOST_FILES = 100
 
 
 def home_files(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
-    """Read the files that a program left for its adapter, without secrets."""
+    """Read the files that a program left for its adapter, without secrets. One with a secret in its
+    name is omitted."""
     contents, room = dict[str, bytes](), MOST_BYTES
     for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
-        if data is not None:
+        if data is not None and clean_text(inner, secrets) == inner:
             contents[inner] = without_secrets(data, secrets)[:room]
             room -= len(contents[inner])
     return contents

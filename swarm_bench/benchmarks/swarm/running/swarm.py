@@ -37,6 +37,7 @@ from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.workspace import clone
 
@@ -140,7 +141,8 @@ class _Swarm:
             service = started_service(command, log=log, secrets=kit.secrets)
         self._service = await stack.enter_async_context(service)
         self._story.service_seconds = anyio.current_time() - started
-        self._story.backend = await self._service.implementation() or self._story.backend
+        named = cleaned(await self._service.implementation(), kit.secrets)
+        self._story.backend = named or self._story.backend
         self._step("index")
         timeout = kit.experiment.limits.index_timeout
         self._story.index_seconds = await self._service.index(kit.workspace, timeout)

@@ -132,6 +132,7 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     outside.mkdir()
     (outside / "key").write_text("of the user")
     (home / "logs" / "a.json").write_text(f"my key is {KEY}")
+    (home / "logs" / f"{KEY}.json").write_text("its name is one")
     (home / "link").symlink_to(outside / "key")
     (home / "folder").symlink_to(outside)
     os.mkfifo(home / "pipe")
