@@ -1,5 +1,8 @@
 """What a package of one's own adds: the examples of docs/extending, in real sessions."""
 
+import json
+import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +13,14 @@ import yaml
 
 from swarm_bench.testing.benchmark_contracts import check_benchmark
 from swarm_bench.testing.contracts import check_agent, check_metric, check_scorer
-from tests.builders.packages import DOCUMENTS, block, install, install_example
+from tests.builders.packages import (
+    DOCUMENTS,
+    EXAMPLES,
+    block,
+    build_examples,
+    install,
+    install_example,
+)
 from tests.e2e.conftest import Bench, Done
 
 PROGRAM = f"""#!{sys.executable}
@@ -195,6 +205,21 @@ def test_a_suite(bench: Bench) -> None:
     listed = bench.call("tasks")
     assert "my-suite" in listed.out
     assert suite["description"] in listed.out
+
+
+def test_all_examples_are_one_package(tmp_path: Path) -> None:
+    groups = build_examples(tmp_path / "mine", tmp_path / "packages")
+    script = (
+        "import json, sys; from swarm_bench.core import registry\n"
+        "for group, points in json.loads(sys.argv[1]).items():\n"
+        "    for name in points: registry.load(group.removeprefix('swarm_bench.'), name)"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, json.dumps(groups)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "packages")},
+        check=True,
+    )
+    assert sum(map(len, groups.values())) == len(EXAMPLES)
 
 
 def test_the_index_names_every_page() -> None:
