@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from swarm_bench.core.metric import Metrics
@@ -150,14 +151,19 @@ class Selection:
     @cached_property
     def _slices(self) -> dict[str, tuple[Slice, ...]]:
         swarms = _grouped(self.swarms, lambda swarm: (swarm.mode, swarm.run))
-        slices = [self._slice(*part, swarms.get(part, ())) for part in self._by_run]
+        counted = chain.from_iterable(arm.counted for arm in self._arms.values())
+        trials = _grouped(counted, lambda trial: (trial.mode, trial.run))
+        slices = [
+            Slice(
+                mode=mode,
+                run=run,
+                trials=trials.get((mode, run), ()),
+                absent=max(self._per_run(mode), len(there)) - len(trials.get((mode, run), ())),
+                swarms=swarms.get((mode, run), ()),
+            )
+            for (mode, run), there in self._by_run.items()
+        ]
         return _grouped(slices, lambda part: part.mode)
-
-    def _slice(self, mode: str, run: int, swarms: tuple[SwarmRecord, ...]) -> Slice:
-        trials = self.of_run(mode, run)
-        counted = tuple(trial for trial in trials if counts(trial))
-        absent = max(self._per_run(mode), len(trials)) - len(counted)
-        return Slice(mode=mode, run=run, trials=counted, absent=absent, swarms=swarms)
 
     def _per_run(self, mode: str) -> int:
         runs = self.data.experiment.runs if self.data.experiment else 1

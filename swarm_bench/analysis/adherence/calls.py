@@ -68,12 +68,12 @@ def _of_trial(trial: TrialRecord, names: Names) -> tuple[float | None, ...]:
     called = None if calls is None else [tool for tool in calls if tool in names]
     answered = None if answers is None else [answers[tool] for tool in answers if tool in names]
     return (
-        _sum(called, calls),
+        None if calls is None else sum([calls[tool] for tool in called or ()]),
         _failed(called, trial.tool_failures),
         _sum(called, trial.tool_seconds),
         _sum(called, trial.tool_result_tokens),
-        None if answered is None else sum(answer.empty for answer in answered),
-        None if answered is None else sum(answer.errors for answer in answered),
+        None if answered is None else sum([answer.empty for answer in answered]),
+        None if answered is None else sum([answer.errors for answer in answered]),
     )
 
 
@@ -88,7 +88,7 @@ def _failed(called: list[str] | None, failures: Mapping[str, int] | None) -> flo
     """Count the failures, which only stand where there are any."""
     if called is None or failures is None:
         return None
-    return sum(failures.get(tool, 0) for tool in called)
+    return sum([failures.get(tool, 0) for tool in called])
 
 
 def _figure(values: Sequence[float | None], reduce: Callable[[list[float]], float]) -> Figure:

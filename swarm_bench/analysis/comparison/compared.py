@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from swarm_bench.analysis.selection import Selection, Trials, compares, once
+from swarm_bench.analysis.selection import Selection, Trials, once
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column
 from swarm_bench.core.session.records import Treatment
@@ -27,12 +27,10 @@ def times(selection: Selection) -> tuple[Metric, ...]:
 @once
 def spending(selection: Selection) -> tuple[Metric, ...]:
     """List what is spent, with requests or turns, whichever can be compared."""
-    counted = [
-        trial
-        for trial in selection.trials
-        if compares(trial) and (trial.requests, trial.num_turns) != (None, None)
-    ]
-    counted_requests = bool(counted) and all(trial.requests is not None for trial in counted)
+    compared = (trial for mode in selection.modes for trial in selection.arm(mode).compared)
+    pairs = {(trial.requests is None, trial.num_turns is None) for trial in compared}
+    counted = pairs - {(True, True)}
+    counted_requests = bool(counted) and not any(missing for missing, _ in counted)
     hidden = TURNS if counted_requests else REQUESTS
     keys = [key for key in SPENDING if key != hidden]
     return (*selection.metrics.named(keys), *_of_packages(selection, spent=True))

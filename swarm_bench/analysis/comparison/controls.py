@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.analysis.comparison.ratios import ratio, tasks_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Controls, Headline, Split, SplitRow
@@ -86,11 +86,11 @@ def _of_kind(
 
 def _split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
     names = (selection.modes[0], control, mode)
-    without, controlled, equipped = (Column(mode=name) for name in names)
+    without, controlled, equipped = sides = [Column(mode=name) for name in names]
     return Split(
         mode=mode,
         control=control,
-        tasks=len({trial.task_key for name in names for trial in selection.arm(name).compared}),
+        tasks=len({task for side in sides for task in tasks_of(selection, side)}),
         rows=tuple(
             SplitRow(
                 metric=metric,

@@ -10,12 +10,12 @@ from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Ratio, RatioRow, Ratios
 from swarm_bench.core.session.base import RecordView
-from swarm_bench.core.session.records import TrialRecord
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
     """Compare the columns with the reference."""
-    reference, compared = selection.modes[0], in_ratios(selection, columns)
+    reference = selection.modes[0]
+    compared = [Column(mode=mode) for mode in modes_of(selection, columns)]
     chosen = selection.has_tool(reference)
     sides = [
         (column, Column(mode=reference, as_used=column.as_used and chosen)) for column in columns
@@ -24,8 +24,8 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         reference=reference,
         reference_as_used=chosen,
         columns=tuple(columns),
-        tasks=len({trial.task_key for trial in compared}),
-        runs=len({trial.run for trial in compared}),
+        tasks=len({task for side in compared for task in tasks_of(selection, side)}),
+        runs=len({trial.run for side in compared for trial in trials_of(selection, side)}),
         rows=tuple(
             RatioRow(
                 metric=metric,
@@ -34,12 +34,6 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
             for metric in metrics
         ),
     )
-
-
-def in_ratios(selection: Selection, columns: Iterable[Column]) -> list[TrialRecord]:
-    """List the trials that the columns and their reference are about."""
-    modes = modes_of(selection, columns)
-    return [trial for mode in modes for trial in selection.arm(mode).compared]
 
 
 def modes_of(selection: Selection, columns: Iterable[Column]) -> tuple[str, ...]:
@@ -77,14 +71,15 @@ def by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, lis
     """Group the values of the trials in a column by task; without those that have none."""
     grouped: dict[str, list[float]] = defaultdict(list)
     values = values_of(selection, side)[metric.key]
-    for task, value in zip(_tasks(selection, side), values, strict=True):
+    for task, value in zip(tasks_of(selection, side), values, strict=True):
         if value is not None:
             grouped[task].append(value)
     return dict(grouped)
 
 
 @once
-def _tasks(selection: Selection, side: Column) -> list[str]:
+def tasks_of(selection: Selection, side: Column) -> list[str]:
+    """Return the task of each trial that is compared in a column."""
     return [trial.task_key for trial in trials_of(selection, side)]
 
 

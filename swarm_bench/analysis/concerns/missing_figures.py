@@ -50,8 +50,9 @@ def single_lines(treated: Treated) -> Iterator[Concern]:
 def same_text(treated: Treated) -> Iterator[Concern]:
     """Find a mode in which different tasks got one and the same answer."""
     answered = [trial for trial in treated.compared if trial.answer_digest is not None]
-    tasks = {trial.task_key for trial in answered}
-    if len(tasks) > 1 and len({trial.answer_digest for trial in answered}) == 1:
+    same = len({trial.answer_digest for trial in answered}) == 1
+    tasks = {trial.task_key for trial in answered if same}
+    if len(tasks) > 1:
         what = f"every answer was the same text ({amount(len(answered), 'answer')} to "
         what += f"{len(tasks)} different tasks)"
         yield Concern(
