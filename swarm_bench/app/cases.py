@@ -16,7 +16,7 @@ from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, 
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import HarnessError, UsageError
-from swarm_bench.core.events import Emit
+from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
@@ -25,7 +25,7 @@ from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.folding import doubled
-from swarm_bench.engine.lines import changed_lines, second_lines, torn_lines
+from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Block, groups_of
 from swarm_bench.engine.scoring import usable
 from swarm_bench.engine.session import run_session
@@ -33,6 +33,9 @@ from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.files import locked, write_whole
 from swarm_bench.runtime.ownership import OWNER, this_owner
 
+MOST_ROUNDS = 100
+"""How often in one call a benchmark is asked for arms to add: one that never ends costs money."""
+_MORE = "The benchmark {0!r} keeps adding arms; continue the session for more of them"
 _ENDED = "The benchmark ended the session by SystemExit; fix it, then continue the session"
 
 
@@ -111,7 +114,7 @@ async def _run(
 ) -> tuple[bool, Sequence[Block[CaseGroup]]]:
     """Run to the end, or to an interruption: then the first is true. The second is the plan."""
     folder.make_room()
-    while True:
+    for more in reversed(range(MOST_ROUNDS)):
         folder.write_experiment(experiment)
         plan = plan_cases(experiment)
         store = CaseStore(
@@ -125,8 +128,12 @@ async def _run(
         execute = partial(run_cases, benchmark.run)
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
         if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
-            return interrupted, plan
+            break
+        if not more:
+            emit(Trouble(message=_MORE.format(benchmark.name)))
+            break
         experiment = with_arms(experiment, arms, properties.secrets)
+    return interrupted, plan
 
 
 def _next_arms(
@@ -134,7 +141,7 @@ def _next_arms(
 ) -> list[str]:
     if not isinstance(benchmark, GrowsArms):
         return []
-    records = [record for _, _, record in folder.records.read() if record is not None]
+    records = planned_only(experiment, _firsts(folder.records.read()))
     with blaming(benchmark.name, "gives no next arms"):
         arms = benchmark.next_arms(records)
         if isinstance(arms, str):  # its letters would be arms
@@ -176,8 +183,7 @@ def _opened(path: Path) -> CaseFolder:
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
     experiment, lines = folder.read_experiment(), folder.records.read()
     metrics = benchmark.metrics()
-    seconds = frozenset(doubled(lines))
-    records = [record for number, _, record in lines if record and number not in seconds]
+    records = _firsts(lines)
     planned = planned_only(experiment, records)
     path = folder.records.path
     session = CaseSession(
@@ -187,13 +193,19 @@ def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
         warnings=(
             *changed_lines(path, lines),
             *torn_lines(path, lines),
-            *second_lines(path, seconds),
+            *second_lines(path, frozenset(doubled(lines))),
             *_not_planned(path, len(records) - len(planned)),
         ),
     )
     summary = render(case_document(session))
     write_whole(folder.summary, summary)
     return summary
+
+
+def _firsts(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
+    """Return the records, and of several of one trial the first."""
+    seconds = frozenset(doubled(lines))
+    return [record for number, _, record in lines if record and number not in seconds]
 
 
 def _not_planned(path: Path, number: int) -> tuple[str, ...]:

@@ -68,7 +68,8 @@ class GrowsArms(CaseBenchmark, Protocol):
     """A benchmark that looks at the records before it says which arms come next."""
 
     def next_arms(self, records: Sequence[CaseRecord]) -> Sequence[str]:
-        """Return arms to add; none when it is done. The same records give the same arms."""
+        """Return arms to add; none when it is done. The same records, which are those of the plan,
+        give the same arms. It is asked 100 times in a call at most."""
         ...
 
 

@@ -6,11 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.app import cases
 from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
-from swarm_bench.core.session.cases import Case
-from swarm_bench.core.status import Cause
+from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.session.cases import (
+    Case,
+    CaseEnded,
+    CaseExperiment,
+    CaseJob,
+    CaseRecord,
+    Deliver,
+)
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.engine.cases.store import CaseFolder
 from swarm_bench.testing.toy import Properties, Toy
 
 YES = Case(id="yes", title="say yes")
@@ -74,3 +84,47 @@ def test_a_session_without_answers_is_not_complete(
     )  # fmt: skip
     with pytest.raises(HarnessError, match=why):
         result.check()
+
+
+class Endless(Toy):
+    """A benchmark that always wants another arm, and keeps what it was shown."""
+
+    def __init__(self) -> None:
+        self.shown = list[list[str]]()
+
+    def arms(self, properties: Properties) -> tuple[str, ...]:
+        return ("0",)
+
+    def next_arms(self, records: Sequence[CaseRecord]) -> tuple[str, ...]:
+        self.shown.append([record.arm for record in records])
+        return (str(len(records)),)
+
+    async def run(self, job: CaseJob, deliver: Deliver) -> None:
+        for trial in job.group.trials:
+            await deliver(CaseEnded(trial=trial, cause=Cause.FINISHED))
+
+    def cases(self, properties: Properties) -> tuple[Case, ...]:
+        return (YES,)
+
+
+@pytest.mark.anyio
+async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, "MOST_ROUNDS", 3)
+    benchmark, events = Endless(), list[Event]()
+    request = CaseRequest(benchmark="toy", runs=1)
+    experiment, properties = case_experiment(benchmark, request, None)
+    folder = CaseFolder(tmp_path / "out", CaseExperiment, CaseRecord)
+    folder.make()
+    stranger = CaseRecord(
+        arm="of a stranger", case="yes", number=1, run=1, session="x", trial="0123456789ab",
+        attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
+    )  # fmt: skip
+    folder.records.append(stranger)
+    interrupted, plan = await cases._run(benchmark, experiment, properties, folder, events.append)
+    assert not interrupted
+    assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
+    assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
+    (trouble,) = [event.message for event in events if isinstance(event, Trouble)]
+    assert trouble == "The benchmark 'toy' keeps adding arms; continue the session for more of them"
