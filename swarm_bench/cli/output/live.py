@@ -92,7 +92,7 @@ class State:
     """What the events add up to."""
 
     def __init__(self) -> None:
-        self.title = "preparing the repository"
+        self.title = "preparing"
         self.step = ""
         self.arms: dict[str, _Arm] = {}
         self.agents: dict[tuple[str, int], _Trial] = {}
