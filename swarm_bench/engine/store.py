@@ -64,6 +64,7 @@ class Records(Generic[R]):
         superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
         return {head.trial: head.attempt for head in superseded if head is not None and head.trial}
 
+    @uncollected()
     def set_aside_reruns(self) -> list[Head]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 

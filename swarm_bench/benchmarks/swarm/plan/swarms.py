@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from swarm_bench.core.session.experiment import Experiment, Task, stable_id
+from swarm_bench.engine.lines import uncollected
 from swarm_bench.engine.plan import Block, groups_of
 
 
@@ -49,6 +50,7 @@ def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
 
 
 @lru_cache(maxsize=1)
+@uncollected()
 def _plan(
     orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
 ) -> tuple[Block[Swarm], ...]:
