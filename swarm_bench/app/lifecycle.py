@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from swarm_bench.core.errors import StoreError
+from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.engine.folder import Folder
 from swarm_bench.runtime.ownership import OWNER, this_owner
@@ -15,11 +15,18 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 
 @contextmanager
 def orchestrating() -> Iterator[None]:
-    """Let this process start many others for the block; what is left of them ends with it."""
+    """Let this process start many others for the block; what is left of them ends with it. Raises
+    `HarnessError` when somebody else's code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
     with cancelling(), guarded(f"{OWNER}={this_owner()}"):
-        yield
+        try:
+            yield
+        except SystemExit as error:
+            raise HarnessError(
+                "An adapter, or another part of your own, ended the session by SystemExit; fix it, "
+                "then repeat the command, or continue the session"
+            ) from error
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.lifecycle import summarising
-from swarm_bench.core.errors import StoreError
+from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.engine.cases.store import CaseFolder
 
@@ -61,3 +61,8 @@ def test_after_a_defect_there_is_a_summary_and_the_defect(tmp_path: Path) -> Non
     ):
         raise ZeroDivisionError
     assert written == ["summary"]
+
+
+def test_an_exit_of_somebody_elses_code_is_no_success() -> None:
+    with pytest.raises(HarnessError, match="by SystemExit; fix it"), orchestrating():
+        raise SystemExit(0)

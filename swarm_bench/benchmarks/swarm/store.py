@@ -102,7 +102,7 @@ class OneSwarmStore:
         if isinstance(delivery, SwarmEnded):
             record, swarm = delivery.record, self._swarm
             return (record.mode, record.run) == (swarm.mode, swarm.run)
-        return self._pending.pop(delivery.trial.id, None) == delivery.trial
+        return self._pending.get(delivery.trial.id) == delivery.trial
 
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session
@@ -112,6 +112,7 @@ class OneSwarmStore:
         for trouble in troubles:
             session.emit(Trouble(message=trouble))
         session.folder.records.append(record)
+        del self._pending[execution.trial.id]
         self.records.append(record)
         session.emit(TrialEnded(record=record))
 

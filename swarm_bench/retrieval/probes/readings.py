@@ -37,7 +37,7 @@ async def asked(probe: Probe, context: ProbeContext) -> Answer:
             reading = await probe.snapshot(context)
             return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
         return Answer(is_there=True, problem=f"no answer within {READING_SECONDS} s")
-    except Exception as error:  # noqa: BLE001  # somebody else's code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code may raise anything
         return Answer(is_there=True, problem=f"{type(error).__name__}: {error}")
 
 
@@ -46,7 +46,7 @@ def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
     try:
         change = probe.difference(before, after)
         return None if change is None else {str(key): _figure(change[key]) for key in change}
-    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001  # somebody else's code may raise anything
         return None
 
 
@@ -54,7 +54,7 @@ def content(probe: Probe, before: Reading, after: Reading, change: Reading) -> R
     """Make the content of its file; `None` without figures, or when it cannot be written."""
     try:
         return None if change is None else _as_json(probe.content(before, after, change))
-    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001  # somebody else's code may raise anything
         return None
 
 
@@ -62,7 +62,7 @@ def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
     """Ask what its counters may show for the calls; nothing, and no comparison, if it fails."""
     try:
         return probe.expected(transcripts)
-    except Exception:  # noqa: BLE001  # somebody else's code may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001  # somebody else's code may raise anything
         return {}
 
 

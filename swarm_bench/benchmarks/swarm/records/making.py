@@ -1,5 +1,6 @@
 """From what an agent left to its line in `metrics.jsonl`."""
 
+import math
 from collections.abc import Collection
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
@@ -31,7 +32,8 @@ from swarm_bench.runtime.untrusted import check
 
 def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
     """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
-    its output by something else: that is not opened. Raises whatever the adapter raises."""
+    its output by something else: that is not opened. Raises whatever the adapter raises, and
+    `ValueError` for figures that nobody can have."""
     try:
         check(exit.stdout)
         check(exit.stderr)
@@ -39,9 +41,14 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
         detail = f"Its output is not what it printed: {error}"
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
     try:
-        return cleaned(agent.outcome(exit), exit.secrets)
+        outcome = cleaned(agent.outcome(exit), exit.secrets)
     except Refused as error:
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
+    for part in (outcome, outcome.usage, outcome.all_in):
+        for name, figure in vars(part).items():
+            if isinstance(figure, int | float) and not 0 <= figure < math.inf:
+                raise ValueError(f"the adapter gave {figure} as {name}")
+    return outcome
 
 
 def make_record(

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.prompt import prompt
 from swarm_bench.benchmarks.swarm.records.making import outcome_of
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.watch import Watch
+from swarm_bench.benchmarks.swarm.running.watch import Watch, of_adapter
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
     Activity,
@@ -68,7 +68,9 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
     and whatever the adapter raises."""
     agent.home.make()
     kit.artefacts.make_room(agent.trial)
-    launch = kit.agent.launch(_request(kit, around, agent))
+    request = _request(kit, around, agent)
+    with of_adapter():
+        launch = kit.agent.launch(request)
     command = Command(
         argv=launch.argv,
         cwd=around.workspace,
@@ -107,7 +109,8 @@ def read_agent(
         secrets=kit.secrets,
         servers=tuple(kit.experiment.mode(agent.trial.mode).servers),
     )
-    return outcome_of(kit.agent, exit)
+    with of_adapter():
+        return outcome_of(kit.agent, exit)
 
 
 def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentRequest:

@@ -1,6 +1,8 @@
 """Watches an agent's output while it comes: what it does, and whether its turns are used up."""
 
-from collections.abc import Callable
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from swarm_bench.core.outcome import Activity, StopReason
 from swarm_bench.core.ports import Agent
@@ -19,10 +21,21 @@ class Watch:
 
     def line(self, line: bytes) -> StopReason | None:
         """Tell why the agent must be stopped after this line, if it must."""
-        activity = self._agent.activity(line)
+        with of_adapter():
+            activity = self._agent.activity(line)
         if activity is None:
             return None
         self._show(activity)
         self._turns += activity.turns
         over = self._turn_limit is not None and self._turns >= self._turn_limit
         return "turn-limit" if over else None
+
+
+@contextmanager
+def of_adapter() -> Iterator[None]:
+    """Turn what would end the session, or pass for its interruption, into an error of the adapter
+    that is called in the block."""
+    try:
+        yield
+    except (SystemExit, CancelledError) as error:
+        raise RuntimeError(f"the adapter raised {error!r}") from error

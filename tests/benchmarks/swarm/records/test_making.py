@@ -5,10 +5,12 @@ import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed, spent
 from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
@@ -192,3 +194,30 @@ def test_a_key_that_json_spells_in_its_own_way_is_in_no_outcome(tmp_path: Path) 
 def test_figures_of_names_that_become_the_same_are_added() -> None:
     names = {"a-key-1": 1, "a-key-2": 2, "b": 3}
     assert cleaned(names, ("a-key-1", "a-key-2")) == {"(not stored)": 3, "b": 3}
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"cost": -1.0},
+        {"cost": float("nan")},
+        {"turns": -3},
+        {"duration_ms": float("inf")},
+        {"usage": Usage(input=5, output=-5)},
+    ],
+)
+def test_figures_that_nobody_can_have_are_a_defect_of_the_adapter(
+    tmp_path: Path, figures: dict[str, Any]
+) -> None:
+    class Odd(Scripted):
+        def outcome(self, exit: AgentExit) -> Outcome:
+            return Outcome(cause=Cause.FINISHED, text="cheap", **figures)
+
+    for name in ("out", "err"):
+        (tmp_path / name).touch()
+    exit = AgentExit(
+        returncode=0, stopped=None, stdout=tmp_path / "out", stderr=tmp_path / "err",
+        home=tmp_path, secrets=(), servers=(),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="the adapter gave"):
+        outcome_of(Odd(), exit)

@@ -31,22 +31,32 @@ class Endless(ServiceMetricsProbe):
         return None
 
 
+class Leaving(ServiceMetricsProbe):
+    """Ends whoever asks it."""
+
+    async def snapshot(self, context: ProbeContext) -> dict[str, Any] | None:
+        raise SystemExit(0)
+
+
 @pytest.mark.anyio
-async def test_keys_are_taken_out_and_one_that_does_not_answer_is_not_waited_for(
+async def test_keys_are_taken_out_and_whatever_does_not_answer_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = list[Event]()
     kit = replace(
         kit_for(Scripted(), tmp_path, emit=events.append),
-        probes={"endless": Endless(), "repeating": Repeating()},
+        probes={"endless": Endless(), "leaving": Leaving(), "repeating": Repeating()},
     )
     monkeypatch.setattr(readings, "READING_SECONDS", 0.1)
     context = ProbeContext(workspace=tmp_path, service_url="http://127.0.0.1:1", key=None)
 
     read = await probing.read(kit, kit.experiment.mode("baseline"), context)
 
-    assert read["endless"] is None
-    assert events == [Trouble(message="the probe endless: no answer within 0.1 s")]
+    assert (read["endless"], read["leaving"]) == (None, None)
+    assert events == [
+        Trouble(message="the probe endless: no answer within 0.1 s"),
+        Trouble(message="the probe leaving: SystemExit: 0"),
+    ]
     assert read["repeating"] == {
         "performance": {"queries": 1},
         "analytics": {"top_patterns": {"(not stored)": 1}, "x": ["(not stored)"]},

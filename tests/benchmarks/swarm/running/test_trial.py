@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -162,3 +163,28 @@ async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: P
         with pytest.raises(HarnessError, match="twice, or something of another swarm"):
             await store.keep(delivery)
     assert [record.trial for record in store.records] == [trial.id]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("error", [SystemExit(0), CancelledError()])
+@pytest.mark.parametrize("call", ["launch", "activity", "outcome"])
+async def test_an_adapter_that_leaves_is_a_failure_of_its_trial(
+    tmp_path: Path, call: str, error: BaseException
+) -> None:
+    def leave(_: object) -> None:
+        raise error
+
+    adapter = Spelling()
+    setattr(adapter, call, leave)
+    kit = kit_for(adapter, tmp_path)
+    around = Surroundings(
+        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+    )
+    store = store_for(kit)
+    trial = plan(kit.experiment)[0].groups[0].trials[0]
+    await run_trial(kit, around, trial, nothing_lost, store.keep)
+    (record,) = store.records
+    assert (record.cause, record.detail) == (
+        Cause.ADAPTER_FAILED,
+        f"RuntimeError: the adapter raised {error!r}",
+    )
