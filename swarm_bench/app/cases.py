@@ -12,7 +12,7 @@ import anyio
 from swarm_bench.analysis.case_summary import CaseSession, case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
-from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, with_arms
+from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, names_of, with_arms
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import HarnessError, UsageError
@@ -143,10 +143,8 @@ def _next_arms(
         return []
     records = planned_only(experiment, _firsts(folder.records.read()))
     with blaming(benchmark.name, "gives no next arms"):
-        arms = benchmark.next_arms(records)
-        if isinstance(arms, str):  # its letters would be arms
-            raise TypeError(f"{arms!r} is no list of names")
-        return [arm for arm in arms if arm not in experiment.arms]
+        arms = names_of(benchmark.next_arms(records))
+    return [arm for arm in arms if arm not in experiment.arms]
 
 
 def _benchmark(name: str) -> CaseBenchmark:

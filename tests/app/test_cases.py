@@ -44,6 +44,11 @@ class Failing(Toy):
         raise RuntimeError("no prompts")
 
 
+class Leaving(Toy):
+    def cases(self, properties: Properties) -> tuple[Case, ...]:
+        raise SystemExit(0)
+
+
 @pytest.mark.parametrize(
     ("benchmark", "why"),
     [
@@ -51,9 +56,12 @@ class Failing(Toy):
         (Sets(("a",), ()), "has no cases"),
         (Sets(("a", "a"), (YES,)), "two of its arms are called 'a'"),
         (Sets(("a",), (YES, YES)), "two of its cases are called 'yes'"),
+        (Sets((1,), (YES,)), r"\(1,\) is no list of names"),  # type: ignore[arg-type]
+        (Sets(("a",), ("yes",)), "its cases are no list of Case"),  # type: ignore[arg-type]
         (Failing(), "RuntimeError: no prompts"),
+        (Leaving(), "SystemExit: 0"),
     ],
-    ids=["no arms", "no cases", "arms", "cases", "raises"],
+    ids=["no arms", "no cases", "arms", "cases", "numbers", "texts", "raises", "leaves"],
 )
 def test_what_cannot_be_planned_is_no_defect_of_ours(benchmark: Toy, why: str) -> None:
     with pytest.raises(ConfigError, match=f"The benchmark 'toy' .*{why}.*; fix it"):

@@ -53,6 +53,10 @@ class HasNoName(Base):
 class GrowsLetters(Base):
     def next_arms(self, records):
         return "abc"
+
+class GrowsNumbers(Base):
+    def next_arms(self, records):
+        return [1]
 """
 
 
@@ -74,6 +78,7 @@ def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
         ("HasABareScorer", 2, "lacks what a scorer has"),
         ("HasNoName", 2, "no name"),
         ("GrowsLetters", 2, "is no list of names"),
+        ("GrowsNumbers", 2, "is no list of names"),
     ],
 )
 def test_a_wrong_benchmark_is_named(bench: Bench, name: str, code: int, sentence: str) -> None:

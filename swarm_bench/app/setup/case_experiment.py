@@ -3,7 +3,7 @@ case."""
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties, resolve_proper
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.cases import Case, CaseExperiment
-from swarm_bench.engine.benchmark import CaseBenchmark
+from swarm_bench.engine.benchmark import CaseBenchmark, blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -54,6 +54,14 @@ def with_arms(
     arms = (*experiment.arms, *dict.fromkeys(arms))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
     return _checked(experiment.model_copy(update={"arms": arms, "order": order}), secrets)
+
+
+def names_of(arms: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of arms that a benchmark gave. Raises `TypeError` for anything else."""
+    names = tuple(arms)
+    if isinstance(arms, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{arms!r} is no list of names")  # the letters of a text would be arms
+    return names
 
 
 def _checked(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
@@ -96,18 +104,13 @@ def _begun(
 def _arms_and_cases(
     benchmark: CaseBenchmark, properties: BaseModel
 ) -> tuple[tuple[str, ...], tuple[Case, ...]]:
-    """Ask the benchmark for both. Raises `UsageError`, whatever the benchmark raises or gives."""
+    """Ask the benchmark for both. Raises `UsageError` where it does, and `ConfigError` for whatever
+    else it raises, or gives that cannot be."""
+    with blaming(benchmark.name, "cannot be planned"):
+        arms, cases = names_of(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+        if not all(isinstance(case, Case) for case in cases):
+            raise TypeError("its cases are no list of Case")
     subject = f"The benchmark {benchmark.name!r}"
-    try:
-        named, cases = benchmark.arms(properties), tuple(benchmark.cases(properties))
-        arms = tuple(named)
-        if isinstance(named, str) or not all(isinstance(arm, str) for arm in arms):
-            raise TypeError("its arms are no list of names")
-    except UsageError:
-        raise
-    except Exception as error:  # somebody else's code may raise anything
-        why = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{subject} cannot be planned: {why}; fix it") from error
     for noun, names in (("arms", arms), ("cases", [case.id for case in cases])):
         if not names:
             raise ConfigError(f"{subject} has no {noun}; fix it, or set other properties")
