@@ -1,6 +1,7 @@
 """The summary of a benchmark whose trials are pairs of an arm and a case, as a document: medians
 over runs by arm, each arm against the first one case by case, and what went wrong."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,10 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
     drawn = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
     further = ["further runs in experiment.json"] if len(drawn) > _SHOWN_RUNS else []
     order = "; ".join([*drawn[:_SHOWN_RUNS], *further])
-    properties = [f"{name}={value}" for name, value in experiment.properties.items()]
+    properties = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in experiment.properties.items()
+    ]
     lines = [
         [("Benchmark", f"{experiment.benchmark} {experiment.benchmark_version}")],
         [
@@ -114,7 +118,7 @@ def _ratios(session: CaseSession) -> Section | None:
             case_medians(session.compared(arm), metric) for arm in (reference, *others)
         )
         ratios = [divide(each, base) for each in values]
-        rows.append((metric.title, *(ratio(compared, number) for compared in ratios)))
+        rows.append((metric.title, *(ratio(compared, number, "cases") for compared in ratios)))
     grid = Grid(headers=("Metric (range of cases)", *others), labels=1, rows=tuple(rows))
     legend = (
         f"Each arm against {reference}, case by case: the median of the ratios, and in brackets "

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
@@ -65,9 +66,8 @@ def _listing(plugin: registry.Plugin) -> Listing:
 def _section(
     title: str, headers: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]
 ) -> Section:
-    return Section(
-        title=title, blocks=(Grid(headers=headers, labels=len(headers), rows=tuple(rows)),)
-    )
+    grid = Grid(headers=headers, labels=len(headers), rows=tuple(rows))
+    return Section(title=title, blocks=(grid if rows else paragraph("None."),))
 
 
 def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, str]]:

@@ -35,6 +35,15 @@ def benchmarks(incomplete: str) -> Completions:
     return _matching({plugin.name for plugin in registry.plugins("benchmarks")}, incomplete)
 
 
+def benchmarks_to_run(incomplete: str) -> Completions:
+    """Offer those of other packages: that of swarm-bench has commands of its own."""
+    from swarm_bench.core import registry
+
+    plugins = registry.plugins("benchmarks")
+    names = {plugin.name for plugin in plugins if plugin.distribution != "swarm-bench"}
+    return _matching(names, incomplete)
+
+
 def models(incomplete: str) -> Completions:
     """Offer the rehearsal and scout's rules; other models are known to their providers only."""
     return _matching({"rehearsal", "rules"}, incomplete)

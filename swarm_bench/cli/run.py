@@ -22,7 +22,7 @@ Examples:
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
+        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks_to_run
     ),
 ]
 PropertyWords = Annotated[

@@ -36,3 +36,17 @@ def test_only_trials_of_the_plan_are_records_of_it() -> None:
     planned = [record(1), record(2, "b")]
     forged = [record(0), record(3), record(1, "c"), record(1).model_copy(update={"run": 2})]
     assert planned_only(EXPERIMENT, [*planned, *forged]) == planned
+
+
+def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks_words() -> None:
+    experiment = EXPERIMENT.model_copy(
+        update={
+            "cases": (Case(id="x", title="x"), Case(id="y", title="y")),
+            "properties": {"strict": False, "names": ["p", "q"], "style": "short"},
+        }
+    )
+    records = [record(1), record(1, "b")]
+    session = CaseSession(experiment=experiment, records=records, metrics=METRICS)
+    summary = render(case_document(session))
+    assert "1.00× (1 of 2 cases)" in summary
+    assert r'strict=false, names=\["p", "q"\], style=short' in summary

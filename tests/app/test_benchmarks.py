@@ -85,6 +85,7 @@ def test_a_page_has_properties_metrics_and_scorers() -> None:
     assert ["colour", "Colour", "red", ""] in rows
     assert ["source", "string", "required", ""] in rows
     assert ["right", "answers", "higher"] in rows
+    assert page.endswith("## Scorers\n\nNone.\n")
 
 
 def test_the_page_of_the_swarm_benchmark_has_its_options() -> None:

@@ -26,6 +26,8 @@ LINES = {
     "compare --continue res": ["results/swarm-2", "results/swarm-1"],
     "calibrate --mode basel": ["baseline"],
     "doctor --modes baseline canopy-": ["canopy-service"],
+    "benchmarks show sw": ["swarm"],
+    "run sw": [],
     "report res": ["results/swarm-2", "results/swarm-1"],
 }
 

@@ -116,11 +116,11 @@ def figure(style: Style, median: Figure | None) -> Value | None:
     return Value(scale=style, value=median.value, low=median.low, high=median.high, notes=notes)
 
 
-def ratio(compared: Ratio | None, tasks: int) -> Value:
-    """Make the cell of a median over so many tasks, or over fewer of them."""
+def ratio(compared: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
+    """Make the cell of a median over so many tasks (or cases), or over fewer of them."""
     if compared is None:
         return Value(scale=Scale.RATIO, value=None)
-    some = (f"{compared.tasks} of {tasks} tasks",) if compared.tasks < tasks else ()
+    some = (f"{compared.tasks} of {tasks} {noun}",) if compared.tasks < tasks else ()
     low, high = compared.lowest_task, compared.highest_task
     return Value(scale=Scale.RATIO, value=compared.median, low=low, high=high, notes=some)
 
