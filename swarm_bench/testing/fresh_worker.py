@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from swarm_bench.core import registry
 from swarm_bench.core.events import Event
 from swarm_bench.runtime.files import State, state_of
-from swarm_bench.runtime.ownership import OWNER, this_owner
+from swarm_bench.runtime.ownership import OWNER, temporary, this_owner
 from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 from swarm_bench.runtime.untrusted import read
@@ -62,8 +61,7 @@ class Sender:
 async def run(order: dict[str, Any], stream: TextIO) -> None:
     """Run the group of an order in a folder of its own; SIGTERM stops it."""
     benchmark = registry.load("benchmarks", order["benchmark"])()
-    with tempfile.TemporaryDirectory(dir=order["work"], prefix="") as name:
-        folder = Path(name).resolve()
+    with temporary(Path(order["work"])) as folder:
         sender = Sender(benchmark, folder / OUT, stream)
         job = benchmark.jobs.validate_python(order["job"])
         context = json.dumps(order["context"]).encode()

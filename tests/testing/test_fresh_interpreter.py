@@ -11,6 +11,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.ownership import sweep
 from swarm_bench.testing.fresh_interpreter import FreshInterpreters
 from tests.builders.experiments import experiment
 
@@ -107,29 +108,47 @@ class Loud:
             for text in ("half", "half and more"):
                 (a / "file").write_text(text)
                 await deliver(f"{job} {text}")
+            if job == "die":
+                os.kill(os.getpid(), 9)
         yield execute
 """
 
 
-async def test_a_benchmark_may_print_and_its_files_may_grow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def loud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FreshInterpreters:
     (tmp_path / "loud.py").write_text(LOUD)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    deliveries = list[tuple[str, str]]()
-
-    async def deliver(delivery: str) -> None:
-        deliveries.append((delivery, (tmp_path / "out" / "a" / "file").read_text()))
-
-    execute = FreshInterpreters(
+    return FreshInterpreters(
         benchmark="loud:Loud",
         context=b"{}",
         work=tmp_path,
         out=tmp_path / "out",
         emit=lambda _: None,
     )
-    await execute("job", deliver)
+
+
+async def test_a_benchmark_may_print_and_its_files_may_grow(
+    tmp_path: Path, loud: FreshInterpreters
+) -> None:
+    deliveries = list[tuple[str, str]]()
+
+    async def deliver(delivery: str) -> None:
+        deliveries.append((delivery, (tmp_path / "out" / "a" / "file").read_text()))
+
+    await loud("job", deliver)
 
     assert deliveries == [("job half", "half"), ("job half and more", "half and more")]
     assert [path.name for path in (tmp_path / "out" / "a").iterdir()] == ["file"]
+
+
+async def test_what_an_interpreter_leaves_that_dies_is_removed_by_the_next_start(
+    tmp_path: Path, loud: FreshInterpreters
+) -> None:
+    async def deliver(_: str) -> None:
+        pass
+
+    with pytest.raises(HarnessError, match="ended with exit code -9"):
+        await loud("die", deliver)
+    sweep(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {"loud.py", "__pycache__", "out"}
