@@ -102,5 +102,14 @@ def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     try:
         yield work
     finally:
-        for problem in discard(work):
+        for problem in _discarded(work):
             warn(problem)
+
+
+def _discarded(work: Path) -> tuple[str, ...]:
+    """Remove the folder, also when an interruption comes meanwhile; a second one ends that."""
+    try:
+        return discard(work)
+    except KeyboardInterrupt:
+        discard(work)
+        raise

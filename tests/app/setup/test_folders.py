@@ -68,3 +68,29 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     ):
         pass
     assert list((tmp_path / "real").iterdir()) == []
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+from pathlib import Path
+from swarm_bench.app.setup.folders import work_folder
+
+def interrupt():
+    while (work / "0").exists():  # it is not removed yet
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    with work_folder(Path(sys.argv[1]), "interrupted", print) as work:
+        for number in range(3000):
+            (work / str(number)).mkdir()
+        (thread := threading.Thread(target=interrupt)).start()
+    thread.join()
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def test_an_interruption_while_the_folder_is_removed_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, tmp_path], check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (130, [])
