@@ -15,7 +15,7 @@ from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, names_of, with_arms
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
-from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.registry import plugins
@@ -36,7 +36,6 @@ from swarm_bench.runtime.ownership import OWNER, this_owner
 MOST_ROUNDS = 100
 """How often in one call a benchmark is asked for arms to add: one that never ends costs money."""
 _MORE = "The benchmark {0!r} keeps adding arms; continue the session for more of them"
-_ENDED = "The benchmark ended the session by SystemExit; fix it, then continue the session"
 
 
 def run(request: CaseRequest, emit: Emit) -> Result:
@@ -51,14 +50,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us
         if old is not None and folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
-        try:
-            interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
-        except BaseExceptionGroup as errors:
-            if errors.subgroup(SystemExit) and not errors.subgroup(KeyboardInterrupt):
-                raise HarnessError(_ENDED) from errors
-            raise
-        except SystemExit as error:
-            raise HarnessError(_ENDED) from error
+        interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
         summary = summarise()
     return Result(
         folder=folder.path,
@@ -114,7 +106,7 @@ async def _run(
 ) -> tuple[bool, Sequence[Block[CaseGroup]]]:
     """Run to the end, or to an interruption: then the first is true. The second is the plan."""
     folder.make_room()
-    for more in reversed(range(MOST_ROUNDS)):
+    for _ in range(MOST_ROUNDS):
         folder.write_experiment(experiment)
         plan = plan_cases(experiment)
         store = CaseStore(
@@ -129,10 +121,9 @@ async def _run(
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
         if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
             break
-        if not more:
-            emit(Trouble(message=_MORE.format(benchmark.name)))
-            break
         experiment = with_arms(experiment, arms, properties.secrets)
+    else:
+        emit(Trouble(message=_MORE.format(benchmark.name)))
     return interrupted, plan
 
 

@@ -1,5 +1,5 @@
 """What the sessions of all benchmarks do: they run in a process that ends what it started, and have
-a summary, whatever happens."""
+a summary, also after an error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,14 +19,8 @@ def orchestrating() -> Iterator[None]:
     `HarnessError` when somebody else's code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
-    with cancelling(), guarded(f"{OWNER}={this_owner()}"):
-        try:
-            yield
-        except SystemExit as error:
-            raise HarnessError(
-                "An adapter, or another part of your own, ended the session by SystemExit; fix it, "
-                "then repeat the command, or continue the session"
-            ) from error
+    with cancelling(), guarded(f"{OWNER}={this_owner()}"), _staying():
+        yield
 
 
 @contextmanager
@@ -36,7 +30,8 @@ def summarising(
     """Write the summary of what there is when the block raises. Raises `StoreError` that names the
     command that continues the session."""
     try:
-        yield
+        with _staying():
+            yield
     except StoreError as error:
         if not folder.holds_session():
             raise StoreError(f"{error}; then repeat the command") from error
@@ -47,3 +42,19 @@ def summarising(
         if folder.holds_session():
             write_summary()
         raise
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Turn the `SystemExit` of somebody else's code into a `HarnessError`: it is no success."""
+    try:
+        yield
+    except (SystemExit, BaseExceptionGroup) as error:
+        if isinstance(error, BaseExceptionGroup) and (
+            error.subgroup(KeyboardInterrupt) or not error.subgroup(SystemExit)
+        ):
+            raise
+        raise HarnessError(
+            "An adapter, a benchmark or another part of your own ended the session by SystemExit; "
+            "fix it, then repeat the command, or continue the session"
+        ) from error

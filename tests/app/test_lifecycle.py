@@ -63,6 +63,20 @@ def test_after_a_defect_there_is_a_summary_and_the_defect(tmp_path: Path) -> Non
     assert written == ["summary"]
 
 
-def test_an_exit_of_somebody_elses_code_is_no_success() -> None:
+@pytest.mark.parametrize("error", [SystemExit(0), BaseExceptionGroup("", [SystemExit(0)])])
+def test_an_exit_of_somebody_elses_code_is_no_success(tmp_path: Path, error: BaseException) -> None:
     with pytest.raises(HarnessError, match="by SystemExit; fix it"), orchestrating():
-        raise SystemExit(0)
+        raise error
+    written = list[str]()
+    with (
+        pytest.raises(HarnessError, match="by SystemExit; fix it"),
+        summarising(session(tmp_path), lambda: written.append("summary"), "again"),
+    ):
+        raise error
+    assert written == ["summary"]
+
+
+def test_an_interruption_is_none() -> None:
+    both = BaseExceptionGroup("", [SystemExit(0), KeyboardInterrupt()])
+    with pytest.raises(BaseExceptionGroup), orchestrating():
+        raise both
