@@ -16,6 +16,8 @@ def check_stored(experiment: Experiment) -> None:
     if not SESSION.fullmatch(experiment.session):
         raise ValueError("has an id that cannot name a folder")
     _check_modes(experiment.modes)
+    if experiment.design.mode_twice and len(experiment.modes) != 2:
+        raise ValueError("compares a mode with itself, and has not two modes")
     _check_plan(experiment)
 
 

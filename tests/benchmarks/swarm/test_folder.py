@@ -56,6 +56,10 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
     [
         ({"runs": "x"}, "version: runs must be a whole number; restore it, or start a new session"),
         ({"modes": []}, "experiment.json needs modes, with different names"),
+        (
+            {"design": "calibrate", "modes": [{"name": "a", "source": "test"}]},
+            "compares a mode with itself, and has not two modes",
+        ),
     ],
 )
 def test_an_experiment_that_cannot_be_says_why(
