@@ -1,4 +1,4 @@
-"""Figures in long form: what comparisons, noise and sweeps compute with.
+"""Figures in long form: what calibrations, sweeps and benchmarks of cases compute with.
 
 A frame is a plain list of named tuples, and no library of tables is among the dependencies.
 """

@@ -3,3 +3,5 @@
 from typing import Literal
 
 ControlKind = Literal["instructions", "placebo"]
+"""`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
+answers."""

@@ -108,8 +108,8 @@ def folder(path: Path, *, make: bool = False) -> Iterator[int]:
 
 def remove_tree(path: Path) -> None:
     """Remove what is there, if anything is, and never what a link leads to. What cannot be removed
-    keeps nothing else. Raises `Refused` for a link on the whole way to it, and `OSError` when
-    something stays.
+    keeps nothing else. Raises `Refused` for a link anywhere on the way to it, and `OSError`
+    when something stays.
 
     Takes few descriptors, however deep the tree is: inner folders are moved up to its root, where
     their paths are short, and emptied there.

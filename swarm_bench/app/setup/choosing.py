@@ -15,9 +15,9 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.session.base import MAX_TRIALS
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
-from swarm_bench.core.session.experiment_checks import MAX_TRIALS
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets

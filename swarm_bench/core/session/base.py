@@ -1,6 +1,7 @@
 """What the sessions of all benchmarks have in common."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
@@ -18,6 +19,10 @@ read as `compare`."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Of a line: one that a newer version wrote is not read as if it were of this one."""
+MAX_TRIALS = 100_000
+"""Of a session: each is a process, and a line that the summary reads."""
+SESSION = re.compile(r"[\w.-]{1,64}")
+"""Of the id of a session."""
 
 
 class Setting(Stored):

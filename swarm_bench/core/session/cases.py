@@ -12,7 +12,9 @@ from pydantic import Field
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.base import (
+    MAX_TRIALS,
     SCHEMA_VERSION,
+    SESSION,
     BaseExperiment,
     SchemaVersion,
     StoredRecord,
@@ -23,11 +25,8 @@ from swarm_bench.core.status import Cause, Status
 Count = Annotated[int, Field(ge=0)] | None
 Amount = Annotated[float, Field(ge=0)] | None
 """What cannot be negative; `None` where it is missing."""
-MAX_TRIALS = 100_000
-"""Of a session: a line of each is read by the summary."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
 """Of an arm or a case: it is shown in one line."""
-_SESSION = re.compile(r"[\w.-]{1,64}")
 
 
 class CaseExperiment(BaseExperiment):
@@ -49,7 +48,7 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("needs cases, with different ids")
         if not all(map(_NAME.fullmatch, [*self.arms, *ids])):
             raise ValueError("has a name of an arm or a case that cannot be shown in one line")
-        if not _SESSION.fullmatch(self.session):
+        if not SESSION.fullmatch(self.session):
             raise ValueError("has an id that cannot name a session")
         if [sorted(order) for order in self.order] != [sorted(self.arms)] * self.runs:
             raise ValueError("has an order that does not fit its arms and runs")
@@ -156,7 +155,6 @@ class CaseRecord(StoredRecord):
     figures: dict[str, float | None] = {}
     """What the benchmark measured besides, by its own keys."""
     scores: dict[str, Score] | None = None
-    """What the scorers gave, under the names that they state; `None` where one of another package
-    failed."""
+    """What the scorers gave, under the keys that they state; `None` where one failed."""
     score_failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""

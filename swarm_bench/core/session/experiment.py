@@ -25,8 +25,6 @@ NOT_STORED = "(not stored)"
 """Stands where a secret was."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
-"""`instructions`: no tool at all. `placebo`: the tool's names and descriptions, and irrelevant
-answers."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
 PROBE_NAME = re.compile(r"[\w.-]{1,100}(:[\w.]{1,100})?")

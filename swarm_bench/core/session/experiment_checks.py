@@ -1,14 +1,10 @@
 """What an experiment must hold that was read from a file: it may come from somebody else, and its
 names become names of folders."""
 
-import re
 from collections.abc import Sequence
 
+from swarm_bench.core.session.base import MAX_TRIALS, SESSION
 from swarm_bench.core.session.experiment import MODE_NAME, PROBE_NAME, Experiment, Limits, Mode
-
-MAX_TRIALS = 100_000
-"""Of a session: each is a process, a folder, and a line that the summary reads."""
-SESSION = re.compile(r"[\w.-]{1,64}")
 
 
 def check_stored(experiment: Experiment) -> None:
