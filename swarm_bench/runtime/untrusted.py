@@ -38,7 +38,7 @@ def opened(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
     descriptor = _checked(str(path), os.O_RDONLY, None, path)
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_size > limit:
-            raise Refused(f"{path} is larger than {limit / 2**20:g} MiB; remove it")
+            raise Refused(f"{path} is larger than {limit / 2**20:g} MiB; shorten or remove it")
         yield file
 
 
