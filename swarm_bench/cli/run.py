@@ -27,7 +27,12 @@ Name = Annotated[
 ]
 PropertyWords = Annotated[
     list[str] | None,
-    typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property of it."),
+    typer.Option(
+        "--property",
+        "-p",
+        metavar="NAME=VALUE",
+        help="Set a property of it; lists and mappings are JSON.",
+    ),
 ]
 Runs = Annotated[
     str | None, typer.Option(metavar="N", help="Repetitions of the plan. [default: 3]")

@@ -2,11 +2,13 @@
 keys, as they are stored."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_core import from_json
 
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import UsageError
@@ -48,10 +50,12 @@ def resolve_properties(
     marked = {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
-    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], assignments)
+    written = {name: [f"{name}={typed[name]}", *_assignments(name, plain[name])] for name in typed}
+    all_typed = list(chain(*written.values()))
+    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_typed)
     keys = {
         *marked,
-        *(name for name, word in typed.items() if any(secret_parts([f"{name}={word}"]))),
+        *(name for name in typed if any(secret_parts(written[name]))),
         *(name for name, value in plain.items() if cleaned(value, hidden) != value),
     }
     stored = {
@@ -60,6 +64,16 @@ def resolve_properties(
         if name not in keys or name in model.model_fields_set  # a default is made again
     }
     return CaseProperties(model=model, plain=plain, stored=stored, secrets=hidden)
+
+
+def _assignments(name: str, value: object) -> Iterator[str]:
+    """Yield what stands in a property as `NAME=VALUE`, each value with the key it is under."""
+    if isinstance(value, dict):
+        yield from chain.from_iterable(_assignments(key, each) for key, each in value.items())
+    elif isinstance(value, list):
+        yield from chain.from_iterable(_assignments(name, each) for each in value)
+    else:
+        yield f"{name}={value}"
 
 
 def _typed(assignments: Sequence[str]) -> dict[str, str]:
@@ -79,7 +93,27 @@ def _validated(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel
         names = ", ".join(benchmark.properties.model_fields) or "none"
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
     try:
-        model: BaseModel = benchmark.properties.model_validate(values)
+        return _parsed(benchmark.properties, values)
     except ValidationError as error:
-        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}") from error
-    return model
+        how = (
+            "; write it as JSON" if error.errors()[0]["type"] in ("list_type", "dict_type") else ""
+        )
+        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}{how}") from error
+
+
+def _parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
+    """Parse as JSON what cannot be read from a word, such as a list. Raises `ValidationError`."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        refused = {name for each in error.errors() for name in each["loc"][:1]}
+        return model.model_validate(
+            {name: _json(value) if name in refused else value for name, value in values.items()}
+        )
+
+
+def _json(value: Any) -> Any:
+    try:
+        return from_json(value)
+    except (TypeError, ValueError):
+        return value
