@@ -13,7 +13,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.report.document import Document, Fact, Grid, Section
-from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.engine.benchmark import Benchmark, blaming, find_benchmark
 from swarm_bench.engine.scoring import usable
 from swarm_bench.reports.markdown import render
 
@@ -29,7 +29,19 @@ def describe(name: str) -> str:
     Raises `UnknownName`, and `ConfigError` for what cannot be used.
     """
     benchmark = find_benchmark(name)
-    page = Document(
+    with blaming(name, "cannot be shown"):
+        return render(_page(name, benchmark))
+
+
+def schema(name: str) -> str:
+    """Return the JSON schema of a benchmark's properties. Raises as `describe` does."""
+    benchmark = find_benchmark(name)
+    with blaming(name, "cannot be shown"):
+        return json.dumps(benchmark.properties.model_json_schema(), indent=2) + "\n"
+
+
+def _page(name: str, benchmark: Benchmark) -> Document:
+    return Document(
         title=f"{name}, version {benchmark.version}",
         banner=None,
         head=((Fact(label="About", value=benchmark.about),),),
@@ -46,12 +58,6 @@ def describe(name: str) -> str:
             ]),
         ),
     )  # fmt: skip
-    return render(page)
-
-
-def schema(name: str) -> str:
-    """Return the JSON schema of a benchmark's properties. Raises as `describe` does."""
-    return json.dumps(find_benchmark(name).properties.model_json_schema(), indent=2) + "\n"
 
 
 def _listing(plugin: registry.Plugin) -> Listing:

@@ -46,6 +46,13 @@ class Bare(Own):
     def scorers(self):
         return (object(),)
 
+class Leaves(Own):
+    def metrics(self):
+        raise SystemExit(0)
+
+class Plain(Own):
+    properties = dict
+
 class Half:
     name = "half"
 """
@@ -53,7 +60,7 @@ class Half:
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [f"{kind.lower()} = quiz:{kind}" for kind in ("Own", "Half", "Gone", "Bare")]
+    kinds = [f"{kind.lower()} = quiz:{kind}" for kind in ("Own", "Half", "Gone", "Bare", "Leaves", "Plain")]
     install("quiz", MODULE, "\n".join(["[swarm_bench.benchmarks]", *kinds]), tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -107,3 +114,7 @@ def test_one_that_cannot_be_shown_says_why() -> None:
         schema("half")
     with pytest.raises(ConfigError, match="lacks what a scorer has"):
         describe("bare")
+    with pytest.raises(ConfigError, match="'leaves' cannot be shown: SystemExit: 0; fix it"):
+        describe("leaves")
+    with pytest.raises(ConfigError, match="'plain' cannot be shown: AttributeError"):
+        schema("plain")
