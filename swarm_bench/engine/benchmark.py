@@ -98,11 +98,16 @@ def find_benchmark(name: str) -> Benchmark:
     kind: Callable[[], object] = registry.load("benchmarks", name)
     with blaming(name, "cannot be made"):
         benchmark = kind()
-        complete = isinstance(benchmark, Benchmark)  # a property of it may raise too
+        complete = (
+            isinstance(benchmark, Benchmark)  # a property of it may raise too
+            and isinstance(benchmark.name, str)
+            and isinstance(benchmark.version, int)
+            and issubclass(benchmark.properties, BaseModel)
+        )
     if not complete:
         raise ConfigError(
             f"{name!r} is no benchmark: it needs all that the role in "
-            "swarm_bench/engine/benchmark.py has"
+            "swarm_bench/engine/benchmark.py has, of the same types"
         )
     assert isinstance(benchmark, Benchmark)
     return benchmark

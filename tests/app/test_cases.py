@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import field_validator
 
 from swarm_bench.app import cases
 from swarm_bench.app.result import Ends, Result
@@ -44,6 +45,13 @@ class Failing(Toy):
         raise RuntimeError("no prompts")
 
 
+class Unchecked(Properties):
+    @field_validator("seconds", mode="before")
+    @classmethod
+    def _leave(cls, _: object) -> float:
+        raise SystemExit(0)
+
+
 class Leaving(Toy):
     def cases(self, properties: Properties) -> tuple[Case, ...]:
         raise SystemExit(0)
@@ -66,6 +74,13 @@ class Leaving(Toy):
 def test_what_cannot_be_planned_is_no_defect_of_ours(benchmark: Toy, why: str) -> None:
     with pytest.raises(ConfigError, match=f"The benchmark 'toy' .*{why}.*; fix it"):
         case_experiment(benchmark, CaseRequest(benchmark="toy"), None)
+
+
+def test_properties_that_cannot_be_checked_are_no_defect_of_ours() -> None:
+    benchmark, request = Toy(), CaseRequest(benchmark="toy", properties=["seconds=1"])
+    benchmark.properties = Unchecked
+    with pytest.raises(ConfigError, match="'toy' cannot check its properties: SystemExit: 0"):
+        case_experiment(benchmark, request, None)
 
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:

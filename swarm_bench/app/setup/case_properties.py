@@ -14,7 +14,7 @@ from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.benchmark import CaseBenchmark
+from swarm_bench.engine.benchmark import CaseBenchmark, blaming
 from swarm_bench.retrieval.modes.secret_parts import secret_parts
 from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -92,13 +92,13 @@ def _validated(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel
     if unknown:
         names = ", ".join(benchmark.properties.model_fields) or "none"
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
-    try:
-        return _parsed(benchmark.properties, values)
-    except ValidationError as error:
-        how = (
-            "; write it as JSON" if error.errors()[0]["type"] in ("list_type", "dict_type") else ""
-        )
-        raise UsageError(f"A property of {benchmark.name}: {first_clause(error)}{how}") from error
+    with blaming(benchmark.name, "cannot check its properties"):
+        try:
+            return _parsed(benchmark.properties, values)
+        except ValidationError as error:
+            is_json = error.errors()[0]["type"] in ("list_type", "dict_type")
+            clause = first_clause(error) + ("; write it as JSON" if is_json else "")
+            raise UsageError(f"A property of {benchmark.name}: {clause}") from error
 
 
 def _parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
