@@ -37,7 +37,7 @@ def raw_lines(path: Path) -> list[tuple[int, bytes, None]]:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Return the lines of a file that are not empty, from 1."""
+    """Yield the lines of a file that are not empty, with their numbers from 1."""
     lines = enumerate(read_if_there(path, MOST_BYTES).split(b"\n"), 1)
     return ((number, line) for number, line in lines if line.strip())
 

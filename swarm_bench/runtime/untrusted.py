@@ -216,8 +216,8 @@ def _mode_in(parent: int | None) -> int:
 
 
 def _up_to(limit: int, file: BinaryIO) -> bytes:
-    """Read at once what is there, and in pieces what is added meanwhile: for one of the size of a
-    limit there may be no memory."""
+    """Read at once what is there, and in pieces what is added meanwhile: there may be no memory for
+    as much as the limit allows."""
     pieces = [file.read(min(os.fstat(file.fileno()).st_size, limit))]
     limit -= len(pieces[0])
     while piece := file.read(min(_PIECE, limit)):

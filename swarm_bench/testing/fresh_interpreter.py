@@ -106,15 +106,15 @@ class _Lines:
             except (anyio.EndOfStream, anyio.IncompleteRead):
                 break
             except anyio.DelimiterNotFound as error:
-                raise _none(f"{LONGEST_LINE} bytes without an end") from error
+                raise _no_line(f"{LONGEST_LINE} bytes without an end") from error
             try:
                 act, content = self._read(json.loads(line))
             except (ValueError, TypeError, LookupError, RecursionError) as error:
-                raise _none(str(error)[:500]) from error
+                raise _no_line(str(error)[:500]) from error
             with anyio.CancelScope(shield=True):  # what has ended is stored
                 await act(content)
 
-    def _read(self, message: Any) -> "tuple[Callable[[Any], Awaitable[None]], Any]":
+    def _read(self, message: Any) -> tuple[Callable[[Any], Awaitable[None]], Any]:
         """Return what is done with a message, and what it says."""
         if "delivery" in message:
             return self.deliver, self.benchmark.deliveries.validate_python(message["delivery"])
@@ -138,7 +138,7 @@ class _Lines:
         self.session.emit(event)
 
 
-def _none(why: str) -> HarnessError:
+def _no_line(why: str) -> HarnessError:
     return HarnessError(
         f"A fresh interpreter printed what is no line of ours: {why}; end what else prints there"
     )

@@ -96,8 +96,8 @@ def _validated(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel
         try:
             return _parsed(benchmark.properties, values)
         except ValidationError as error:
-            is_json = error.errors()[0]["type"] in ("list_type", "dict_type")
-            clause = first_clause(error) + ("; write it as JSON" if is_json else "")
+            as_json = error.errors()[0]["type"] in ("list_type", "dict_type")
+            clause = first_clause(error) + ("; write it as JSON" if as_json else "")
             raise UsageError(f"A property of {benchmark.name}: {clause}") from error
 
 

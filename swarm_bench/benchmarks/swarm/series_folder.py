@@ -13,7 +13,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 
 _CLOCK_SECONDS = 2.0
-"""What a file's time may be too early by."""
+"""How much too early the time of a file may be."""
 
 
 def member_folder(series: Path, size: int) -> Path:

@@ -13,7 +13,7 @@ def check_stored(experiment: Experiment) -> None:
         raise ValueError("has an id that cannot name a folder")
     _check_modes(experiment.modes)
     if experiment.design.mode_twice and len(experiment.modes) != 2:
-        raise ValueError("compares a mode with itself, and has not two modes")
+        raise ValueError("compares a mode with itself, but does not have two modes")
     _check_plan(experiment)
 
 

@@ -58,7 +58,7 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
         ({"modes": []}, "experiment.json needs modes, with different names"),
         (
             {"design": "calibrate", "modes": [{"name": "a", "source": "test"}]},
-            "compares a mode with itself, and has not two modes",
+            "compares a mode with itself, but does not have two modes",
         ),
     ],
 )
