@@ -156,8 +156,8 @@ def _warnings(session: CaseSession) -> Iterator[str]:
         planned = len(session.experiment.cases) * session.experiment.runs
         if len(of_arm) < planned:
             yield (
-                f"{arm}: {planned - len(of_arm)} of {amount(planned, 'trial')} planned have no "
-                "record; --continue runs them."
+                f"{arm}: there is no record of {planned - len(of_arm)} of "
+                f"{amount(planned, 'planned trial')}; --continue runs them."
             )
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)

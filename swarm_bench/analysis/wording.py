@@ -20,6 +20,12 @@ def listed(names: Collection[str]) -> str:
     return ", ".join([*names][:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
+def joined(parts: Collection[str]) -> str:
+    """Write `1`, `1 and 2`, `1, 2 and 4`."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def amount(count: float, noun: str) -> str:
     """Write `1 trial`, `2,000 trials`."""
     number = f"{count:,}" if isinstance(count, int) else f"{count:g}"

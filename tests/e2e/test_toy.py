@@ -151,7 +151,9 @@ def test_an_interrupted_session_ends_in_order(bench: Bench, env: dict[str, str])
     _, error = process.communicate(timeout=20)
     assert process.returncode == 130
     assert b"Continue with: swarm-bench run toy --continue" in error
-    assert "planned have no record" in (bench.folder / "out" / "summary.md").read_text()
+    assert (
+        "planned trials; --continue runs them" in (bench.folder / "out" / "summary.md").read_text()
+    )
 
 
 @pytest.mark.parametrize(

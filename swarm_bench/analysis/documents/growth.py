@@ -12,7 +12,7 @@ from swarm_bench.analysis.documents.blocks import (
     quoting,
     warned,
 )
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report import document as parts
 from swarm_bench.core.report.document import (
@@ -76,7 +76,7 @@ def _headline(series: Series) -> Iterator[Text]:
 
 
 def _at(sizes: Sizes) -> str:
-    return f"{', '.join(map(str, sizes))} at a time"
+    return f"{joined([*map(str, sizes)])} at a time"
 
 
 def _sentences(series: Series) -> Iterator[Block]:

@@ -115,8 +115,8 @@ def _not_run(selection: Selection) -> Iterator[str]:
     for mode, planned in selection.data.planned.items():
         there = len(selection.of(mode))
         if there < planned:
-            trials = amount(planned, "trial")
-            yield f"{mode}: {planned - there} of {trials} planned have no record{how}."
+            trials = amount(planned, "planned trial")
+            yield f"{mode}: there is no record of {planned - there} of {trials}{how}."
 
 
 def _unasked(selection: Selection) -> Iterator[str]:

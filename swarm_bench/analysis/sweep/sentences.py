@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from swarm_bench.analysis.sections.head import place_and_state
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import SeriesRow, Sizes
@@ -41,7 +41,7 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
         return ""
     return (
         f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
-        f"{', '.join(clauses)}." + (" Caveats: see the headline." if qualified else "")
+        f"{joined(clauses)}." + (" Caveats: see the headline." if qualified else "")
     )
 
 

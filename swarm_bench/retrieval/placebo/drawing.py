@@ -52,8 +52,8 @@ async def draw_passages(
     if len(texts) < FEWEST_FILES:
         raise UsageError(
             "--controls placebo answers with places of files that share no search word with any "
-            f"task, and of the {snapshot.repository.files} files of {snapshot.repository.path} "
-            f"{len(texts)} are so ({FEWEST_FILES} are needed); give fewer tasks or a larger "
+            f"task; of the {snapshot.repository.files} files of {snapshot.repository.path}, "
+            f"{len(texts)} can be used ({FEWEST_FILES} are needed); give fewer tasks or a larger "
             "repository, or omit the placebo"
         )
     return tuple(

@@ -101,7 +101,7 @@ def test_the_headlines_of_the_sizes_stand_on_top(grown: Callable[..., Series]) -
         "- **canopy-service**, 1 at a time: connected in 2 of 2 trials, used in 2.",
         "- **canopy-service**, 2 at a time: connected in 2 of 2 trials, used in 1.",
         "- **canopy-service**, 2 at a time, with caveats: not used in 1 of 2 trials.",
-        "- **canopy-service**, 1, 2 at a time, with caveats: the tool's counters were not compared",
+        "- **canopy-service**, 1 and 2 at a time, with caveats: the tool's counters were not",
     ):
         assert line in page
     assert page.index("## Headline") < page.index("## Warnings")

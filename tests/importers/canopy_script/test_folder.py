@@ -212,7 +212,7 @@ def test_modes_that_never_ran_are_said(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config | {"mode": "all"}))
     (folder / "summary.md").unlink()
     found = summarise(read_script_folder(folder)).warnings
-    assert "canopy: 3 of 3 trials planned have no record." in found
+    assert "canopy: there is no record of 3 of 3 planned trials." in found
     assert "summary.md is not there: the script broke off before it wrote it." in found
 
 

@@ -85,7 +85,7 @@ def test_too_few_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         draw(tmp_path, few)
     assert f"of the {FEWEST_FILES} files" in str(error.value)
-    assert f"{FEWEST_FILES - 1} are so" in str(error.value)
+    assert f"{FEWEST_FILES - 1} can be used" in str(error.value)
 
 
 def test_words_in_other_alphabets_count_too() -> None:

@@ -124,7 +124,7 @@ def _why_not(execution: Execution, longest: float) -> str:
     if cause is Cause.TIMEOUT:
         return f"the agent had not ended after {longest:.0f} s"
     if cause is Cause.FINISHED:
-        return "it does not say the tokens of one request"
+        return "the agent does not report the tokens of one request"
     return execution.outcome.detail or cause
 
 
