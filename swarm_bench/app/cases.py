@@ -17,7 +17,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.metric import Metrics, guarded_metric
+from swarm_bench.core.metric import Metrics, fault, guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
@@ -147,8 +147,12 @@ def _benchmark(name: str) -> CaseBenchmark:
     with blaming(name, "cannot be run"):
         if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
             raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
-        if not isinstance(benchmark.metrics(), Metrics):  # seen before anything is paid for
+        if not isinstance(metrics := benchmark.metrics(), Metrics):
             raise TypeError("metrics() gives no Metrics")
+        for metric in metrics:  # seen before anything is paid for
+            clause = "reads swarms, and it has none" if metric.read_swarm else fault(metric)
+            if clause:
+                raise ValueError(f"the metric {metric.key} {clause}")
         usable(benchmark.scorers())
     return benchmark
 

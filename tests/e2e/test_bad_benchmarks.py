@@ -7,8 +7,10 @@ import pytest
 from tests.e2e.conftest import COMMAND, Bench
 
 CODE = """
+from dataclasses import replace
 import anyio
-from swarm_bench.testing.toy import Toy
+from swarm_bench.core.metric import Metrics
+from swarm_bench.testing.toy import METRICS, Toy
 
 class Base(Toy):
     async def exit(self):
@@ -37,6 +39,14 @@ class RunsNothing(Base):
 class HasNoMetrics(Base):
     def metrics(self):
         raise SystemExit(0)
+
+class HasABareMetric(Base):
+    def metrics(self):
+        return Metrics((replace(next(iter(METRICS)), read=None),))
+
+class HasAMetricOfSwarms(Base):
+    def metrics(self):
+        return Metrics((replace(next(iter(METRICS)), read_swarm=len),))
 
 class Scorer:
     version, keys = 1, ("mood",)
@@ -75,6 +85,8 @@ def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
         ("LeavesInATask", 3, "ended the session by SystemExit"),
         ("RunsNothing", 2, "groups_at_once is 0"),
         ("HasNoMetrics", 2, "SystemExit: 0"),
+        ("HasABareMetric", 2, "the metric words has a row, and reads nothing"),
+        ("HasAMetricOfSwarms", 2, "the metric words reads swarms, and it has none"),
         ("HasABareScorer", 2, "lacks what a scorer has"),
         ("HasNoName", 2, "no name"),
         ("GrowsLetters", 2, "is no list of names"),
