@@ -16,6 +16,7 @@ from swarm_bench.core.session.cases import (
     CaseGroup,
     CaseJob,
     CaseTrial,
+    keys_of,
 )
 from swarm_bench.testing.contracts import check_scorer, expect
 
@@ -63,7 +64,8 @@ async def check_cases(benchmark: Any) -> None:
         for number, case in enumerate(cases, start=1)
     )
     group = CaseGroup(run=1, arm=arms[0], trials=trials)
-    job = CaseJob(group=group, properties=properties.model_dump(mode="json"))
+    plain = {**properties.model_dump(mode="json"), **keys_of(properties)}
+    job = CaseJob(group=group, properties=plain)
     ended: list[str] = []
 
     async def keep(delivery: CaseDelivery) -> None:

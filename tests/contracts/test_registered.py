@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import prompt as swarm
@@ -15,7 +16,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
 from swarm_bench.core.session.base import BaseExperiment
-from swarm_bench.core.session.cases import Case, CaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseJob, Deliver
 from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
@@ -31,7 +32,7 @@ from swarm_bench.testing.contracts import (
     check_probe,
     check_scorer,
 )
-from swarm_bench.testing.toy import Toy
+from swarm_bench.testing.toy import Properties, Toy
 from tests.builders.experiments import experiment
 
 AGENTS = [
@@ -84,6 +85,18 @@ def test_plans_of_cases() -> None:
     check_plan(plan_cases, planned)
 
 
+class Keyed(Properties):
+    key: SecretStr = SecretStr("drawn-by-chance")
+
+
+class NeedsKey(Toy):
+    properties = Keyed
+
+    async def run(self, job: CaseJob, deliver: Deliver) -> None:
+        assert job.properties["key"] == "drawn-by-chance"
+        await super().run(job, deliver)
+
+
 NUMBERS = itertools.count()
 
 
@@ -92,10 +105,11 @@ async def nothing(_job: object, _deliver: object) -> None:
 
 
 @pytest.mark.anyio
-async def test_benchmarks_of_cases() -> None:
-    toy: object = Toy()
-    assert isinstance(toy, CaseBenchmark)
-    await check_cases(toy)
+@pytest.mark.parametrize("kind", [Toy, NeedsKey])
+async def test_benchmarks_of_cases(kind: type[Toy]) -> None:
+    benchmark: object = kind()
+    assert isinstance(benchmark, CaseBenchmark)
+    await check_cases(benchmark)
 
 
 @pytest.mark.anyio

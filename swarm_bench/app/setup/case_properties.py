@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.cases import keys_of
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming
@@ -46,8 +47,7 @@ def resolve_properties(
             f"--property {lost[0]}=VALUE ..."
         )
     model = _validated(benchmark, {**old, **typed})
-    values = {name: getattr(model, name) for name in type(model).model_fields}
-    marked = {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
+    marked = keys_of(model)
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
     written = {name: [f"{name}={typed[name]}", *_assignments(name, plain[name])] for name in typed}

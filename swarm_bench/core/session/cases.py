@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field, SecretStr
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Score
@@ -54,6 +54,12 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("has an order that does not fit its arms and runs")
         if len(ids) * len(self.arms) * self.runs > MAX_TRIALS:
             raise ValueError(f"has more than {MAX_TRIALS:,} trials")
+
+
+def keys_of(properties: BaseModel) -> dict[str, str]:
+    """Return the properties that are keys, as a job has them."""
+    values = {name: getattr(properties, name) for name in type(properties).model_fields}
+    return {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
 
 
 @dataclass(frozen=True, kw_only=True)
