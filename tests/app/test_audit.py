@@ -135,13 +135,14 @@ def test_only_the_last_attempt_is_held_against_the_stream(make: Make) -> None:
     assert audit(folder).lost == 1
 
 
+@pytest.mark.parametrize("error", [ValueError("a defect"), SystemExit(0)])
 def test_a_stream_that_cannot_be_read_again_was_held_against_nothing(
-    make: Make, monkeypatch: pytest.MonkeyPatch
+    make: Make, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def outcome(_: Claude, exit: AgentExit) -> Outcome:
         if "agent-2" in exit.stdout.name:
             return Outcome(cause=Cause.FINISHED)
-        raise ValueError("a defect")
+        raise error
 
     folder = make(agents=3)
     monkeypatch.setattr(Claude, "outcome", outcome)

@@ -140,7 +140,7 @@ def trial_launch(
             launch = agent.launch(request)
         except UsageError:
             raise
-        except Exception:  # noqa: BLE001  # an adapter may raise anything
+        except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything
             return None
     names = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
     return replace(launch, argv=tuple(_with_names(argument, names) for argument in launch.argv))
@@ -203,7 +203,7 @@ def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
         agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
     except SwarmBenchError:
         raise
-    except Exception as error:  # somebody else's code may raise anything
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
             f"{spec!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
         ) from error

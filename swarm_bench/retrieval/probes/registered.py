@@ -47,7 +47,7 @@ def load(word: str) -> Probe:
     factory = registry.load("probes", word)
     try:
         probe = factory()
-    except Exception as error:  # somebody else's code may raise anything
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
             f"{word!r} cannot be made into a probe: {type(error).__name__}: {error}; fix it"
         ) from error

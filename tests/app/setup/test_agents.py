@@ -45,6 +45,7 @@ def test_an_agent_of_ones_own_goes_by_the_word_it_was_given_as(tmp_path: Path) -
         ("pathlib:Path", ConfigError, "is no agent: it needs launch, activity"),
         ("pathlib:Nothing", ConfigError, "cannot be loaded as one of the agents"),
         ("swarm_bench.core.session.experiment:Task", ConfigError, "cannot be made into an agent"),
+        ("sys:exit", ConfigError, "cannot be made into an agent: SystemExit"),
     ],
 )
 def test_what_is_no_agent_is_refused_in_a_sentence(

@@ -9,9 +9,11 @@ import pytest
 
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.running import probing
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.retrieval.probes import readings
+from swarm_bench.retrieval.probes.registered import load
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from tests.builders.kits import KEY, kit_for
 
@@ -61,3 +63,8 @@ async def test_keys_are_taken_out_and_whatever_does_not_answer_is_missing(
         "performance": {"queries": 1},
         "analytics": {"top_patterns": {"(not stored)": 1}, "x": ["(not stored)"]},
     }
+
+
+def test_a_probe_that_leaves_when_it_is_made_is_refused() -> None:
+    with pytest.raises(ConfigError, match="cannot be made into a probe: SystemExit"):
+        load("sys:exit")
