@@ -34,5 +34,4 @@ def amount(count: float, noun: str) -> str:
 
 def in_a_row(titles: Sequence[str]) -> str:
     """Write `Wall time, agent's own time and cost`."""
-    *but_last, last = [titles[0], *(title[0].lower() + title[1:] for title in titles[1:])]
-    return f"{', '.join(but_last)} and {last}" if but_last else last
+    return joined([titles[0], *(title[0].lower() + title[1:] for title in titles[1:])])
