@@ -106,6 +106,22 @@ def test_a_package_registers_a_probe_by_name(bench: Bench) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
+def test_a_probe_that_fails_has_counted_nothing_and_contradicts_nobody(bench: Bench) -> None:
+    mode = lay(bench)
+    with (bench.folder / "my_probe.py").open("a") as file:
+        file.write('\n    async def snapshot(self, context):\n        raise OSError("no disk")\n')
+    code, out, err = compare(bench, mode)
+    assert code == 0, out + err
+    assert "OSError: no disk" in err
+    mine, baseline = swarms(bench)["mine"], swarms(bench)["baseline"]
+    assert (mine["counters"], baseline["counters"]) == (None, "agree")  # canopy's have a say there
+    for swarm in (mine, baseline):
+        assert "could not be read" in swarm["counters_why"][0]
+    assert {record["retrieval"] for record in bench.records("out")} == {"used", "not-given"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_a_tool_that_counts_what_nobody_asked_contradicts(bench: Bench) -> None:
     code, out, err = compare(bench, lay(bench, times=3))
     assert code == 0, out + err

@@ -13,6 +13,8 @@ from swarm_bench.core.ports import Probe, ProbeContext
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 
 Reading = dict[str, Any] | None
+FAILED: Reading = {}
+"""A reading that failed. `None` is that of a tool that has made no counters yet."""
 READING_SECONDS = 10
 """How long a probe may take, also one whose service sends its answer byte by byte."""
 
@@ -43,6 +45,8 @@ async def asked(probe: Probe, context: ProbeContext) -> Answer:
 
 def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
     """Compute what happened between two readings; what is no figure is missing."""
+    if FAILED in (before, after):
+        return None
     try:
         change = probe.difference(before, after)
         return None if change is None else {str(key): _figure(change[key]) for key in change}

@@ -144,7 +144,7 @@ def _without_tool(
     appeared = [
         probe
         for probe, of in about.items()
-        if of.file and swarm.before.get(probe) is None and swarm.after.get(probe) is not None
+        if of.file and swarm.before.get(probe) is None and swarm.after.get(probe)
     ]
     local = bool(appeared) or not all(counted.may_be_of_others(probe) for probe, _ in moved)
     if not moved and not appeared:

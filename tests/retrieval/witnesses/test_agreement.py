@@ -285,3 +285,15 @@ def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing() -> None:
         "appeared in the workspace, and is no regular file or no database that can be read: "
         "whether a tool ran that the mode does not give cannot be told from it."
     )
+
+
+@pytest.mark.parametrize(("before", "after"), [({}, {}), (None, {}), ({}, {"query_events": 2})])
+def test_readings_that_failed_are_no_counts_of_0_and_no_file_that_appeared(
+    before: Any, after: Any
+) -> None:
+    more = {"before": {"feedback": before}, "after": {"feedback": after}}
+    record = swarm(**more, difference={"feedback": None})
+    with_tool = finding(ALONE, record, trial({QUERY: 2}))
+    assert (with_tool.agreement, with_tool.moved) == (None, None)
+    assert "could not be read" in with_tool.why[0]
+    assert finding(BASELINE, record, trial({})).agreement is None
