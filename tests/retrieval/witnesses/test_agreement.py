@@ -291,8 +291,9 @@ def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing() -> None:
 def test_readings_that_failed_are_no_counts_of_0_and_no_file_that_appeared(
     before: Any, after: Any
 ) -> None:
-    more = {"before": {"feedback": before}, "after": {"feedback": after}}
-    record = swarm(**more, difference={"feedback": None})
+    record = swarm(
+        before={"feedback": before}, after={"feedback": after}, difference={"feedback": None}
+    )
     with_tool = finding(ALONE, record, trial({QUERY: 2}))
     assert (with_tool.agreement, with_tool.moved) == (None, None)
     assert "could not be read" in with_tool.why[0]
