@@ -15,10 +15,10 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.engine.lines import uncollected
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.page import render_page
+from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import write_whole
 
 

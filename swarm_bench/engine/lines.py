@@ -1,9 +1,7 @@
 """Lines of a session's files: what can be read, and whether they are as they were written."""
 
-import gc
 import json
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +11,7 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.seal import is_whole
+from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.untrusted import read_if_there
 
 
@@ -51,19 +50,6 @@ def read_lines(path: Path, kind: type[Line]) -> list[tuple[int, bytes, Line | No
 def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
     """Read the records of a file, and whether their lines are as they were written."""
     return checked(raw_lines(path), kind)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pause the collection of cycles: to find none in records takes as long as to read them, and a
-    third of the time of a large summary."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @uncollected()

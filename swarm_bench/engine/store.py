@@ -8,8 +8,9 @@ from typing import Generic
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.folding import Entry, folded
 from swarm_bench.engine.heads import Head, R, read_heads, read_trials
-from swarm_bench.engine.lines import Checked, is_newer, uncollected
+from swarm_bench.engine.lines import Checked, is_newer
 from swarm_bench.engine.seal import sealed
+from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
 
 METRICS = "metrics.jsonl"

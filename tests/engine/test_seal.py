@@ -106,6 +106,18 @@ def test_lines_on_swarms_and_overhead_are_sealed_too(tmp_path: Path) -> None:
     assert audit.bare_beside == {(RETRIEVAL, "canopy"): 1}
 
 
+def test_lines_on_overhead_that_cannot_be_read_stay(tmp_path: Path) -> None:
+    folder, path = SessionFolder(tmp_path), tmp_path / OVERHEAD
+    known = Overhead(session="s", mode="canopy", tool_tokens=75)
+    others = (b'{"mode":"baseline","schema_version":99}\n', b'{"mode": "cut\n')
+    folder.write_overhead([known])
+    with path.open("ab") as file:
+        file.writelines(others)
+    for _ in range(2):
+        folder.write_overhead([known])
+        assert path.read_bytes().splitlines(keepends=True)[1:] == list(others)
+
+
 @pytest.mark.parametrize("sealed_beside", [True, False])
 def test_a_missing_checksum_says_something_where_every_line_has_one(sealed_beside: bool) -> None:
     session = make_session(make_trial(), make_trial("canopy"), sealed_beside=sealed_beside)

@@ -73,15 +73,16 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
         """Store the overhead of all modes, a line each. A line with the same content stays as it
-        is: one that was edited gets no new checksum."""
+        is: one that was edited gets no new checksum. Lines that cannot be read stay too."""
         make_room(self._overhead)
         before = read_lines(self._overhead, Overhead)
         written = {
             record.model_dump_json(): line for _, line, record in before if record is not None
         }
+        unreadable = [line for _, line, record in before if record is None]
         texts = [line.model_dump_json() for line in lines]
         stored = [written.get(text) or sealed(text) for text in texts]
-        write_whole(self._overhead, b"".join(line + b"\n" for line in stored))
+        write_whole(self._overhead, b"".join(line + b"\n" for line in [*stored, *unreadable]))
 
     def read_overhead(self) -> list[Overhead]:
         """Read the overhead of the modes, omitting lines that cannot be read."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from swarm_bench.core.session.experiment import Experiment, Task, stable_id
-from swarm_bench.engine.lines import uncollected
 from swarm_bench.engine.plan import Block, groups_of
+from swarm_bench.runtime.cycles import uncollected
 
 
 @dataclass(frozen=True, kw_only=True)
