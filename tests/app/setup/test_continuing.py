@@ -95,17 +95,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-def make(given: Mapping[str, Any], folder: Path) -> Experiment:
+def make(given: Mapping[str, Any], folder: Path, design: Design = COMPARE) -> Experiment:
     """A session as a call stores and remembers it, before its first trial."""
-    resolved = resolve(given, COMPARE, None)
-    experiment = anyio.run(_experiment, resolved)
+    resolved = resolve(given, design, None)
+    experiment = anyio.run(_experiment, resolved, design)
     store(experiment, folder)
     remember_session(experiment, resolved, ignore, continued=False)
     return experiment
 
 
-async def _experiment(resolved: Resolved) -> Experiment:
-    async with prepared(resolved, COMPARE, None, None) as ready:
+async def _experiment(resolved: Resolved, design: Design) -> Experiment:
+    async with prepared(resolved, design, None, None) as ready:
         return ready.experiment
 
 
@@ -128,13 +128,13 @@ def go_on(folder: Path, **given: object) -> Planned:
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_an_older_session_goes_on_by_its_own_command(design: Design) -> None:
     given = {**GIVEN, "modes": ["baseline"]}
-    experiment = make(given, Path("out"))
+    experiment = make(given, Path("out"), design)
     file = Path("out", "experiment.json")
     content = json.loads(file.read_text())
     del content["design"], content["benchmark_version"]
     file.write_text(json.dumps({**content, "benchmark": design.stem}))
     resolved = resolve({"resume": "out"}, design)
-    assert resolved.session == experiment.model_copy(update={"design": design})
+    assert resolved.session == experiment
     other = next(each for each in DESIGNS.values() if each != design)
     with pytest.raises(UsageError, match=f"continue it with: swarm-bench {design.name} --continue"):
         resolve({"resume": "out"}, other)
