@@ -46,12 +46,15 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     folder = _folder(request, benchmark.name)
     command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
     summarise = partial(_write_summary, benchmark, folder)
-    with orchestrating(), locked(folder.lock), summarising(folder, summarise, command):
+    with orchestrating(), locked(folder.lock):
         os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us
-        if old is not None and folder.read_experiment() != old:
+        if old is None:
+            folder.check_free()  # another one may have come and gone meanwhile
+        elif folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
-        interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
-        summary = summarise()
+        with summarising(folder, summarise, command):
+            interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
+            summary = summarise()
     return Result(
         folder=folder.path,
         to_continue=command,

@@ -89,17 +89,15 @@ async def _run(
         scorers = SWARM.scorers()
         folder = continued or make_session_folder(resolved.settings, design)
         command = to_continue(design, folder.path, ready.service_url)
-        with (
-            nullcontext() if continued else locked(folder.lock),
-            summarising(folder, partial(write_summary, folder), command),
-        ):
+        with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-            kit = _kit(ready, folder, emit, resolved)
-            store = _store(ready, kit, folder, resolved, scorers)
-            interrupted, stopped = await _executed(ready, kit, store, executor)
-            report, summary = write_summary(folder)
+            with summarising(folder, partial(write_summary, folder), command):
+                remember_session(ready.experiment, resolved, emit, continued=bool(continued))
+                kit = _kit(ready, folder, emit, resolved)
+                store = _store(ready, kit, folder, resolved, scorers)
+                interrupted, stopped = await _executed(ready, kit, store, executor)
+                report, summary = write_summary(folder)
         kept = ready.work / KEPT
     return ComparisonResult(
         folder=folder.path,

@@ -1,7 +1,8 @@
 """What `run` says of a benchmark that cannot be planned, and of a session without answers."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from swarm_bench.core.session.cases import (
 )
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.cases.store import CaseFolder
+from swarm_bench.runtime.files import locked
 from swarm_bench.testing.toy import Properties, Toy
 
 YES = Case(id="yes", title="say yes")
@@ -151,3 +153,23 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
     (trouble,) = [event.message for event in events if isinstance(event, Trouble)]
     assert trouble == "The benchmark 'toy' keeps adding arms; continue the session for more of them"
+
+
+def test_a_session_that_came_and_went_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    summary = out / "summary.md"
+
+    @contextmanager
+    def late(path: Path) -> Iterator[None]:
+        (out / "experiment.json").write_text("of another")
+        summary.write_text("of another")
+        with locked(path):
+            yield
+
+    monkeypatch.setattr(cases, "locked", late)
+    request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", output=out)
+    with pytest.raises(UsageError, match="holds another session"):
+        cases.run(request, lambda _: None)
+    assert [file.read_text() for file in (out / "experiment.json", summary)] == ["of another"] * 2
