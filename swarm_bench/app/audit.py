@@ -142,7 +142,7 @@ def _differing(agent: Agent, experiment: Experiment, stream: _Stream) -> tuple[s
     trial = stream.trial
     try:
         again = _figures(agent, experiment, stream)
-    except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything; then nothing is known
+    except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything
         return None
     owed = _owed(experiment, trial)
     return tuple(key for key in FIGURES if _differs(getattr(trial, key), again[key], key in owed))

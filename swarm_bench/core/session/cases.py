@@ -23,8 +23,9 @@ from swarm_bench.core.session.base import Case as Case
 from swarm_bench.core.status import Cause, Status
 
 Count = Annotated[int, Field(ge=0)] | None
+"""`None` where it is missing."""
 Amount = Annotated[float, Field(ge=0)] | None
-"""What cannot be negative; `None` where it is missing."""
+"""`None` where it is missing."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
 """Of an arm or a case: it is shown in one line."""
 

@@ -26,6 +26,7 @@ from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.monitor import TreeMonitor
 from tests.builders.kits import KEY, kit_for
@@ -121,12 +122,8 @@ class Spelling(Scripted):
         return Launch(argv=("printf", "%s\\n", *lines))
 
 
-@pytest.mark.anyio
-async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
-    tmp_path: Path,
-) -> None:
-    events: list[object] = []
-    kit = kit_for(Spelling(), tmp_path, emit=events.append)
+async def first_record(kit: Kit) -> TrialRecord:
+    """Run the first trial of the plan."""
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
@@ -134,6 +131,16 @@ async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
     trial = plan(kit.experiment)[0].groups[0].trials[0]
     await run_trial(kit, around, trial, nothing_lost, store.keep)
     (record,) = store.records
+    return record
+
+
+@pytest.mark.anyio
+async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
+    tmp_path: Path,
+) -> None:
+    events: list[object] = []
+    kit = kit_for(Spelling(), tmp_path, emit=events.append)
+    record = await first_record(kit)
     assert record.tool_calls == {NOT_STORED: 1}
     assert record.model == NOT_STORED
     assert any(isinstance(event, TrialActive) for event in events)
@@ -177,13 +184,7 @@ async def test_an_adapter_that_leaves_is_a_failure_of_its_trial(
     adapter = Spelling()
     setattr(adapter, call, leave)
     kit = kit_for(adapter, tmp_path)
-    around = Surroundings(
-        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-    )
-    store = store_for(kit)
-    trial = plan(kit.experiment)[0].groups[0].trials[0]
-    await run_trial(kit, around, trial, nothing_lost, store.keep)
-    (record,) = store.records
+    record = await first_record(kit)
     assert (record.cause, record.detail) == (
         Cause.ADAPTER_FAILED,
         f"RuntimeError: the adapter raised {error!r}",
