@@ -31,13 +31,16 @@ ALLOWED: dict[str, dict[str, str]] = {
     "app/doctor/servers.py": {"service": "a row of doctor"},
     "app/notices.py": {"scout": "a hint for the default agent"},
     "app/trust/option_parts.py": {"service": "a part of a digest that is remembered"},
+    "benchmarks/retrieve/running.py": {"service": "a step of the live view"},
     "benchmarks/swarm/running/swarm.py": {"service": "a step of the live view"},
     "cli/completing.py": {"rules": "a model to choose"},
     "config/options.py": {
         **dict.fromkeys(("baseline", "canopy", "canopy-service"), "what --modes is by default"),
         "scout": "what --agent is by default",
     },
-    "core/session/designs.py": {"baseline": "what --mode of a calibration is by default"},
+    "core/session/designs.py": dict.fromkeys(
+        ("baseline", "canopy"), "what --mode and --modes are by default"
+    ),
     "core/session/records.py": {"rules": "in records that are older than `fixed_rules`"},
     "engine/folder.py": {"ab": _FILE_MODE},
     "importers/canopy_script/folder.py": dict.fromkeys(

@@ -94,15 +94,20 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
 def _sections(session: CaseSession) -> Iterator[Section]:
     if compared := _ratios(session):
         yield compared
-    yield from warned(tuple(_warnings(session)), ())
+    yield from warned(tuple(case_warnings(session)), ())
     experiment = session.experiment
     for number, (title, metrics) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, metrics), experiment.arms, how)
+    yield case_trials(session)
+
+
+def case_trials(session: CaseSession) -> Section:
+    """Make the section with a row for each trial."""
     rows = (_trial(session, record) for record in _sorted(session))
     columns = [metric.column.title for metric in session.metrics if metric.column]
     blocks = trials((*_LABELS, *columns), len(_LABELS), rows, len(session.records))
-    yield Section(title="Trials", blocks=blocks)
+    return Section(title="Trials", blocks=blocks)
 
 
 def _ratios(session: CaseSession) -> Section | None:
@@ -146,7 +151,8 @@ def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
     return over_runs(reduced(metric, part, expected) for part in parts)
 
 
-def _warnings(session: CaseSession) -> Iterator[str]:
+def case_warnings(session: CaseSession) -> Iterator[str]:
+    """Yield a sentence on everything that went wrong."""
     if not session.measured:
         yield "Nothing could be measured: no trial ran to completion."
     for arm in session.experiment.arms:

@@ -4,31 +4,21 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, cycle, islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from swarm_bench.core.metric import Metrics
-from swarm_bench.core.session.experiment import ControlKind, Mode
+from swarm_bench.analysis.slices import Slice as Slice
+from swarm_bench.analysis.slices import Trials as Trials
+from swarm_bench.analysis.slices import Weights as Weights
+from swarm_bench.core.metric import KeyPart, Metrics
+from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
+from swarm_bench.core.session.tasks import DONE_ALREADY
 from swarm_bench.core.status import Status
 
-Trials = tuple[TrialRecord, ...]
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Asked = ParamSpec("Asked")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slice:
-    """One mode in one run."""
-
-    mode: str
-    run: int
-    trials: Trials
-    """Those that count."""
-    absent: int
-    """Trials that were planned and do not count, or have not been run."""
-    swarms: tuple[SwarmRecord, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +150,51 @@ class Selection:
                 trials=trials.get((mode, run), ()),
                 absent=max(self._per_run(mode), len(there)) - len(trials.get((mode, run), ())),
                 swarms=swarms.get((mode, run), ()),
+                keyed=self.keyed,
+                asked=self._asked(mode),
+                with_part=self.with_part,
             )
             for (mode, run), there in self._by_run.items()
         ]
         return _grouped(slices, lambda part: part.mode)
 
+    @cached_property
+    def keyed(self) -> Weights:
+        """The tasks with an answer key, but for those that are done already: how much their keys
+        name is less certain, so they stand apart. If there are no others, those."""
+        tasks = self.keyed_tasks
+        chosen = [task for task in tasks if DONE_ALREADY not in task.tags] or tasks
+        return {task.id: task.weight for task in chosen}
+
     def _per_run(self, mode: str) -> int:
         runs = self.data.experiment.runs if self.data.experiment else 1
         return self.data.planned.get(mode, 0) // runs
+
+    @cached_property
+    def keyed_tasks(self) -> list[Task]:
+        """All tasks with an answer key that an agent gets: those at the end may be for none."""
+        experiment = self.data.experiment
+        if experiment is None:
+            return []
+        recorded = {trial.task_key for trial in self.data.trials}
+        asked = recorded.union(task.id for task in experiment.tasks[: experiment.tasks_asked])
+        return [task for task in experiment.tasks if task.key and task.id in asked]
+
+    @cached_property
+    def with_part(self) -> dict[KeyPart, frozenset[str]]:
+        """The tasks by a part that their answer key has."""
+        tasks = self.keyed_tasks
+        parts: tuple[KeyPart, ...] = ("files", "symbols", "facts")
+        named = {
+            part: frozenset(task.id for task in tasks if getattr(task.key, part)) for part in parts
+        }
+        return {**named, "any": frozenset(task.id for task in tasks)}
+
+    def _asked(self, mode: str) -> tuple[str, ...]:
+        """Return the task of each trial of a run: agents share the tasks out in turn."""
+        experiment = self.data.experiment
+        tasks = cycle(task.id for task in experiment.tasks) if experiment else ()
+        return tuple(islice(tasks, self._per_run(mode)))
 
     @cached_property
     def _defined(self) -> frozenset[str]:

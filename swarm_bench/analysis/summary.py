@@ -7,6 +7,7 @@ from swarm_bench.analysis.adherence.uses import exercised
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline
+from swarm_bench.analysis.comparison.judging import judging
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_of
@@ -40,8 +41,9 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         tables=_tables(selection),
         tools=tools(selection),
         overhead=overhead(selection),
+        judging=judging(selection),
         trials=selection.trials,
-        columns=_columns(metrics),
+        columns=_columns(selection),
         titles=_titles(data),
         measured=sum(1 for trial in selection.trials if not is_inconclusive(trial)),
         retrieval_exercised=exercised(selection),
@@ -58,7 +60,8 @@ def _titles(data: SessionData) -> dict[str, str]:
     return {task.id: task.title for task in data.experiment.tasks} if data.experiment else {}
 
 
-def _columns(metrics: Metrics) -> tuple[TrialColumn, ...]:
+def _columns(selection: Selection) -> tuple[TrialColumn, ...]:
+    metrics = selection.metrics
     return tuple(
         TrialColumn(
             title=column.title,
@@ -67,7 +70,7 @@ def _columns(metrics: Metrics) -> tuple[TrialColumn, ...]:
             beside=metrics[column.beside].read if column.beside else None,
         )
         for metric in metrics
-        if (column := metric.column) and metric.read
+        if (column := metric.column) and metric.read and (selection.keyed or not metric.keyed)
     )
 
 
@@ -106,4 +109,5 @@ def _applies(metric: Metric, selection: Selection, mode: str) -> bool:
         (metric.probe and metric.probe not in selection.probes(mode))
         or (metric.rehearsal_only and not selection.rehearsal)
         or (metric.tool_only and not selection.has_tool(mode))
+        or (metric.keyed and not selection.keyed)
     )

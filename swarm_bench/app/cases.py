@@ -177,15 +177,23 @@ def _opened(path: Path) -> CaseFolder:
 
 
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
-    experiment, lines = folder.read_experiment(), folder.records.read()
     metrics = benchmark.metrics()
+    guarded = replace(metrics, all=tuple(map(guarded_metric, metrics)))
+    summary = render(case_document(read_session(folder, guarded)))
+    write_whole(folder.summary, summary)
+    return summary
+
+
+def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
+    """Read a session as the analysis takes it."""
+    experiment, lines = folder.read_experiment(), folder.records.read()
     records = _firsts(lines)
     planned = planned_only(experiment, records)
     path = folder.records.path
-    session = CaseSession(
+    return CaseSession(
         experiment=experiment,
         records=planned,
-        metrics=replace(metrics, all=tuple(map(guarded_metric, metrics))),
+        metrics=metrics,
         warnings=(
             *changed_lines(path, lines),
             *torn_lines(path, lines),
@@ -193,9 +201,6 @@ def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
             *_not_planned(path, len(records) - len(planned)),
         ),
     )
-    summary = render(case_document(session))
-    write_whole(folder.summary, summary)
-    return summary
 
 
 def _firsts(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:

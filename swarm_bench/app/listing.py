@@ -6,11 +6,11 @@ from dataclasses import replace
 from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.credentials import authentication
 from swarm_bench.app.trust.approval import approve
-from swarm_bench.benchmarks.swarm.plan.suites import list_suites
 from swarm_bench.config import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Described
+from swarm_bench.datasets.suites import list_suites
 from swarm_bench.models.rehearsal.faults import FAULTS
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program, is_embedded
 from swarm_bench.retrieval.modes import mode as modes

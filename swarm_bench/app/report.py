@@ -8,6 +8,8 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
 from swarm_bench.app import cases
 from swarm_bench.app.audit import with_streams
+from swarm_bench.app.retrieve import session as retrieve
+from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
@@ -35,7 +37,8 @@ def report(path: Path) -> str:
     if series_sessions(path):
         return write_series_summary(path, audited=True)
     if folder.holds_session() and cases.holds_cases(folder.path):
-        return cases.report(folder.path)
+        own = is_session(folder.path)
+        return retrieve.report(folder.path) if own else cases.report(folder.path)
     if folder.holds_session():
         return write_summary(folder, audited=True)[1]
     if folder.held_session():

@@ -10,14 +10,16 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.planning.planned import Planned, describe
+from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import ComparisonResult, read_ends, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
-from swarm_bench.app.setup.folders import check_output, make_session_folder
+from swarm_bench.app.setup.folders import answer_places, check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
+from swarm_bench.app.setup.own_tasks import task_file
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import check_unchanged
@@ -25,13 +27,15 @@ from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds
+from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.store import SwarmStore
+from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import NotAuthorized
 from swarm_bench.core.events import Emit, Preparing
@@ -39,6 +43,7 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.recording import FOLDER
+from swarm_bench.engine.plan import groups_of, remaining
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.plan_text import render_plan
@@ -86,7 +91,7 @@ async def _run(
     executor: Callable[[Kit], SwarmExecutor],
 ) -> ComparisonResult:
     async with _opened(resolved, design, emit) as (ready, continued):
-        scorers = SWARM.scorers()
+        scorers = SWARM.scorers(ready.experiment.scorers)
         folder = continued or make_session_folder(resolved.settings, design)
         command = to_continue(design, folder.path, ready.service_url)
         with nullcontext() if continued else locked(folder.lock):
@@ -95,8 +100,9 @@ async def _run(
             with summarising(folder, partial(write_summary, folder), command):
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 kit = _kit(ready, folder, emit, resolved)
-                store = _store(ready, kit, folder, resolved, scorers)
-                interrupted, stopped = await _executed(ready, kit, store, executor)
+                with _trees(ready) as trees:
+                    store = _store(ready, kit, folder, resolved, scorers, trees)
+                    interrupted, stopped = await _executed(ready, kit, store, executor)
                 report, summary = write_summary(folder)
         kept = ready.work / KEPT
     return ComparisonResult(
@@ -136,8 +142,11 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
     if ready.before is not None:
         folder.rearrange(ready.before, experiment)
     folder.write_experiment(storable(experiment))
+    if experiment.suite == REPOSITORY:
+        folder.write_tasks(task_file(experiment))
     if store.recorder is not None:
-        store.recorder.begin(experiment, store.files)
+        at = {commit: store.trees.files(commit) for commit in commits(experiment)}
+        store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
     interrupted = await run_session(store, SWARM.plan(experiment), execute)
     folder.make_room()
@@ -162,6 +171,11 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
             for trial in swarm.trials
         )
         longest = longest_seconds(ready.experiment, finished)
+        pending = groups_of(remaining(SWARM.plan(ready.experiment), set(filter(None, finished))))
+        workspaces = Workspaces(
+            swarms=tuple((swarm.mode, swarm.commit) for swarm in pending),
+            indexing=median_indexing(continued.read_swarms()) if continued else {},
+        )
         launches = launches_of(ready, resolved)
         shown = storable(ready.experiment)
         warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
@@ -172,6 +186,7 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
             longest=longest,
             launches=launches,
             warnings=(*((warning,) if warning else ()), *crowded),
+            workspaces=workspaces,
         )
 
 
@@ -232,6 +247,17 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
         dotenv=resolved.dotenv,
         record=settings.record,
         probes=ready.probes,
+        answers=answer_places(resolved.settings, ready.snapshot.repository, folder.path),
+    )
+
+
+def _trees(ready: Prepared) -> Trees:
+    snapshot, recorded = ready.snapshot, None
+    if ready.recorded is not None:
+        at = ready.recorded.recording.files_at
+        recorded = {commit: frozenset(files) for commit, files in at.items()}
+    return Trees(
+        repository=snapshot.repository, own=snapshot.files, copy=snapshot.path, recorded=recorded
     )
 
 
@@ -241,6 +267,7 @@ def _store(
     folder: SessionFolder,
     resolved: Resolved,
     scorers: tuple[Scorer, ...],
+    trees: Trees,
 ) -> SwarmStore:
     settings = resolved.settings
     recorder = Recorder(folder.path / FOLDER, settings.agent) if settings.record else None
@@ -250,7 +277,7 @@ def _store(
         experiment=ready.experiment,
         folder=folder,
         overhead=overhead,
-        files=ready.snapshot.files,
+        trees=trees,
         scorers=scorers,
         page=partial(trial_page, SWARM.metrics()),
         probes=ready.probes,

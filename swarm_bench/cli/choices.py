@@ -1,4 +1,4 @@
-"""`swarm-bench modes`, `tasks` and `agents`: what there is to choose from."""
+"""`swarm-bench modes` and `agents`: what there is to choose from."""
 
 import typer
 
@@ -6,7 +6,7 @@ from swarm_bench.cli.output.listing import print_listing
 
 
 def register(app: typer.Typer) -> None:
-    for command in (modes, tasks, agents):
+    for command in (modes, agents):
         app.command(name=command.__name__)(command)
 
 
@@ -15,13 +15,6 @@ def modes() -> None:
     from swarm_bench.app.listing import list_modes
 
     print_listing(list_modes())
-
-
-def tasks() -> None:
-    """List the task suites: shipped ones, and those in tasks/ of the working folder."""
-    from swarm_bench.app.listing import list_suites
-
-    print_listing(list_suites())
 
 
 def agents() -> None:

@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli import ab, benchmarks, calibrate, choices, compare, doctor, report, run
+from swarm_bench.cli import (
+    benchmarks,
+    choices,
+    doctor,
+    judge,
+    report,
+    rescore,
+    retrieve,
+    run,
+    tasks,
+)
+from swarm_bench.cli.designs import ab, calibrate, compare
 
 app = typer.Typer(
     name="swarm-bench",
@@ -14,7 +25,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (compare, ab, calibrate, run, doctor, report, choices, benchmarks):
+for command in (compare, ab, calibrate, retrieve, run, doctor, report, rescore, choices):
+    command.register(app)
+for command in (judge, tasks, benchmarks):
     command.register(app)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import get_args
 
-from swarm_bench.config.options import Index
+from swarm_bench.config.options import REPOSITORY, Index
 from swarm_bench.core.controls import ControlKind
 
 Completions = list[str]
@@ -20,7 +20,7 @@ def modes(incomplete: str) -> Completions:
 def suites(incomplete: str) -> Completions:
     from swarm_bench.config.shipped import SUITES
 
-    return _matching({path.stem for path in SUITES.files()}, incomplete)
+    return _matching({REPOSITORY, *(path.stem for path in SUITES.files())}, incomplete)
 
 
 def agents(incomplete: str) -> Completions:

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.cli.running import show_result
 
 HELP = """Run a benchmark of another package, by its name or as module:Class.
 

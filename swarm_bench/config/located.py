@@ -47,13 +47,13 @@ class Located:
             nodes += _children(node)
 
 
-def read_located(path: Path, kind: str) -> Located:
-    """Read a YAML file; `kind` is what a person calls such a file.
+def read_located(path: Path, kind: str, *, largest: int = LARGEST) -> Located:
+    """Read a YAML file of at most `largest` bytes; `kind` is what a person calls such a file.
 
     Raises `ConfigError` naming the file, and the line where it is no YAML, says a key twice, or has
     an alias of what it stands in.
     """
-    text = read_text(path, kind)
+    text = read_text(path, kind, largest=largest)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         _check(path, root)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from swarm_bench.config import written
 from swarm_bench.config.checked import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, Design
+from swarm_bench.core.session.designs import AB, CALIBRATE, Design
 
 
 class Option(NamedTuple):
@@ -28,6 +28,8 @@ class Option(NamedTuple):
     """What the option means without a word; `None`: it needs one."""
 
 
+REPOSITORY = "repository"
+"""Stands for tasks that are made from the repository."""
 Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
 Arguments = Annotated[list[str], Before(written.arguments)]
 Index = Literal["cold", "warm"]
@@ -69,10 +71,13 @@ class Settings:
     tasks: Annotated[
         str,
         Option(
-            "Name of a task suite, or path to a YAML file.",
-            default=f"exploration; {AB.name}: {AB.defaults['tasks']}",
+            "Name of a task suite, path to a YAML file, or 'repository': a few tasks with answer "
+            "keys, made from it.",
+            default=", ".join(
+                [REPOSITORY, *(f"{d.name}: {d.defaults['tasks']}" for d in (AB, CALIBRATE))]
+            ),
         ),
-    ] = "exploration"
+    ] = REPOSITORY
     all_tasks: Annotated[
         bool,
         Option("Run every task once per mode and run, also with --agents: that many at a time."),
@@ -138,6 +143,14 @@ class Settings:
             "Percent of a mode's trials that must reach its tool for a verdict.", metavar="PERCENT"
         ),
     ] = 90
+    quality_margin: Annotated[
+        float,
+        Limits(ge=0, le=1),
+        Option(
+            "Amount by which recall may be lower than the reference's for a saving to count.",
+            metavar="SHARE",
+        ),
+    ] = 0.1
     timeout: Annotated[
         Seconds,
         Option("Time that an agent may take: seconds, or 90s, 5m, 1h.", metavar="TIME"),

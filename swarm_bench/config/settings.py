@@ -16,6 +16,7 @@ from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
+from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.validation import plainly, problem_of
 
 PREFIX = "SWARM_BENCH_"
@@ -86,6 +87,8 @@ class Resolved:
     """`None` for a session that is alone."""
     continued: tuple[Continued, ...] = ()
     """The session that is continued, or those of the series, the smallest size first."""
+    held: RetrieveExperiment | None = None
+    """The session of `retrieve` that is continued."""
 
     def stored(self) -> dict[str, Setting]:
         """Return them as `experiment.json` keeps them."""

@@ -10,6 +10,7 @@ SwarmBenchError            exit 1   never raised itself
     ServiceFailed                   a mode's service did not come up, or died
     IndexFailed                     the service could not index the repository
     NotAuthorized                   an agent failed to authenticate with the provider
+    ModelFailed                     a model's server gave no answer
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
 
@@ -73,6 +74,10 @@ class IndexFailed(HarnessError):
 
 class NotAuthorized(HarnessError):
     """An agent failed to authenticate with the provider, as every other one would."""
+
+
+class ModelFailed(HarnessError):
+    """A model's server gave no answer, after some attempts."""
 
 
 class StoreError(HarnessError):

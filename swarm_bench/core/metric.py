@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from swarm_bench.core.session.records import SwarmRecord
 
@@ -23,8 +23,14 @@ class Style(StrEnum):
     PERCENT = "percent"
     """The value is a share between 0 and 1."""
     DOLLARS = "dollars"
+    FRACTION = "fraction"
+    """With two decimals."""
     CENTS = "cents"
     """Dollars of a single trial, with four decimals."""
+    SCORE = "score"
+    """The value is between 0 and 1."""
+    MILLISECONDS = "milliseconds"
+    """The value is in seconds."""
 
 
 class Better(StrEnum):
@@ -41,6 +47,8 @@ class How(StrEnum):
     LARGEST = "largest"
     MEDIAN = "median"
     MEAN = "mean"
+    TASK_MEAN = "mean over tasks"
+    """By their weight, of the mean over the trials of each."""
     WHOLE_MEAN = "whole mean"
     """Without its decimals, as canopy's script divides."""
     SHARE = "share"
@@ -49,6 +57,7 @@ class How(StrEnum):
     """Trials that pass."""
 
 
+KeyPart = Literal["any", "files", "symbols", "facts"]
 ReadTrial = Callable[[Any], float | None]
 """Reads a record of the benchmark. `None` when the trial does not tell; a check gives true or
 false."""
@@ -130,6 +139,9 @@ class Metric:
     """Applies to modes with a retrieval tool."""
     rehearsal_only: bool = False
     """Applies to sessions in which the rehearsal server answered."""
+    keyed: KeyPart | None = None
+    """The part of an answer key that it is about: it applies to sessions whose tasks have keys, and
+    is of the tasks only whose key has that part."""
     compared: bool = False
     """Stands among the ratios and in calibrations too; of those that come with swarm-bench, the
     comparisons have lists of keys."""

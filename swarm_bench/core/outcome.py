@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -124,6 +125,8 @@ class AgentExit:
     """Texts to take out of what is read from `home`; the two files above are without them."""
     servers: tuple[str, ...] = ()
     """Names of the MCP servers of the mode, as the program was given them."""
+    started: datetime | None = None
+    """When the process was started; in a replay the one that was recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +158,23 @@ class ToolAnswer:
     """Of the text, in UTF-8."""
     kind: Literal["empty", "error"] | None = None
     """Whether there is nothing in it, or an error in words (`models/answer_kinds.py`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    """What one tool call, of whatever tool, put before the agent."""
+
+    tool: str
+    """As in `Outcome.tool_calls`."""
+    turn: int | None
+    """Request of the main conversation that made the call, from 1."""
+    seconds: float | None
+    """From the start of the process until the result came."""
+    tokens: int | None
+    """That the requests had taken until then, as `Usage.effective` counts."""
+    mentions: tuple[str, ...]
+    """Texts in its arguments and its result that may be paths, in their order: nobody has looked
+    yet whether there are such files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +232,9 @@ class Outcome:
     tool_answers: tuple[ToolAnswer, ...] | None = None
     """Of calls of MCP tools that came back without an error; `None` when the program does not show
     its results."""
+    retrieved: tuple[Retrieved, ...] | None = None
+    """What the tool calls put before the agent, in the order of their results; `None` when the
+    program does not show them. Not stored."""
     commands: tuple[str, ...] | None = None
     """Command lines that shells were given, as far as they are looked at; not stored."""
     paths: tuple[str, ...] | None = None

@@ -5,17 +5,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.outcome import (
+    Activity,
+    AgentExit,
+    AgentRequest,
+    Launch,
+    Outcome,
+    Retrieved,
+)
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 
 if TYPE_CHECKING:
     # Scout's process imports this page, and would pay a quarter of a second for pydantic.
     from swarm_bench.core.session.experiment import Program
+    from swarm_bench.core.session.tasks import AnswerKey
     from swarm_bench.core.treatment.counters import Counters
 
 Score = bool | int | float | str | None
 SCORED_CHARACTERS = 1 << 20
 """Of an answer, from its beginning."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A score that cannot be computed."""
+
+    why: str
+    """A clause."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +118,19 @@ class Described(Protocol):
     abilities: Abilities
 
 
+class Tree(Protocol):
+    """The files of a repository at one commit."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Paths relative to the root, with `/`."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file; `None` when it is not there, or too large to look at."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoreContext:
     """What a scorer may look at."""
@@ -112,6 +141,13 @@ class ScoreContext:
     """Path the agent worked in, so that absolute references can be resolved."""
     files: frozenset[str]
     """Paths of the files in the snapshot, relative to its root, with `/`."""
+    key: "AnswerKey | None" = None
+    """What a right answer names; `None` when nobody knows."""
+    tree: Tree | None = None
+    """The snapshot itself; `None` when it is gone."""
+    retrieved: tuple[Retrieved, ...] | None = None
+    """What the agent's tool calls named, in their order; `None` when its transcript does not show
+    that."""
 
     @property
     def beginning(self) -> str:
@@ -134,7 +170,7 @@ class Scorer(Protocol):
         other scorer's stand in the record's `scores`."""
         ...
 
-    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+    def score(self, context: ScoreContext) -> Mapping[str, "Score | Missing"]:
         """Score the answer, by name. What it raises is recorded as its failure, and its scores are
         missing then; so is a name that it does not state, and a value that is no score."""
         ...

@@ -111,6 +111,11 @@ class Folder(Generic[E, R]):
         """Tell whether the folder holds a session of this kind of benchmark."""
         return self.mark in self._content()
 
+    def benchmark(self) -> str | None:
+        """Return the name of the benchmark of its session; `None` where it holds none."""
+        name = self._content().get("benchmark")
+        return name if isinstance(name, str) else None
+
     def _refuse_newer(self, version: object) -> None:
         if isinstance(version, int) and version > EXPERIMENT_VERSION:
             raise UsageError(

@@ -8,7 +8,7 @@ from itertools import islice
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.base import StoredRecord
-from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
+from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked, reasons
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.caps import OTHERS, shortened
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -30,6 +30,8 @@ class Scored:
     """How many of the answer no scorer looked at; `None` when there are none."""
     scores: dict[str, Score] | None = None
     """All others."""
+    missing: dict[str, str] | None = None
+    """By the key of a score, why it could not be computed."""
     failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""
 
@@ -69,13 +71,16 @@ def score(
     """Have every scorer look at the answer, and say how much of it none looked at. The scores go
     into such a record."""
     values: dict[str, Score] = {}
+    missing: dict[str, str] = {}
     failures: dict[str, str] = {}
     for scorer in scorers:
         keys: tuple[str, ...] = ()
         try:
             check_keys(scorer.keys, record, taken=values)
             keys = scorer.keys
-            values |= checked(scorer.score(context), keys, record)
+            scores = scorer.score(context)
+            values |= checked(scores, keys, record)
+            missing |= reasons(scores)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
             values |= dict.fromkeys(keys)
             failures[shortened(scorer.name)] = _why(error, secrets)
@@ -86,6 +91,7 @@ def score(
         own=own,
         unscored_characters=unscored if unscored > 0 else None,
         scores=cleaned(others, secrets) or None,
+        missing={key: _cut(why, secrets) for key, why in missing.items()} or None,
         failures=_within_caps(failures) or None,
     )
 
@@ -93,6 +99,10 @@ def score(
 def _why(error: BaseException, secrets: Collection[str]) -> str:
     """Describe an error in one line. Secrets are removed first: a cut could split one."""
     text = str(error) if isinstance(error, ScoreRefused) else f"{type(error).__name__}: {error}"
+    return _cut(text, secrets)
+
+
+def _cut(text: str, secrets: Collection[str]) -> str:
     return shortened(" ".join(clean_text(text, secrets).split()), LONGEST_FAILURE)
 
 

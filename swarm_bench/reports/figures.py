@@ -40,6 +40,8 @@ def written(scale: Style | Scale, value: float) -> str:
     match scale:
         case Style.SECONDS:
             return f"{number}s"
+        case Style.MILLISECONDS:
+            return f"{number} ms"
         case Style.PERCENT:
             return f"{number}%"
         case Style.DOLLARS | Style.CENTS:
@@ -76,6 +78,8 @@ def _measured(style: Style, value: float) -> str:
             return f"{value:.2f}"
         case Style.PERCENT:
             return f"{value * 100:.1f}"
+        case Style.FRACTION:
+            return f"{value:.2f}"
         case Style.AVERAGE:
             return f"{value:.1f}"
         case Style.DOLLARS:
@@ -83,6 +87,10 @@ def _measured(style: Style, value: float) -> str:
             return f"{value:.6g}" if value >= 0.0001 or value == 0 else f"{value:.8f}"
         case Style.CENTS:
             return f"{value:.4f}"
+        case Style.SCORE:
+            return f"{value:.2f}"
+        case Style.MILLISECONDS:
+            return f"{value * 1000:,.0f}"
         case Style.WHOLE:
             return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 

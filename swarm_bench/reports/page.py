@@ -1,9 +1,24 @@
 """The readable page of one trial, `agent-N.md`."""
 
+import re
+
 from swarm_bench.core.report.document import Section, Text, Value
 from swarm_bench.core.report.page import Page, Recorded
 from swarm_bench.reports.figures import NOT_REPORTED, figure
 from swarm_bench.reports.layout import inline, laid_out
+
+_ANSWER = re.compile(
+    r"# [^\n]*\n\n## Task\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n"
+    r"## Result\n(?P<fence>`{3,})text\n(?P<answer>.*?)\n(?P=fence)\n\n---\n",
+    re.DOTALL,
+)
+"""No text in a block has as many backticks in a row as its fence."""
+
+
+def answer_in(page: str) -> str | None:
+    """Return the answer that stands in a page; `None` when there is none."""
+    match = _ANSWER.match(page)
+    return match["answer"] if match else None
 
 
 def render_page(page: Page) -> str:

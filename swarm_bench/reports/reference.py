@@ -6,7 +6,7 @@ from tabulate import tabulate
 
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Abilities
-from swarm_bench.core.report.report import Key
+from swarm_bench.core.report.key import Key
 
 
 def key_table(keys: Iterable[Key]) -> str:

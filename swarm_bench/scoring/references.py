@@ -6,12 +6,11 @@ path three times. `references_existing` asks the snapshot instead, whatever the 
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from swarm_bench.core.ports import Score, ScoreContext
+from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
 # The script's expression is `[A-Za-z0-9_./-]+\.(ts|tsx|js|...)`. Its first part is greedy, so in
 # each unbroken run of path characters it matches once: up to the last extension that has something
@@ -21,8 +20,6 @@ _EXTENSION = re.compile(r"\.(?:ts|tsx|js|jsx|rs|py|go|md|json|toml|ya?ml|sql|sh)
 
 _CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
 _WORD = re.compile(r"""[^\s`"'<>()\[\]{},;|*=…“”‘’«»→←]+""")
-_HERE = re.compile(r"\A(?:\./)+")
-_MAX_PATH = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +43,7 @@ class References:
         if not context.text:
             return dict.fromkeys(self.keys)
         references = sum(1 for _ in _script_matches(context.beginning))
-        snapshot = _Snapshot(root=context.workspace, endings=_endings(context.files))
+        snapshot = snapshot_of(context.files, context.workspace)
         mentions = dict(_mentions(context.beginning, snapshot))
         return {
             "references": references,
@@ -54,37 +51,6 @@ class References:
             "references_existing": sum(mentions.values()) if context.files else None,
             "grounded": references >= self.grounded_at,
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Snapshot:
-    root: str
-    endings: list[str]
-    """The paths written backwards, sorted: all that end alike stand together."""
-
-    def relative(self, mention: str) -> str:
-        """Remove what may stand before a path."""
-        if self.root:
-            mention = mention.removeprefix(self.root.rstrip("/") + "/")
-        return _HERE.sub("", mention)
-
-    def has(self, path: str) -> bool:
-        if not path or len(path) > _MAX_PATH:
-            return False
-        backwards = path[::-1]
-        return self._at(backwards) == backwards or self._at(backwards + "/").startswith(
-            backwards + "/"
-        )
-
-    def _at(self, backwards: str) -> str:
-        position = bisect_left(self.endings, backwards)
-        return self.endings[position] if position < len(self.endings) else ""
-
-
-@lru_cache(maxsize=4)
-def _endings(files: frozenset[str]) -> list[str]:
-    """Sort the paths backwards. Kept between calls: all trials of a session have one snapshot."""
-    return sorted(path[::-1] for path in files)
 
 
 def _script_matches(text: str) -> Iterator[str]:
@@ -101,7 +67,7 @@ def _script_match(run: str) -> str:
     return run[:end]
 
 
-def _mentions(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+def _mentions(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     """Yield mentions in the order of the text, and whether each names a file of the snapshot."""
     position = 0
     for span in _CODE_SPAN.finditer(text):
@@ -114,12 +80,12 @@ def _mentions(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
     yield from _mentions_in(text[position:], snapshot)
 
 
-def _mentions_in(text: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+def _mentions_in(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     for word in _WORD.finditer(text):
         yield from _mention_in(word[0].rstrip(".,:!?"), snapshot)
 
 
-def _mention_in(word: str, snapshot: _Snapshot) -> Iterator[tuple[str, bool]]:
+def _mention_in(word: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     if "." not in word and "/" not in word:
         return
     for candidate in (word, re.split("[:#]", word, maxsplit=1)[0]):

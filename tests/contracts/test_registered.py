@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from swarm_bench.agents.scout.adapter import MODEL
-from swarm_bench.benchmarks.swarm import prompt as swarm
+from swarm_bench.benchmarks.swarm import scorers as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob

@@ -106,7 +106,11 @@ class Bench:
 
     def records(self, session: str) -> list[dict[str, Any]]:
         """The lines of a session's `metrics.jsonl`."""
-        path = self.folder / session / "metrics.jsonl"
+        return self.lines(session, "metrics.jsonl")
+
+    def lines(self, session: str, file: str) -> list[dict[str, Any]]:
+        """The lines of one of its files."""
+        path = self.folder / session / file
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def experiment(self, session: str) -> dict[str, Any]:

@@ -70,7 +70,10 @@ def test_wrong_usage(prepared: Bench, arguments: list[str], sentence: str) -> No
     *progress, said = done.err.splitlines()
     assert sentence in said
     assert done.code == 2
-    steps = ("] copying ", "] asking ", "] trouble: 4 agents of our own share ")
+    steps = (
+        *("] copying ", "] making tasks from ", "] asking "),
+        *("] trouble: 4 agents of our own share ", " gives no tasks with answer keys: too few of "),
+    )
     assert all(any(step in line for step in steps) for line in progress), done.err
     assert done.out == ""
     after = sorted(path.name for path in prepared.folder.rglob("*"))

@@ -131,6 +131,33 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     assert alone.remark.startswith("Correctness was not measured")
 
 
+@pytest.mark.long
+def test_a_placebo_finds_next_to_nothing_and_its_mode_the_right_files(painted: Bench) -> None:
+    tasks = [
+        ("sessions", "Which file checks the token of a request?", "shop/auth.py"),
+        ("queue", "Which file has the queue of background jobs?", "shop/jobs.py"),
+    ]
+    suite = painted.folder / "keyed.yaml"
+    entries = [
+        {"id": name, "title": name, "prompt": prompt, "key": {"files": [path], "facts": [path]}}
+        for name, prompt, path in tasks
+    ]
+    suite.write_text(yaml.safe_dump({"tasks": entries}))
+    done = compare(
+        painted, "--tasks", str(suite), "--modes", "baseline", "canopy", "--controls", "placebo",
+        "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    found = report(painted).headline
+    assert found.correctness is not None
+    modes = report(painted).modes
+    for row in found.correctness.rows[:2]:  # recall, and right answers
+        values = dict(zip(modes, row.figures, strict=True))
+        shares = {mode: figure.value for mode, figure in values.items() if figure}
+        assert (shares["canopy"], shares["canopy-placebo"]) == (1, 0)
+    headline = done.out.partition("## Headline")[2]
+    assert headline.index("| Right answers") < headline.index("×")
+
+
 def test_a_repository_without_anything_irrelevant_is_refused_before_anything_runs(
     bench: Bench,
 ) -> None:

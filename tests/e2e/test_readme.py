@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.e2e.borrowing import make_environment
 from tests.e2e.conftest import Bench
@@ -71,25 +70,25 @@ def masked(text: str) -> list[str]:
     for line in text.splitlines():
         line = re.sub(r"\*\*(Repository|Order|Session):\*\* .*", r"**\1:**", line)
         line = line.replace(", at most 4 at a time", "")
+        line = re.sub(r"\bat [0-9a-f]{12}\b", "at N", line)
         line = re.sub(r"\([^()|]*\)(?=\s*\|)", "", line)
         line = re.sub(r"[$]?\d[\d.,]*[s×%]?", "N", line)
         line = re.sub(r":?-{2,}:?", "-", line)
+        # The tasks are made from the commit, so another mode may be the one that found less.
+        line = re.sub(r"(used in N).*", r"\1", line).replace("found less", "N")
         lines.append(re.sub(r"\s+", " ", line).strip())
-    return lines
+    return [line for line in lines if not line.startswith('"Found less" stands')]
 
 
 @pytest.mark.long
 def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """With the packages that are here: CI downloads them, since it begins with a fresh clone."""
-    clone, few = tmp_path / "swarm-bench", tmp_path / "exploration.yaml"
-    suite = yaml.safe_load((ROOT / "tasks" / "exploration.yaml").read_text())
-    few.write_text(yaml.safe_dump({**suite, "tasks": suite["tasks"][:2]}))
+    clone = tmp_path / "swarm-bench"
     if subprocess.run(["git", "clone", "-q", ROOT, clone], check=False).returncode != 0:
         pytest.skip("these tests do not run in a git checkout, so there is nothing to clone")
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
-        "SWARM_BENCH_TASKS": str(few),
         "SWARM_BENCH_RUNS": "2",
         **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
     }

@@ -80,7 +80,17 @@ def test_a_replay_gives_the_records_of_the_original(bench: Bench) -> None:
     again = replay(bench)
 
     assert again.code == 0, again.err
-    assert differences(bench, "metrics.jsonl") == OTHER_SESSION
+    assert differences(bench, "metrics.jsonl") == OTHER_SESSION | {"scores"}
+    for record, first in zip(
+        lines(bench.folder / "rep", "metrics.jsonl"),
+        lines(bench.folder / "out", "metrics.jsonl"),
+        strict=True,
+    ):
+        missing = record["missing_scores"]
+        assert set(missing) == {"lines_invented", "symbols_misplaced", "invented_share"}, (
+            "what needs the content of files, which no recording has"
+        )
+        assert record["scores"] == {**first["scores"], **dict.fromkeys(missing)}
     assert differences(bench, "retrieval.jsonl") == {"session", "sha256"}
     (replayed,) = {record["replayed"] for record in lines(bench.folder / "rep", "metrics.jsonl")}
     assert replayed == bench.experiment("out")["session"] == bench.experiment("rep")["replayed"]

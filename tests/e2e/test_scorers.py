@@ -64,7 +64,7 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> 
     records = bench.records("out")
     assert len(records) == 2
     for record in records:
-        assert list(record["scores"]) == ["broken_share", "tone_words", "tone_warm"]
+        assert list(record["scores"])[-3:] == ["broken_share", "tone_words", "tone_warm"]
         assert record["scores"]["broken_share"] is None
         assert record["scores"]["tone_words"] > 5
         assert record["scores"]["tone_warm"] is True

@@ -14,7 +14,6 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.prompt import scorers
 from swarm_bench.benchmarks.swarm.records.making import make_record, rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import (
     About,
@@ -25,6 +24,7 @@ from swarm_bench.benchmarks.swarm.records.parts import (
     Spent,
     Tools,
 )
+from swarm_bench.benchmarks.swarm.scorers import scorers
 from swarm_bench.core.outcome import Outcome, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import TrialRecord
@@ -95,7 +95,9 @@ def line(name: str) -> str:
         turns_counted=True if ran else None,
     )
     beside = Beside(
-        scored=score(scorers(), CONTEXT, secrets=(), record=TrialRecord) if ran else Scored(),
+        scored=score(scorers(("references", "structure")), CONTEXT, secrets=(), record=TrialRecord)
+        if ran
+        else Scored(),
         rehearsed=rehearsed(seen, SERVERS),
         outside=("it read x",) if ran else (),
     )
@@ -109,7 +111,7 @@ def test_a_line_is_as_it_was(number: int, name: str) -> None:
 
 
 PARTS = (About, Measured, Spent, Priced, Tools, Rehearsed, OwnScores)
-OTHERS = {"schema_version", "unscored_characters", "scores", "score_failures"}
+OTHERS = {"schema_version", "unscored_characters", "scores", "missing_scores", "score_failures"}
 
 
 def members(hint: Any) -> set[str]:

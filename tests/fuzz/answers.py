@@ -23,6 +23,8 @@ from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_differen
 from swarm_bench.retrieval.probes.service_metrics import service_difference
 from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in
 from swarm_bench.runtime.ownership import temporary
+from swarm_bench.source.references.extraction import references
+from swarm_bench.source.references.symbols import names
 from tests.fuzz.parts import BETWEEN, joined, parts
 from tests.retrieval.probes.test_feedback import EVENTS, SCHEMA
 
@@ -118,6 +120,10 @@ def result(data: bytes, _folder: Path) -> None:
     text = data.decode("utf-8", "surrogateescape")
     for place in tool_results.locations(text, "/w"):
         assert not place.path.startswith("/")
+    for reference in references(text, _FILES, "/w"):
+        assert reference.path is None or reference.path in _FILES
+        assert 0 <= reference.position <= len(text)
+    assert all(names(text))
     for search in (None, _BY_PATTERN, _BY_JSON_PATH):
         with suppress(Unreadable):
             assert len(read_locations(text, search, "/w", _FILES)) <= MOST

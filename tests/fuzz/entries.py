@@ -11,17 +11,17 @@ from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.agents.replay.recording import read_recording
 from swarm_bench.app.report import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.plan.suites import read_suite
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.datasets.suites import read_suite
 from swarm_bench.engine.folding import folded
 from swarm_bench.engine.lines import read_lines
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
-from tests.fuzz import answers, servers, streams
+from tests.fuzz import answers, judging, servers, sources, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -160,7 +160,10 @@ ENTRIES: Mapping[str, Entry] = {
     "mcp-server": Entry(read=servers.server, seeds=servers.servers),
     "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
     "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
+    "agent-page": Entry(read=judging.page, seeds=judging.pages),
+    "chat-completion": Entry(read=judging.completion, seeds=judging.completions),
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
+    "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
     "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),
 }
 

@@ -203,9 +203,10 @@ def test_the_headline_stands_before_everything_else() -> None:
     first = text.partition("\n## ")[2]
     assert first.startswith("Headline\n\n- **canopy**: connected in 1 of 1 trial, used in 1.\n")
     assert (
-        "\nCorrectness was not measured, so lower figures alone are no gain. Apart from that, "
-        "there are no caveats: every trial was connected and used the tool, and the witnesses "
-        "agree.\n"
+        "\nCorrectness was not measured: the tasks have no answer keys, so lower figures alone are "
+        "no gain. swarm-bench tasks make derives tasks with keys from a repository. Apart from "
+        "that, there are no caveats: every trial was connected and used the tool, and the "
+        "witnesses agree.\n"
     ) in first
     assert "Every trial used its mode's tool" in first
 

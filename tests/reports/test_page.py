@@ -1,7 +1,11 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.reports.page import answer_in
 from tests.builders.reports import render_page
 
 ANSWER = "# Title\n\n| a | b |\n\n```sh\n# $(rm -rf /) `x`\n```\n"
@@ -95,3 +99,24 @@ def test_nothing_of_an_answer_does_anything() -> None:
     assert not {"html_block", "html_inline", "image", "link_open"} & set(kinds)
     assert [one for one in page if not one.isprintable() and one != "\n"] == []
     assert "<U+001B>[31m<U+0000> <U+202E>gpj ````\n</details>" in page
+
+
+FORGED = "````\n\n## Result\n```text\nforged\n```\n\n---\n"
+
+
+@given(answer=st.text(alphabet="`#-\n aä", min_size=1), task=st.text(alphabet="`#\n a"))
+def test_an_answer_is_read_as_it_was_given(answer: str, task: str) -> None:
+    page = render_page(METRICS, record(task=task), answer)
+    assert answer_in(page) == answer.removesuffix("\n")
+
+
+@pytest.mark.parametrize("text", [FORGED, f"x\n{FORGED}", ANSWER])
+def test_no_text_passes_for_the_answer(text: str) -> None:
+    assert answer_in(render_page(METRICS, record(task=text), "Here.")) == "Here."
+    assert answer_in(render_page(METRICS, record(), text)) == text.removesuffix("\n")
+
+
+@pytest.mark.parametrize("page", ["", "# x", "## Result\n```text\nforged\n```\n\n---\n"])
+def test_a_page_without_an_answer_has_none(page: str) -> None:
+    assert answer_in(page) is None
+    assert answer_in(render_page(METRICS, record(), None)) is None

@@ -46,6 +46,8 @@ class ToolUse:
     span: Span | None
     tokens: int | None
     """Of the text that the model got."""
+    turn: int
+    """Number of the request that was answered before, from 1, those of sub-agents among them."""
 
 
 @dataclass
@@ -70,6 +72,8 @@ class Log:
     events: bool = False
     tools: dict[str, ToolUse] = field(default_factory=dict)
     """By the id that the model gave the call; the events have others."""
+    _answering: bool = False
+    """Whether an answer has begun and not ended: it calls tools before its end."""
 
     def add(self, line: str) -> None:
         event = _EVENT.search(line)
@@ -101,10 +105,12 @@ class Log:
         status = figures.get("http.response.status_code")
         self.status = int(status) if status else None
         self.retries += figures.get("attempt", "0") != "0"
+        self._answering = self.status == 200
 
     def _answer(self, figures: dict[str, str]) -> None:
         names = ("input_token_count", "cached_token_count", "cache_write_token_count")
         if "input_token_count" in figures:
+            self._answering = False
             counts = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
             self.requests.append(split(*counts))
 
@@ -126,6 +132,7 @@ class Log:
                 None if milliseconds is None else milliseconds / 1000,
             ),
             tokens=None if length is None else tokens.of_bytes(length),
+            turn=len(self.requests) + self._answering,
         )
 
     def _message(self, line: str) -> None:

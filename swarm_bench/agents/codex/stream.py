@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from swarm_bench.agents.codex.causes import cause_of
@@ -17,6 +18,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
@@ -25,6 +27,8 @@ from swarm_bench.core.status import Cause
 _RETRYING = "Reconnecting..."
 _TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
 """The name of a tool in the events, and in our records: the model has several for the first."""
+_ARGUMENTS = ("arguments", "command", "changes", "query")
+"""What the kinds of items have of a call."""
 _NOT_DONE = ("failed", "declined")
 
 
@@ -43,6 +47,7 @@ class Transcript:
     denials: dict[str, str] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
+    retrievals: Retrievals = field(default_factory=Retrievals)
     reconnects: int = 0
     error: str | None = None
     """The last error of the conversation, in the program's words."""
@@ -85,9 +90,12 @@ class Transcript:
             self.denials[key] = name
         self.answers.ask(key, name, item.get("arguments"))
         self.commands.ask(name, item.get("arguments") or item)
+        self.retrievals.ask(key, name, [item.get(argument) for argument in _ARGUMENTS])
         if key not in self.unanswered:
             content = object_of(item.get("result")).get("content")
             self.answers.answer(key, content, failed=key in self.failures)
+            shown = content or item.get("aggregated_output")
+            self.retrievals.answer(key, shown, failed=key in self.failures)
 
     def _error(self, message: object) -> None:
         clause = clause_of(message)
@@ -110,6 +118,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     without_subagents = bool(log.requests) and Usage.total(log.requests) == usage
     started = transcript.started
     uses = _uses(transcript.calls, log) if started and log.events else None
+    timeline = _timeline(uses or {}, log.requests if without_subagents else (), exit)
     return Outcome(
         cause=cause,
         detail=detail,
@@ -126,6 +135,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
         tool_answers=transcript.answers.all() if started else None,
+        retrieved=transcript.retrievals.all(timeline) if started else None,
         permission_denials=_counted(transcript.denials) if started else None,
         retries=transcript.reconnects + log.retries if started and log.events else None,
         servers=_servers(transcript, log),
@@ -145,6 +155,16 @@ def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
         if len(logged) == len(keys):
             uses |= dict(zip(keys, logged, strict=True))
     return uses
+
+
+def _timeline(uses: dict[str, ToolUse], requests: Sequence[Usage], exit: AgentExit) -> Timeline:
+    """Return when the calls came to their ends; without `requests`, turns mean nothing."""
+    return Timeline(
+        turns={key: use.turn for key, use in uses.items()} if requests else {},
+        ends={key: use.span.end for key, use in uses.items() if use.span is not None},
+        usage=requests,
+        started=exit.started,
+    )
 
 
 def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:

@@ -21,7 +21,7 @@ from swarm_bench.agents.command.tool_answers import answers_in, is_set
 from swarm_bench.agents.reading.call_arguments import limited
 from swarm_bench.agents.reading.endings import STOPPED, ending
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
-from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
@@ -37,6 +37,7 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     text = text_of(first_text(output.answer, material))
     cause, detail = _cause(file, exit, printed, text)
     per_request, usage = usage_in(output.tokens, material)
+    answers, retrieved = _answers(output.tools, material) or (None, None)
     return Outcome(
         cause=cause,
         detail=detail,
@@ -50,7 +51,8 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         model=clause_of(first_text(output.model, material)),
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),
-        tool_answers=_answers(output.tools, material),
+        tool_answers=answers,
+        retrieved=retrieved,
         commands=_limited_texts(output.tools.commands, material),
         paths=_limited_texts(output.tools.paths, material),
         retries=first_count(output.retries, material),
@@ -137,7 +139,9 @@ def _limited_texts(locators: Locators, material: Material) -> tuple[str, ...] | 
     return None if texts is None else limited(texts)
 
 
-def _answers(tools: Tools, material: Material) -> tuple[ToolAnswer, ...] | None:
+def _answers(
+    tools: Tools, material: Material
+) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
     def common_name(name: str) -> str:
         return name if tools.mcp is None else _common_name(tools.mcp, name, material)
 

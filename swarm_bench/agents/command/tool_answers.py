@@ -4,31 +4,36 @@ from collections.abc import Callable, Iterable
 
 from swarm_bench.agents.command.locators import Locators, Material, find_all, first_text
 from swarm_bench.agents.command.output import Answers
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.core.outcome import ToolAnswer
+from swarm_bench.core.outcome import Retrieved, ToolAnswer
 
 MAX_ANSWERS = 10_000
 
 
 def answers_in(
     answers: Answers | None, material: Material, common_name: Callable[[str], str]
-) -> tuple[ToolAnswer, ...] | None:
-    """Digest the answers; `None` when the file does not describe where they stand, or there are
-    more than an agent can have asked for."""
+) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
+    """Digest the answers, and return what they put before the agent; `None` when the file does not
+    describe where they stand, or there are more than an agent can have asked for."""
     if answers is None or not material.readable:
         return None
     nodes = find_all(answers.each, material, MAX_ANSWERS + 1)
     if len(nodes) > MAX_ANSWERS:
         return None
-    collected = ToolAnswers()
+    collected, retrievals = ToolAnswers(), Retrievals()
     for number, node in enumerate(nodes):
         inner = material.inside(node)
         if (tool := first_text(answers.tool, inner)) is None:
             continue
-        collected.ask(str(number), common_name(tool), _values(answers.arguments, inner))
+        call, name, arguments = str(number), common_name(tool), _values(answers.arguments, inner)
+        collected.ask(call, name, arguments)
+        retrievals.ask(call, name, arguments)
         failed = is_set(_values(answers.failed, inner))
-        collected.answer(str(number), _content(answers.result, inner), failed=failed)
-    return collected.all()
+        content = _content(answers.result, inner)
+        collected.answer(call, content, failed=failed)
+        retrievals.answer(call, content, failed=failed)
+    return collected.all(), retrievals.all(Timeline())
 
 
 def _values(locators: Locators, material: Material) -> list[object]:

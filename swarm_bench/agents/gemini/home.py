@@ -1,6 +1,6 @@
-"""What Gemini CLI writes into its home and does not print: the tokens of each request and of each
-tool's answer, and which MCP servers it lost. Nothing here trusts what lies there, and nothing of it
-is text that is kept."""
+"""What Gemini CLI writes into its home and does not print: the tokens of each request, each tool's
+answer, and which MCP servers it lost. Nothing here trusts what lies there, and no text of it is
+stored."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.agents.gemini.names import plain_name, server_name
 from swarm_bench.agents.reading.json_lines import Json, count_of, list_of, object_of, text_of
-from swarm_bench.agents.reading.saved_chats import answer_tokens, chats_in
+from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.core.outcome import Usage
 from swarm_bench.runtime.untrusted import read_inside
 
@@ -26,8 +26,8 @@ class HomeFigures:
     """The figures in the home; `None` where it has none."""
 
     turn_usage: tuple[Usage, ...] | None = None
-    answers: dict[str, int | None] | None = None
-    """Tokens of the tools' answers by call id; `None` in it for what is not text alone."""
+    answers: dict[str, str | None] | None = None
+    """The tools' answers by call id; `None` in it for what is not text alone."""
     servers: dict[str, str] | None = None
 
 
@@ -62,10 +62,10 @@ def _turn_usage(chats: Iterable[Json]) -> tuple[Usage, ...]:
     return tuple(_usage(tokens) for tokens in answers.values())
 
 
-def _answers(chats: Iterable[Json]) -> dict[str, int | None]:
+def _answers(chats: Iterable[Json]) -> dict[str, str | None]:
     calls = (object_of(call) for entry in chats for call in list_of(entry.get("toolCalls")))
     return {
-        key: answer_tokens(call.get("result"))
+        key: answer_text(call.get("result"))
         for call in calls
         if (key := text_of(call.get("id"))) is not None
     }

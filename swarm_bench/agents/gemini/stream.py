@@ -26,6 +26,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import (
     Span,
@@ -33,8 +34,9 @@ from swarm_bench.agents.reading.tool_costs import (
     moment_of,
     seconds_by_tool,
     tokens_by_tool,
+    tokens_of,
 )
-from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
@@ -59,6 +61,11 @@ class _Transcript:
     failures: dict[str, str] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
+    retrievals: Retrievals = field(default_factory=Retrievals)
+    asked_in: dict[str, int] = field(default_factory=dict)
+    """Turns by the ids of calls."""
+    ends: dict[str, float] = field(default_factory=dict)
+    """When results were printed, in seconds of the epoch."""
     answered: list[str] = field(default_factory=list)
     """Ids of the calls whose results were printed."""
     spans: dict[str, Span] = field(default_factory=dict)
@@ -85,6 +92,8 @@ class _Transcript:
                 self.calls[key] = treatment_name(text_of(event.get("tool_name")) or "unknown")
                 self.answers.ask(key, self.calls[key], event.get("parameters"))
                 self.commands.ask(self.calls[key], event.get("parameters"))
+                self.retrievals.ask(key, self.calls[key], event.get("parameters"))
+                self.asked_in[key] = self.turns
                 self._open[key] = moment_of(event.get("timestamp"))
             case "tool_result":
                 self._tool_result(event)
@@ -111,6 +120,9 @@ class _Transcript:
         if event.get("status") == "error":
             self.failures[key] = self.calls[key]
         self.answers.answer(key, event.get("output"), failed=key in self.failures)
+        self.retrievals.answer(key, event.get("output"), failed=key in self.failures)
+        if end := moment_of(event.get("timestamp")):
+            self.ends[key] = end.timestamp()
         self.answered.append(key)
         span = between(self._open.get(key), moment_of(event.get("timestamp")))
         if span is not None and len({self.calls[call] for call in self._open}) == 1:
@@ -148,6 +160,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_seconds=seconds_by_tool(transcript.calls, transcript.spans) if started else None,
         tool_result_tokens=_result_tokens(transcript, home),
         tool_answers=transcript.answers.all() if started else None,
+        retrieved=_retrieved(transcript, home, exit) if started else None,
         retries=len(_RETRY.findall(stderr)) if started else None,
         servers=home.servers,
         payload=transcript.result.raw if transcript.result else None,
@@ -164,8 +177,19 @@ def _result_tokens(transcript: _Transcript, home: HomeFigures) -> dict[str, int]
     """Count the results in the home, which the model got; those printed are for a person."""
     if home.answers is None:
         return None
-    counts = {key: home.answers.get(key) for key in transcript.answered}
+    counts = {key: tokens_of(home.answers.get(key)) for key in transcript.answered}
     return tokens_by_tool(transcript.calls, counts)
+
+
+def _retrieved(shown: _Transcript, home: HomeFigures, exit: AgentExit) -> tuple[Retrieved, ...]:
+    usage = home.turn_usage or ()
+    timeline = Timeline(
+        turns=shown.asked_in,
+        ends=shown.ends,
+        usage=usage if len(usage) == shown.turns else (),
+        started=exit.started,
+    )
+    return shown.retrievals.all(timeline, home.answers)
 
 
 def activity_of(line: bytes) -> Activity | None:

@@ -19,9 +19,10 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
-from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
@@ -46,6 +47,9 @@ class Transcript:
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
+    retrievals: Retrievals = field(default_factory=Retrievals)
+    asked_in: dict[str, int] = field(default_factory=dict)
+    """Step by the index of the call that was made in it."""
     failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
@@ -92,6 +96,9 @@ class Transcript:
         self.answers.ask(key, name, state.get("input"))
         self.commands.ask(name, state.get("input"))
         self.answers.answer(key, result, failed=failed)
+        self.retrievals.ask(key, name, state.get("input"))
+        self.retrievals.answer(key, result, failed=failed)
+        self.asked_in[key] = len(self.steps) + 1
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -125,6 +132,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_seconds=seconds_by_tool(calls, transcript.spans) if started else None,
         tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if started else None,
         tool_answers=transcript.answers.all() if started else None,
+        retrieved=_retrieved(transcript, exit) if started else None,
         permission_denials=dict(Counter(transcript.denials)) if started else None,
         retries=max(0, log.failed_requests - last_failed) if log.exists else None,
         compactions=log.compactions if log.exists else None,
@@ -132,6 +140,18 @@ def outcome_of(exit: AgentExit) -> Outcome:
         servers=_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
         **transcript.commands.outcome_fields(started),
+    )
+
+
+def _retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]:
+    ends = {call: span.end for call, span in transcript.spans.items()}
+    return transcript.retrievals.all(
+        Timeline(
+            turns=transcript.asked_in,
+            ends=ends,
+            usage=transcript.steps,
+            started=exit.started,
+        )
     )
 
 

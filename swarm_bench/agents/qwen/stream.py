@@ -18,17 +18,19 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
-from swarm_bench.agents.reading.saved_chats import answer_tokens, chats_in
+from swarm_bench.agents.reading.retrieved import Timeline
+from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.agents.reading.tool_costs import (
     Span,
     before,
     moment_of,
     seconds_by_tool,
     tokens_by_tool,
+    tokens_of,
 )
 from swarm_bench.agents.stream_json.transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents.stream_json.transcript import usage_of as claude_usage_of
-from swarm_bench.core.outcome import AgentExit, Outcome, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 
 CHATS = ".qwen/projects/*/chats/*.jsonl"
@@ -41,7 +43,8 @@ class _ChatFigures:
     """The figures of tools in the conversations, by call id."""
 
     spans: dict[str, Span] = field(default_factory=dict)
-    tokens: dict[str, int | None] = field(default_factory=dict)
+    texts: dict[str, str | None] = field(default_factory=dict)
+    """Results as the model got them; `None` for one that is not text alone."""
 
 
 def outcome_of(exit: AgentExit) -> Outcome:
@@ -52,7 +55,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     result = transcript.last.value if transcript.last else {}
     init = transcript.init or {}
     shown = transcript.has_events
-    requests = _answered(transcript)
+    requests = tuple(_answered(transcript).values())
     usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
     cause, detail = cause_of(exit, transcript)
     chats = _figures_in(exit.home) if shown else None
@@ -74,6 +77,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         tool_seconds=None if chats is None else seconds_by_tool(transcript.calls, chats.spans),
         tool_result_tokens=_result_tokens(transcript, chats),
         tool_answers=transcript.answers.all() if shown else None,
+        retrieved=_retrieved(transcript, chats, exit) if shown else None,
         permission_denials=_denials(result) if result else None,
         subagents=_subagents(transcript) if shown else None,
         servers=servers_of(init),
@@ -94,11 +98,11 @@ def usage_of(usage: Usage) -> Usage:
     return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)
 
 
-def _answered(transcript: Transcript) -> tuple[Usage, ...]:
+def _answered(transcript: Transcript) -> dict[str, Usage]:
     """Return the tokens per request. A text before a call is an event of its own, with zeros for
     figures."""
-    requests = map(usage_of, transcript.requests.values())
-    return tuple(usage for usage in requests if usage != Usage())
+    requests = {key: usage_of(usage) for key, usage in transcript.requests.items()}
+    return {key: usage for key, usage in requests.items() if usage != Usage()}
 
 
 def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
@@ -123,15 +127,31 @@ def _figures_in(home: Path | None) -> _ChatFigures | None:
         if entry.get("type") == "tool_result":
             key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
             parts = object_of(entry.get("message")).get("parts")
-            figures.tokens[key or ""] = answer_tokens(parts)
+            figures.texts[key or ""] = answer_text(parts)
     return figures
 
 
 def _result_tokens(transcript: Transcript, chats: _ChatFigures | None) -> dict[str, int] | None:
     if chats is None:
         return None
-    counts = {key: chats.tokens.get(key) for key in transcript.result_tokens}
+    counts = {key: tokens_of(chats.texts.get(key)) for key in transcript.result_tokens}
     return tokens_by_tool(transcript.calls, counts)
+
+
+def _retrieved(
+    transcript: Transcript, chats: _ChatFigures | None, exit: AgentExit
+) -> tuple[Retrieved, ...]:
+    chats = chats or _ChatFigures()
+    answered = _answered(transcript)
+    return transcript.retrievals.all(
+        Timeline(
+            turns=transcript.turns_of(answered),
+            ends={call: span.end for call, span in chats.spans.items()},
+            usage=tuple(answered.values()),
+            started=exit.started,
+        ),
+        chats.texts,
+    )
 
 
 def _subagents(transcript: Transcript) -> int:

@@ -5,7 +5,6 @@ from itertools import islice
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import Json, in_line, list_of, object_of, text_of
-from swarm_bench.agents.reading.tool_costs import tokens_of
 from swarm_bench.runtime.untrusted import read_inside
 
 MAX_CHATS = 100
@@ -30,12 +29,11 @@ def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
     return tuple(entry.value for line in lines for entry in in_line(line))
 
 
-def answer_tokens(parts: object) -> int | None:
-    """Count the tokens of a tool's answer as the model gets it; `None` when not all of it is
-    text."""
+def answer_text(parts: object) -> str | None:
+    """Return a tool's answer as the model gets it; `None` when not all of it is text."""
     texts: list[object] = []
     for part in map(object_of, list_of(parts)):
         response = object_of(part.get("functionResponse")).get("response")
         texts += object_of(response).values() or [None]
     strings = [text for text in map(text_of, texts) if text is not None]
-    return tokens_of("".join(strings)) if strings and len(strings) == len(texts) else None
+    return "".join(strings) if strings and len(strings) == len(texts) else None

@@ -15,6 +15,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
+from swarm_bench.agents.reading.retrieved import Timeline
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.agents.stream_json.failures import cause_of
 from swarm_bench.agents.stream_json.result_event import figures_of, same_requests
@@ -45,7 +46,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     figures = figures_of(results)
     cause, detail = cause_of(exit, transcript)
     result = results[-1] if results else {}
-    shown, calls = transcript.has_events, transcript.calls
+    shown = transcript.has_events
     turn_usage = _turn_usage(transcript, output_is_counted)
     return Outcome(
         cause=cause,
@@ -59,18 +60,13 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         api_ms=figures.api_ms,
         cost=figures.cost,
         cost_unreliable=figures.cost_unreliable,
-        tool_calls=dict(Counter(calls.values())) if shown else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if shown else None,
-        tool_unanswered=dict(Counter(transcript.unanswered.values())) if shown else None,
-        tool_seconds=seconds_by_tool(calls, transcript.spans) if shown else None,
-        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if shown else None,
-        tool_answers=transcript.answers.all() if shown else None,
         permission_denials=figures.denials,
         retries=transcript.retries if shown else None,
         compactions=transcript.compactions if shown else None,
         subagents=_subagents(transcript, figures.subagents),
         payload=transcript.last.raw if transcript.last else None,
         **_start(transcript, result),
+        **(_of_tools(transcript, turn_usage, exit) if shown else {}),
     )
 
 
@@ -97,6 +93,28 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "servers": servers_of(init),
         "tools_offered": tools_of(init),
         **transcript.commands.outcome_fields(transcript.has_events),
+    }
+
+
+def _of_tools(
+    transcript: Transcript, turn_usage: tuple[Usage, ...], exit: AgentExit
+) -> dict[str, Any]:
+    """Return what the events show of calls."""
+    calls = transcript.calls
+    timeline = Timeline(
+        turns=transcript.turns_of(transcript.requests),
+        ends=transcript.ends,
+        usage=turn_usage,
+        started=exit.started,
+    )
+    return {
+        "tool_calls": dict(Counter(calls.values())),
+        "tool_failures": dict(Counter(transcript.failures.values())),
+        "tool_unanswered": dict(Counter(transcript.unanswered.values())),
+        "tool_seconds": seconds_by_tool(calls, transcript.spans),
+        "tool_result_tokens": tokens_by_tool(calls, transcript.result_tokens),
+        "tool_answers": transcript.answers.all(),
+        "retrieved": transcript.retrievals.all(timeline),
     }
 
 

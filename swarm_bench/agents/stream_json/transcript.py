@@ -1,7 +1,7 @@
 """What Claude Code's events show on the way: requests, tool calls, retries, compactions."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from swarm_bench.agents.reading.json_lines import (
     object_of,
     text_of,
 )
+from swarm_bench.agents.reading.retrieved import Retrievals
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import Span, between, moment_of, tokens_of
 from swarm_bench.core.outcome import Usage
@@ -52,6 +53,11 @@ class Transcript:
     """Of a call's last result; `None` when it is not text alone."""
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
+    retrievals: Retrievals = field(default_factory=Retrievals)
+    asked_in: dict[str, str] = field(default_factory=dict)
+    """Request of the main conversation by the id of the call that it made."""
+    ends: dict[str, float] = field(default_factory=dict)
+    """When the results came, by call id, in seconds of the epoch."""
     retries: int = 0
     retrying: Json | None = None
     """The last event, when it announces that a request will be made again."""
@@ -107,6 +113,13 @@ class Transcript:
             for request, usage in self.requests.items()
         )
 
+    def turns_of(self, requests: Iterable[str]) -> dict[str, int]:
+        """Return in which of the requests each call was made, from 1, by its id."""
+        numbers = {request: number for number, request in enumerate(requests, start=1)}
+        return {
+            call: numbers[request] for call, request in self.asked_in.items() if request in numbers
+        }
+
     @property
     def unanswered(self) -> dict[str, str]:
         """Tool name by call id, of the calls without a result."""
@@ -131,11 +144,14 @@ class Transcript:
     def _assistant(self, event: Json) -> None:
         self.has_messages = True
         message = object_of(event.get("message"))
+        made = list[str]()
         for block in blocks(message, "tool_use"):
             key = text_of(block.get("id")) or f"call {len(self.calls)}"
             self.calls[key] = text_of(block.get("name")) or "unknown"
             self.answers.ask(key, self.calls[key], block.get("input"))
             self.commands.ask(self.calls[key], block.get("input"))
+            self.retrievals.ask(key, self.calls[key], block.get("input"))
+            made.append(key)
             self._call_times.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
@@ -145,6 +161,7 @@ class Transcript:
         self.model = model
         key = text_of(message.get("id")) or f"request {len(self.requests)}"
         self.requests[key] = usage_of(message.get("usage"))
+        self.asked_in |= dict.fromkeys(made, key)
 
     def _user(self, event: Json) -> None:
         self.has_messages = True
@@ -159,6 +176,10 @@ class Transcript:
                 self.failures[key] = self.calls[key]
             self.answers.answer(key, block.get("content"), failed=key in self.failures)
             self.result_tokens[key] = tokens_of(block.get("content"))
+            self.retrievals.answer(key, block.get("content"), failed=key in self.failures)
+            ours = object_of(event.get(OURS))
+            if end := moment_of(ours.get("ended")) or moment_of(event.get("timestamp")):
+                self.ends.setdefault(key, end.timestamp())
             if (span := self._span(key, event)) is not None:
                 self.spans.setdefault(key, span)
 

@@ -65,6 +65,7 @@ def _of_kind(
     reference, *modes = selection.modes
     tools = [mode for mode in modes if selection.has_tool(mode) and not selection.is_placebo(mode)]
     tools = tools if control_of else []
+    found_less = headline.ratios.found_less if headline.ratios else frozenset()
     text, splits, notes = _TEXTS[kind], [], []
     for mode in tools:
         control = control_of.get(mode)
@@ -72,6 +73,8 @@ def _of_kind(
             notes.append(text.without.format(mode=mode))
         elif headline.no_verdict or barred & {mode, control}:
             notes.append(f"{mode} is not split: there is no verdict on it or on its control.")
+        elif mode in found_less:
+            notes.append(f"{mode} is not split: it found less than {reference}.")
         else:
             splits.append(_split(selection, control, mode, metrics))
     return Controls(

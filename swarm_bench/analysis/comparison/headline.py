@@ -7,11 +7,13 @@ from dataclasses import replace
 from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
 from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
+from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
-from swarm_bench.analysis.concerns.tools import KINDS
+from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Column, Headline, Standing
@@ -33,10 +35,13 @@ def headline(selection: Selection) -> Headline:
     modes = [mode for mode in compared if mode not in barred]
     columns = [column for mode in modes for column in _columns(selection, mode)]
     tools = [treated_in(selection, mode) for mode in real if selection.has_tool(mode)]
+    compared_ratios = ratios(selection, columns, of_headline(selection)) if columns else None
     return Headline(
         no_verdict=no_verdict,
         standings=tuple(_shown(standings, no_verdict)),
-        ratios=ratios(selection, columns, of_headline(selection)) if columns else None,
+        ratios=compared_ratios
+        and replace(compared_ratios, found_less=found_less(selection, modes)),
+        correctness=None if nothing else correctness(selection),
         all_used=bool(tools) and all(map(_all_used, tools)),
         agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
         uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),
@@ -61,8 +66,9 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
     for position, standing in enumerate(standings):
         if no_verdict:
             reason = standing.no_verdict or "there is nothing to compare it with."
-            standing = replace(standing, no_verdict=reason if position else None, qualifications=())
-        if standing.treatment or standing.no_verdict or standing.qualifications:
+            barred = reason if position else None
+            standing = Standing(mode=standing.mode, treatment=standing.treatment, no_verdict=barred)
+        if standing != Standing(mode=standing.mode):
             yield standing
 
 
@@ -103,13 +109,15 @@ def _standing(selection: Selection, mode: str) -> Standing:
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(dict.fromkeys(_qualifications(selection, mode))),
+        correctness="" if barred else compared_with_reference(selection, mode),
     )
 
 
 def barred_by(selection: Selection, mode: str) -> str | None:
     """Say why there is no verdict on the mode; `None` when there is one."""
     treated = treated_in(selection, mode)
-    touched = treated.labelled(Treatment.CONTAMINATED)
+    contaminated = treated.labelled(Treatment.CONTAMINATED)
+    touched = [trial for trial in contaminated if not reached_answers(trial)]
     if touched and (mode == selection.modes[0] or not selection.has_tool(mode)):
         return (
             f"{len(touched)} of {amount(len(treated.measured), 'trial')} of it had a tool that "

@@ -7,13 +7,13 @@ from statistics import median
 
 from swarm_bench.analysis.comparison.compared import trials_of
 from swarm_bench.analysis.comparison.index_time import indexing
+from swarm_bench.analysis.comparison.quality import about_correctness
 from swarm_bench.analysis.comparison.ratios import by_task, modes_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Headline, IndexingRow, Ratios
 
-NO_KEYS = "Correctness was not measured, so lower figures alone are no gain."
 BY_RULES = (
     "What the agents spent (tokens, cost, turns, output) is not part of this headline: fixed rules "
     "decided it, not a model."
@@ -22,12 +22,16 @@ BY_RULES = (
 
 def explained(selection: Selection, headline: Headline, *, warned: bool) -> Headline:
     """Add what must be known beside the ratios, and how they are to be read."""
-    if headline.ratios is None:
-        beside = ["the warnings below"] if warned else []
-        return replace(headline, remark=_proof(headline, beside))
-    ratios = replace(headline.ratios, indexing=_indexing_row(selection, headline.ratios.columns))
-    beside = ["that", *(["the warnings below"] if warned else [])]
-    parts = [NO_KEYS, BY_RULES if selection.fixed_rules else "", _proof(headline, beside)]
+    below = ["the warnings below"] if warned else []
+    if headline.no_verdict:
+        return replace(headline, remark=_proof(headline, below))
+    correctness, ratios = about_correctness(selection), headline.ratios
+    if ratios is None:
+        parts = [*correctness, _proof(headline, ["that", *below])]
+        return replace(headline, remark=" ".join(filter(None, parts)))
+    ratios = replace(ratios, indexing=_indexing_row(selection, ratios.columns))
+    by_rules = BY_RULES if selection.fixed_rules else ""
+    parts = [*correctness, by_rules, _proof(headline, ["that", *below])]
     legend = tuple(_legend(ratios, selection, all_used=headline.all_used))
     return replace(
         headline, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
@@ -59,6 +63,11 @@ def _proof(headline: Headline, beside: Sequence[str]) -> str:
 
 def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
     yield f"{_of_ratios(ratios)} {_of_columns(ratios, all_used)}"
+    if ratios.found_less:
+        yield (
+            '"Found less" stands where a mode would seem to save and found less than '
+            f"{ratios.reference}, by more than --quality-margin."
+        )
     if ratios.indexing:
         yield _of_indexing(ratios, selection)
     yield variation(selection, ratios.columns, [row.metric for row in ratios.rows])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.quality import quality
 from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.report import Column
@@ -20,11 +21,18 @@ what its mode seems to save."""
 
 def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
     """Say what the placebo of a mode speaks against in the mode."""
-    metrics = list(_as_good(treated, placebo))
+    against = quality(treated.selection, treated.mode, placebo.mode)
+    # What a placebo spends less that found less is no saving, as of any mode.
+    metrics = [] if against and against.is_more else list(_as_good(treated, placebo))
     if metrics:
         yield (
             "a placebo, whose answers were irrelevant, did better or was within "
             f"{MARGIN:.0%}: {', '.join(metrics)}"
+        )
+    if against and against.own > 0 and not against.is_more:
+        yield (
+            "its placebo, whose answers were irrelevant, found as much: "
+            f"{against.reference:.2f} against {against.own:.2f}"
         )
     yield from _longer_answers(treated, placebo)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.compared import spending
 from swarm_bench.analysis.comparison.controls import controls
+from swarm_bench.analysis.comparison.correctness import spent_per_right
 from swarm_bench.analysis.comparison.legend import variation
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.selection import Selection
@@ -31,6 +32,7 @@ def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | N
     return SpentByRules(
         title=TITLE,
         banner=BANNER,
-        ratios=replace(compared, legend=(legend,)),
+        ratios=replace(compared, legend=(legend,), found_less=headline.ratios.found_less),
+        per_right_answer=spent_per_right(selection) if headline.correctness else (),
         controls=controls(selection, headline, metrics),
     )

@@ -35,16 +35,32 @@ _TELLING_CALLS = 3
 def contaminated(treated: Treated) -> Iterator[Concern]:
     trials, mode = treated.all, treated.mode
     touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
-    if touched:
-        some = f"{len(touched)} of {amount(len(trials), 'trial')}"
-        yield Concern(
-            qualification=f"{some} contaminated, and left out of the ratios",
-            warning=f"{mode} is contaminated: {len(touched)} of {len(trials)} trials had a tool "
-            f"that the mode does not give {places(touched, treated.selection)}{_foreign(touched)}; "
-            "they are left out of the comparison.",
-        )
-    elif not treated.selection.has_tool(mode):
+    informed = [trial for trial in touched if reached_answers(trial)]
+    exposed = [trial for trial in touched if not reached_answers(trial)]
+    for some, did, names in (
+        (exposed, "had a tool that the mode does not give", _foreign(exposed)),
+        (informed, "reached what may tell the answer", _reached(informed)),
+    ):
+        if some:
+            yield Concern(
+                qualification=f"{len(some)} of {amount(len(trials), 'trial')} contaminated, and "
+                "left out of the ratios",
+                warning=f"{mode} is contaminated: {len(some)} of {len(trials)} trials "
+                f"{did} {places(some, treated.selection)}{names}; they are left out of the "
+                "comparison.",
+            )
+    if not touched and not treated.selection.has_tool(mode):
         yield from _counted_without_tool(treated)
+
+
+def reached_answers(trial: TrialRecord) -> bool:
+    """Tell whether its agent may have read the answer."""
+    return trial.evidence is not None and bool(trial.evidence.answers)
+
+
+def _reached(trials: Iterable[TrialRecord]) -> str:
+    sentences = {text for trial in trials if trial.evidence for text in trial.evidence.answers}
+    return f": {' '.join(sorted(sentences)).removesuffix('.')}" if sentences else ""
 
 
 def _foreign(trials: Iterable[TrialRecord]) -> str:

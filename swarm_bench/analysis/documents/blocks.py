@@ -16,7 +16,7 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
-from swarm_bench.core.report.report import Figure, Ratio, Standing, Table
+from swarm_bench.core.report.report import Figure, Ratio, Row, Standing, Table
 
 MOST_TRIALS = 5000
 """Rows of the table of trials; nobody reads more, and they would take most of the time."""
@@ -50,19 +50,19 @@ def warned(
 
 def table(table: Table, arms: Sequence[str], explanation: Sequence[str] = ()) -> Section:
     """Make the section of a table of metrics by arm; the explanation says how to read it."""
-    rows = tuple(
-        (
-            f"{row.metric.title} (estimate)" if row.estimated else row.metric.title,
-            *(figure(row.metric.style, median) for median in row.figures),
-        )
-        for row in table.rows
-    )
+    rows = tuple(map(metric_row, table.rows))
     grid = Grid(headers=("Metric", *arms), labels=1, rows=rows)
     blocks: list[Block] = [grid] if rows else []
     blocks += map(paragraph, not_reported(table.unknown, "session"))
     blocks += [paragraph(*explanation)] if explanation else []
     blocks += definitions(row.metric for row in table.rows)
     return Section(title=table.title, blocks=tuple(blocks))
+
+
+def metric_row(row: Row) -> tuple[Cell, ...]:
+    """Make the row of a metric, with a figure for each arm."""
+    title = f"{row.metric.title} (estimate)" if row.estimated else row.metric.title
+    return (title, *(figure(row.metric.style, median) for median in row.figures))
 
 
 def explanation(runs: int) -> Iterator[str]:
@@ -134,6 +134,9 @@ def _standing(mode: Standing) -> Iterator[str | Span]:
     if mode.treatment:
         yield " "
         yield quoting(mode.treatment)
+    if mode.correctness:
+        yield " "
+        yield quoting(mode.correctness)
     if mode.no_verdict:
         yield from (" ", Span(text="no verdict", strong=True), ": ", quoting(mode.no_verdict))
     if mode.qualifications:

@@ -1,13 +1,16 @@
 """The summary of a comparison as a document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     NO_WARNING,
     NOT_REPORTED,
     definitions,
     explanation,
     figure,
+    metric_row,
     named_standing,
     not_reported,
     paragraph,
@@ -17,7 +20,7 @@ from swarm_bench.analysis.documents.blocks import (
     trials,
     warned,
 )
-from swarm_bench.core.metric import Style
+from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import (
     Banner,
     Block,
@@ -33,15 +36,20 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.report import (
     Column,
     Controls,
+    Correctness,
+    Figure,
     Headline,
     Indexing,
     Line,
+    Ratio,
     Ratios,
     Report,
+    Row,
     Sheet,
     SpentByRules,
     Split,
     SplitRow,
+    Tagged,
     TrialColumn,
 )
 from swarm_bench.core.session.records import TrialRecord
@@ -61,20 +69,26 @@ def document(report: Report) -> Document:
 
 
 def _sections(report: Report) -> Iterator[Section]:
-    if blocks := tuple(_headline(report.headline)):
+    if blocks := tuple(_headline(report.headline, report.modes)):
         yield Section(title="Headline", blocks=blocks)
+    if report.headline.correctness and report.headline.correctness.tags:
+        yield _tags(report.headline.correctness.tags, report.modes)
     yield from warned(report.warnings, report.notes, NO_WARNING)
     if report.spent_by_rules:
-        yield _spent(report.spent_by_rules)
+        yield _spent(report.spent_by_rules, report.modes)
     if report.measured:
         yield from map(_controls, report.controls)
         for number, metrics in enumerate(report.tables):
             yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
         yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
+        if report.judging:
+            yield judge.section(report.judging)
     yield _trials(report)
 
 
-def _headline(headline: Headline) -> Iterator[Block]:
+def _headline(headline: Headline, modes: Sequence[str]) -> Iterator[Block]:
+    if headline.correctness:
+        yield _correctness(headline.correctness, headline, modes)
     if headline.no_verdict:
         yield paragraph(
             ("There is ", Span(text="no verdict", strong=True), ": ", quoting(headline.no_verdict))
@@ -88,11 +102,58 @@ def _headline(headline: Headline) -> Iterator[Block]:
         yield from map(paragraph, headline.ratios.legend)
 
 
-def _spent(spent: SpentByRules) -> Section:
-    splits = [_splits(controls) for controls in spent.controls if controls.splits]
-    legend = map(paragraph, spent.ratios.legend)
-    blocks: tuple[Block, ...] = (Banner(text=spent.banner), _ratios(spent.ratios), *splits, *legend)
-    return Section(title=spent.title, blocks=blocks)
+def _correctness(shown: Correctness, headline: Headline, modes: Sequence[str]) -> Grid:
+    """Name the modes without a verdict in the headers: a column may be quoted alone."""
+    barred = {mode.mode for mode in headline.standings if mode.no_verdict}
+    headers = [f"{mode} (no verdict)" if mode in barred else mode for mode in modes]
+    return Grid(
+        headers=("Metric", *headers),
+        labels=1,
+        rows=(*map(metric_row, shown.rows), *_per_right_answer(shown.spent)),
+    )
+
+
+def _per_right_answer(rows: Iterable[Row]) -> Iterator[tuple[Cell, ...]]:
+    """Make the rows of what a right answer took; where there is none, the cells say so."""
+    for row in rows:
+        title, *cells = metric_row(row)
+        yield (
+            title,
+            *(
+                "no right answer" if figure and figure.value is None and figure.runs else cell
+                for figure, cell in zip(row.figures, cells, strict=True)
+            ),
+        )
+
+
+def _tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:
+    rows = tuple(
+        (tag.tag, _number(tag.tasks), *map(_recall, tag.recall, tag.right)) for tag in tags
+    )
+    return Section(
+        title="What was found by tag",
+        blocks=(
+            Grid(headers=("Tag", "Tasks", *modes), labels=2, rows=rows),
+            paragraph("Recall (files), and in brackets the right answers."),
+        ),
+    )
+
+
+def _recall(recall: Figure | None, right: Figure | None) -> Value | None:
+    cell = figure(Style.FRACTION, recall)
+    if cell is None or right is None or right.value is None:
+        return cell
+    return replace(cell, low=None, high=None, beside=Value(scale=Style.PERCENT, value=right.value))
+
+
+def _spent(spent: SpentByRules, modes: Sequence[str]) -> Section:
+    blocks: list[Block] = [Banner(text=spent.banner), _ratios(spent.ratios)]
+    blocks += [_splits(controls) for controls in spent.controls if controls.splits]
+    blocks += map(paragraph, spent.ratios.legend)
+    if spent.per_right_answer:
+        rows = tuple(_per_right_answer(spent.per_right_answer))
+        blocks.append(Grid(headers=("Metric", *modes), labels=1, rows=rows))
+    return Section(title=spent.title, blocks=tuple(blocks))
 
 
 def _controls(controls: Controls) -> Section:
@@ -114,9 +175,22 @@ def _ratios(ratios: Ratios) -> Grid:
 def _ratio_rows(ratios: Ratios) -> Iterator[tuple[Cell, ...]]:
     """Set indexing beside the time that it may be part of."""
     for row in ratios.rows:
-        yield (row.metric.title, *(ratio(compared, ratios.tasks) for compared in row.ratios))
+        yield (
+            row.metric.title,
+            *(
+                "found less"
+                if _saves(row.metric, compared) and column.mode in ratios.found_less
+                else ratio(compared, ratios.tasks)
+                for column, compared in zip(ratios.columns, row.ratios, strict=True)
+            ),
+        )
         if row.metric.key == "wall_seconds" and ratios.indexing:
             yield (ratios.indexing.metric.title, *map(_indexing, ratios.indexing.cells))
+
+
+def _saves(metric: Metric, compared: Ratio | None) -> bool:
+    """Tell whether the mode would seem to save."""
+    return bool(compared and compared.median < 1 and metric.better is Better.LOWER)
 
 
 def _column(column: Column) -> str:

@@ -1,6 +1,7 @@
 """The summary of a calibration as a document."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
     NO_WARNING,
@@ -80,7 +81,9 @@ def _headline(report: Report, calibration: Calibration) -> Iterator[Block]:
     if calibration.no_floor:
         strong = Span(text="no noise floor", strong=True)
         yield paragraph(("There is ", strong, f": {calibration.no_floor}"))
-    qualified = [mode for mode in report.headline.standings if mode.qualifications]
+    qualified = [
+        replace(mode, correctness="") for mode in report.headline.standings if mode.qualifications
+    ]
     items: list[Text] = [*map(named_standing, qualified), *calibration.headline]
     if items:
         yield Bullets(items=tuple(items))

@@ -28,18 +28,27 @@ def page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> 
 
 def _figures(
     metrics: Iterable[Metric], record: TrialRecord
-) -> Iterator[tuple[str, Value | Recorded]]:
-    shown = {metric.key: metric for metric in metrics if metric.page}
+) -> Iterator[tuple[str, Value | Recorded | str]]:
+    shown = {metric.key: metric for metric in metrics if metric.page and _applies(metric, record)}
     for key in dict.fromkeys([*(key for key in _FIRST if key in shown), *shown]):
         yield shown[key].page, _figure(shown[key], record)
 
 
-def _figure(metric: Metric, record: TrialRecord) -> Value | Recorded:
+def _applies(metric: Metric, record: TrialRecord) -> bool:
+    """Tell whether the page has the metric: one without a key has no line on what was found."""
+    return not metric.keyed or bool(metric.read and metric.read(record) is not None)
+
+
+def _figure(metric: Metric, record: TrialRecord) -> Value | Recorded | str:
     """Return the figure as the record has it."""
     value = metric.read(record) if metric.read else None
     if metric.style is Style.DOLLARS:
         notes = ("estimate",) if record.cost_estimated else ()
         return Value(scale=Style.DOLLARS, value=value, notes=notes)
+    if metric.style is Style.FRACTION:
+        return Value(scale=metric.style, value=value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if metric.key == "input_tokens":
         return Recorded(value=value, note=f"+ {_text(record.cache_create)} cache creation")
     return Recorded(value=value, unit="s" if metric.style is Style.SECONDS else "")

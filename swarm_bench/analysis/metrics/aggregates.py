@@ -3,16 +3,18 @@
 Nothing missing becomes 0: a value that was not given is left out and counted as missing.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
 from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Slice
+from swarm_bench.analysis.selection import Slice, Weights
 from swarm_bench.core.metric import How, Metric, ReadSwarm, ReadTrial
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.base import RecordView
+from swarm_bench.core.session.records import TrialRecord
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,26 @@ def aggregate(metric: Metric, part: Slice) -> Value:
     assert metric.row
     if metric.read_swarm:
         return _of_swarms(metric.read_swarm, _REDUCE[metric.row.how], part)
-    expected = len(part.trials) + part.absent
+    keyed = metric.keyed
+    trials = part.judged.get(keyed, ()) if keyed else part.trials
+    expected = part.to_judge(keyed) if keyed else len(trials) + part.absent
     read = metric.row.read or metric.read
     assert read
-    if metric.row.how in (How.SHARE, How.NUMBER) and _only_unanswered(read, part):
+    checks = keyed or metric.row.how in (How.SHARE, How.NUMBER)
+    if checks and _only_unanswered(read, trials):
         return Value(value=None, missing=expected)
-    return reduced(metric, part.trials, expected)
+    return reduced(metric, trials, expected, part.keyed)
 
 
-def reduced(metric: Metric, trials: Iterable[RecordView], expected: int) -> Value:
+def reduced(
+    metric: Metric, trials: Iterable[RecordView], expected: int, weights: Weights | None = None
+) -> Value:
     """Make one value of so many trials as were expected in a run."""
     assert metric.row
     read = metric.row.read or metric.read
     assert read
+    if metric.row.how is How.TASK_MEAN:
+        return _over_tasks(read, trials, expected, weights or {})
     values = [value for trial in trials if (value := read(trial)) is not None]
     reduce = _REDUCE[metric.row.how]
     return Value(
@@ -91,10 +100,29 @@ def reduced(metric: Metric, trials: Iterable[RecordView], expected: int) -> Valu
     )
 
 
-def _only_unanswered(check: ReadTrial, part: Slice) -> bool:
+def _over_tasks(
+    read: ReadTrial, trials: Iterable[RecordView], expected: int, weights: Weights
+) -> Value:
+    tasks: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if (value := read(trial)) is not None:
+            tasks[trial.case].append(value)
+    missing = max(expected - sum(map(len, tasks.values())), 0)
+    if not tasks:
+        return Value(value=None, missing=missing)
+    means = [fmean(values) for values in tasks.values()]
+    return Value(value=fmean(means, [weights.get(task, 1) for task in tasks]), missing=missing)
+
+
+def _only_unanswered(check: ReadTrial, trials: Iterable[TrialRecord]) -> bool:
     """Tell whether only trials without an answer tell, and they say no to anything."""
-    answers = [trial for trial in part.trials if trial.result_lines is not None]
-    return bool(answers) and all(check(trial) is None for trial in answers)
+    answered = False
+    for trial in trials:
+        if trial.result_lines is not None:
+            if check(trial) is not None:
+                return False
+            answered = True
+    return answered
 
 
 def _of_swarms(read: ReadSwarm, reduce: Callable[[list[Any]], float], part: Slice) -> Value:

@@ -24,7 +24,8 @@ _KEYS = (
     "wall_seconds", "duration_s", "api_seconds", "tool_seconds", "cpu_seconds", "peak_memory_bytes",
     "num_turns", "requests", "tool_calls", "tool_result_tokens", "total_tokens", "effective_tokens",
     "all_in_tokens", "output_tokens", "cost", "result_lines", "references", "references_existing",
-    "grounded", "structured", "completed",
+    "grounded", "structured", "completed", "invented_share", "file_recall", "file_precision",
+    "right_answer",
 )  # fmt: skip
 
 
@@ -39,7 +40,11 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again))
-    shown = (*metrics.named(_KEYS), *metrics.compared)
+    shown = [
+        metric
+        for metric in (*metrics.named(_KEYS), *metrics.compared)
+        if selection.keyed or not metric.keyed
+    ]
     measured = [_noise(metric, arms, (tasks, runs)) for metric in shown]
     paired = [row for row in measured if row.pairs]
     spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.planning.launches import Launches, command_entries, origin_entries
 from swarm_bench.analysis.planning.mode_files import mode_entries
+from swarm_bench.analysis.planning.workspaces import Workspaces, workspace_entries
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
@@ -29,6 +30,7 @@ class Planned:
     launches: Launches
     warnings: tuple[str, ...]
     """What may go wrong, as sentences: how the agents authenticate, and what they share."""
+    workspaces: Workspaces = Workspaces()
 
     @property
     def remaining(self) -> int:
@@ -61,6 +63,7 @@ def _entries(planned: Planned) -> Iterator[Entry]:
     yield from _options(experiment)
     yield from command_entries(launches)
     yield from _trials(planned)
+    yield from workspace_entries(experiment, planned.workspaces)
     yield from _controls(experiment)
     yield from _overhead(experiment)
     started = sorted({name for mode in experiment.modes for name in mode.services})

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
@@ -39,6 +39,8 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
             ("Tasks", _tasks(experiment)),
         ],
     ]
+    if experiment.made:
+        lines.append([("Tasks made", experiment.made)])
     if options := _options(experiment):
         lines.append(options)
     back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
@@ -103,7 +105,10 @@ def _agents(experiment: Experiment) -> str:
 
 def _tasks(experiment: Experiment) -> str:
     asked, there = experiment.tasks_asked, len(experiment.tasks)
-    return f"{experiment.suite} ({there if asked == there else f'{asked} of {there} asked'})"
+    counted = str(there) if asked == there else f"{asked} of {there} asked"
+    if any(task.commit for task in experiment.tasks):
+        counted += f", on {amount(len(experiment.agents_by_commit), 'commit')}"
+    return f"{experiment.suite} ({counted})"
 
 
 def _program(program: Program, versions: Iterable[str] = ()) -> str:
@@ -185,6 +190,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
         tables = sorted({trial.price_table for trial in trials if trial.price_table})
         source = f" with the price table {', '.join(tables)}" if tables else ""
         sentences.append(f"Cost is an estimate{source}: nobody was billed.")
+    sentences += _about_age(experiment)
     sentences += about_audit(selection)
     if experiment is None:
         sentences.append(
@@ -192,6 +198,24 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "transcript: whether an agent reached the tool can only be told from its counters."
         )
     return tuple(sentences)
+
+
+def _about_age(experiment: Experiment | None) -> list[str]:
+    """Count the tasks whose answer a model may have seen in its training."""
+    if experiment is None or experiment.since is None:
+        return []
+    dates = [task.written for task in experiment.tasks]
+    older = sum(date is not None and date < experiment.since for date in dates)
+    unknown = dates.count(None)
+    some = [f"{older} older than {experiment.since}"] if older else []
+    some += [f"{unknown} of unknown age"] if unknown else []
+    if not some:
+        return []
+    tasks = amount(len(dates), "task")
+    return [
+        f"Of {tasks}, {joined(some)}: the model may have seen the answers in its training, in "
+        "every mode alike."
+    ]
 
 
 def _about_agents(selection: Selection) -> list[str]:

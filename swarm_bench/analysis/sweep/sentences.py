@@ -19,6 +19,7 @@ DESCRIPTIVE = (
     "This is descriptive: nothing is tested, and the sizes ran one after the other, so whatever "
     "changed meanwhile (a busier machine, a slower provider) is in it too."
 )
+_QUALITY = {"file_recall": "recall is"}
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 
@@ -34,6 +35,13 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
         f"{row.cells[0].value:g}"
         for row in rows
         if row.metric.key in _COUNTS
+        and None not in (row.cells[0].value, row.cells[-1].value)
+        and row.cells[0].value != row.cells[-1].value
+    ]
+    clauses += [
+        f"{title} {row.cells[-1].value:.2f} instead of {row.cells[0].value:.2f}"
+        for row in rows
+        if (title := _QUALITY.get(row.metric.key))
         and None not in (row.cells[0].value, row.cells[-1].value)
         and row.cells[0].value != row.cells[-1].value
     ]

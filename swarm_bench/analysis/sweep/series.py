@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 
-from swarm_bench.analysis.comparison.legend import NO_KEYS
+from swarm_bench.analysis.comparison.correctness import RECALL, RIGHT
+from swarm_bench.analysis.comparison.quality import NO_KEYS
 from swarm_bench.analysis.comparison.ratios import divide
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import Frame, by_case, frame
+from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Selection, compares, counts
+from swarm_bench.analysis.selection import Selection, Slice, compares, counts
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded
@@ -39,7 +41,7 @@ def series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
         sizes=sizes,
         no_verdict=verdicts.nothing(),
         modes=tuple(_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
-        remark=f"{DESCRIPTIVE} {NO_KEYS}",
+        remark=DESCRIPTIVE if selections[sizes[0]].keyed else f"{DESCRIPTIVE} {NO_KEYS}",
         title_of_spent=TITLE,
         banner_of_spent=BANNER,
     )
@@ -52,6 +54,7 @@ class _Part:
     trials: tuple[TrialRecord, ...]
     swarms: tuple[SwarmRecord, ...]
     servers: tuple[str, ...]
+    slices: tuple[Slice, ...]
 
 
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
@@ -60,6 +63,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
             trials=selection.of(mode),
             swarms=selection.swarms_of(mode),
             servers=selection.servers(mode),
+            slices=selection.slices(mode),
         )
         for selection in selections.values()
     ]
@@ -69,7 +73,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
             metric=_about(metric),
             cells=_judged(_MEASURES[metric.key](metric, parts), sizes, barred),
         )
-        for metric in _measures(parts, selections[sizes[0]].metrics)
+        for metric in _measures(parts, selections[sizes[0]])
     ]
     present = tuple(
         row for row in rows if any(cell.value is not None or cell.excluded for cell in row.cells)
@@ -95,14 +99,16 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
     )
 
 
-def _measures(parts: Sequence[_Part], metrics: Metrics) -> list[Metric]:
+def _measures(parts: Sequence[_Part], selection: Selection) -> list[Metric]:
     """List those that apply to the mode."""
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
         metric
-        for metric in metrics.named(_MEASURES)
-        if (has_tool or not metric.tool_only) and (metric.probe is None or metric.probe in probes)
+        for metric in selection.metrics.named(_MEASURES)
+        if (has_tool or not metric.tool_only)
+        and (metric.probe is None or metric.probe in probes)
+        and (selection.keyed or not metric.keyed)
     ]
 
 
@@ -116,6 +122,8 @@ def _judged(cells: Sequence[Cell], sizes: Sizes, barred: Sizes) -> tuple[Cell, .
 
 def _about(metric: Metric) -> Metric:
     """Say what the cells of a metric are that a trial or a swarm has."""
+    if metric.keyed:
+        return metric
     if metric.read:
         definition = f"{metric.key} of an agent; the median over trials."
     elif metric.read_swarm:
@@ -198,6 +206,12 @@ def _unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
+def _of_answers(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    """Compute the means over tasks that a size's own summary has."""
+    values = (over_runs(aggregate(metric, of_run) for of_run in part.slices) for part in parts)
+    return tuple(Cell(value=figure.value) for figure in values)
+
+
 def _per_swarm(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     """Compute the median over swarms; against the smallest size, the ratio of the medians."""
     read = metric.read_swarm
@@ -228,6 +242,8 @@ def _hits_in(swarms: Iterable[SwarmRecord]) -> float | None:
 
 _Cells = Callable[[Metric, Sequence[_Part]], tuple[Cell, ...]]
 _MEASURES: Mapping[str, _Cells] = {
+    RECALL: _of_answers,
+    RIGHT: _of_answers,
     "call_seconds": _call_seconds,
     "failed_calls": _failed_calls,
     "wall_seconds": _per_trial,

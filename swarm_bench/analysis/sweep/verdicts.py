@@ -38,7 +38,7 @@ class Verdicts:
         then."""
         bare = ((replace(standing, qualifications=()), size) for standing, size in self._of(mode))
         return _by_what(
-            (standing, size) for standing, size in bare if standing.treatment or standing.no_verdict
+            (standing, size) for standing, size in bare if standing != Standing(mode=mode)
         )
 
     def qualifications(self, mode: str) -> dict[str, Sizes]:

@@ -12,8 +12,7 @@ import anyio
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.naming import frequent_name
-from swarm_bench.app.preflight.handshake import Asking, needs_preparation
-from swarm_bench.benchmarks.swarm.clone.preparing import Site, call, prepare, tear_down
+from swarm_bench.app.preflight.handshake import needs_preparation
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
@@ -21,9 +20,11 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical.terms import Term
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import Service, started_service
 from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
 from swarm_bench.retrieval.modes.mode import search_arguments
+from swarm_bench.retrieval.preparing import Site, call, prepare, tear_down
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
-from swarm_bench.app.preflight.handshake import Asking, greet_alone, greet_modes
+from swarm_bench.app.preflight.handshake import greet_alone, greet_modes
 from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.choosing import programs_of
 from swarm_bench.app.setup.folders import work_folder
@@ -18,6 +18,7 @@ from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import anyio
 
-from swarm_bench.app.preflight.handshake import Asking as Asking
 from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.session.experiment import Mode, Program
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
 from swarm_bench.retrieval.canopy.service import started_service, without_log
 from swarm_bench.retrieval.handshake import Handshake, Handshakes

@@ -5,10 +5,10 @@ the session's record calls it by ours."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from swarm_bench.app.preflight.asking import Asking
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file

@@ -10,7 +10,7 @@ from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes, of_suite_read
 from swarm_bench.app.trust.withheld import program_of
-from swarm_bench.benchmarks.swarm.plan.suites import Suite, find_suite
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import Problems, UsageError
@@ -18,6 +18,8 @@ from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.base import MAX_TRIALS
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
+from swarm_bench.core.session.retrieving import AnyExperiment
+from swarm_bench.datasets.suites import Suite, find_suite
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
@@ -25,6 +27,8 @@ from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 
 AGAIN = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
+INSTEAD = "exploration"
+"""The suite that is asked where a repository gives no tasks."""
 AT_ONCE = 4
 """Agents that run at the same time when nobody says how many."""
 
@@ -57,14 +61,15 @@ class Chosen:
 
 
 def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) -> Chosen:
-    """Read what the options name. Without `starts` it is only to be looked at.
+    """Read what the options name; for tasks that are yet to be made from the repository those that
+    are asked without them. Without `starts` it is only to be looked at.
 
     Raises `UsageError` and `ConfigError`, in a group for several.
     """
     settings, session = resolved.settings, resolved.session
     problems = Problems()
     with problems.collected():
-        modes = _modes(resolved, session)
+        modes = modes_of(resolved, session)
     with problems.collected():
         suite = _suite(resolved, session)
     problems.check()
@@ -101,17 +106,30 @@ def programs_of(settings: Settings) -> dict[str, Path]:
 
 def _suite(resolved: Resolved, session: Experiment | None) -> Suite:
     if session is None or resolved.is_typed("tasks"):
-        return find_suite(resolved.settings.tasks)
+        return named_suite(resolved.settings.tasks)
+    return suite_of(session)
+
+
+def named_suite(name: str) -> Suite:
+    """Find a suite; for tasks that are yet to be made the one that is asked without them."""
+    return find_suite(INSTEAD if name == REPOSITORY else name)
+
+
+def suite_of(session: Experiment) -> Suite:
+    """Return the tasks that a session holds."""
     return Suite(
         name=session.suite,
         source=session.suite,
         description="",
         answer_format=session.answer_format,
+        made=session.made,
+        since=session.since,
+        scorers=session.scorers,
         tasks=session.tasks,
     )
 
 
-def _modes(resolved: Resolved, session: Experiment | None) -> tuple[Mode, ...]:
+def modes_of(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode, ...]:
     """Read the modes that the session does not hold; its own stay as they were.
 
     Raises `UsageError` for a file that changed, or has the name of another.
@@ -126,7 +144,7 @@ def _modes(resolved: Resolved, session: Experiment | None) -> tuple[Mode, ...]:
     return (*own.values(), *find_modes([n for n in names if mode_name(Path(n)) not in own]))
 
 
-def _sources(resolved: Resolved, session: Experiment) -> Sequence[str]:
+def _sources(resolved: Resolved, session: AnyExperiment) -> Sequence[str]:
     """Return where the modes are read from. An older session has its paths as they were typed, in
     another folder maybe: what it took over is where it read them."""
     names = resolved.settings.modes

@@ -1,13 +1,16 @@
 """Copies the repository that was asked for, and warns of what may not be meant."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from swarm_bench.analysis.wording import listed
 from swarm_bench.app.setup.folders import Warn
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.session.experiment import Repository
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.experiment import Repository, Task
 from swarm_bench.runtime.environment import home_folder
 from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES, commit_of
+from swarm_bench.runtime.workspaces.git import git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
 
 
@@ -30,6 +33,29 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
             "agents should see to omit the rest"
         )
     return snapshot
+
+
+async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
+    """Raise `UsageError` for tasks that are asked on a commit that the repository does not have."""
+    asked = [task for task in tasks if task.commit is not None]
+    if not asked:
+        return
+    if repository.commit is None:
+        raise UsageError(
+            f"{repository.path} is no checkout of git, and the task {asked[0].id!r} is asked on a "
+            "commit; give the repository of the tasks with --repo PATH"
+        )
+    feed = "".join(f"{task.commit}:./\n" for task in asked).encode()
+    printed = await git("cat-file", "--batch-check", cwd=Path(repository.path), feed=feed)
+    lines = zip(asked, printed.splitlines(), strict=True)
+    missing = [task for task, line in lines if b" tree " not in line]
+    if missing:
+        commits = dict.fromkeys(str(task.commit)[:12] for task in missing)
+        raise UsageError(
+            f"{repository.path} does not have {listed(commits)}, on which there are tasks "
+            f"({listed([task.id for task in missing])}); fetch the whole history (git fetch "
+            "--unshallow), or omit these tasks"
+        )
 
 
 async def _include(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:

@@ -7,7 +7,7 @@ from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.setup.choosing import Chosen
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.plan.resume import bring_back
+from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.registry import own_version
@@ -22,8 +22,7 @@ async def experiment_of(
     resolved: Resolved, chosen: Chosen, session: str, repository: Repository
 ) -> Experiment:
     """Make the experiment of a call; `session` is its id."""
-    settings = resolved.settings
-    names = [mode.name for mode in chosen.modes]
+    settings, suite = resolved.settings, chosen.suite
     return Experiment(
         session=session,
         created_at=datetime.now(UTC),
@@ -34,9 +33,12 @@ async def experiment_of(
         design=chosen.design,
         repository=repository,
         modes=chosen.modes,
-        suite=chosen.suite.name,
-        tasks=chosen.suite.tasks,
-        answer_format=chosen.suite.answer_format,
+        suite=suite.name,
+        tasks=suite.tasks,
+        answer_format=suite.answer_format,
+        made=suite.made,
+        since=suite.since,
+        scorers=suite.scorers,
         agent=chosen.program,
         index=settings.index,
         min_connected=settings.min_connected / 100,
@@ -45,7 +47,7 @@ async def experiment_of(
         seed=settings.seed,
         service_url=settings.service_url,
         counters=counters_stored(chosen.probes),
-        order=draw_order(names, settings.runs, settings.seed),
+        order=draw_order([mode.name for mode in chosen.modes], settings.runs, settings.seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version(), "git": await _git_version()},
         settings=anchored(resolved.stored()),
@@ -74,8 +76,9 @@ def check_alike(new: Experiment, before: Experiment) -> None:
     """Refuse a session of a series that would measure something else than the one before it: files
     can change while a series runs. Raises `UsageError`."""
     repository, advice = before.repository, bring_back(before.repository)
+    content = new.repository.tree if needs_own_copy(before) else repository.tree
     for what, how, now, then in (
-        (f"the content of {repository.path}", advice, new.repository.tree, repository.tree),
+        (f"the content of {repository.path}", advice, content, repository.tree),
         ("the tasks", "restore them", _tasks(new), _tasks(before)),
         ("the modes", "restore them", _modes(new), _modes(before)),
     ):

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Settings
+from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.designs import Design
+from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
 from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
@@ -41,6 +43,20 @@ def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
     folder = SessionFolder(new_below_results(design.stem))
     folder.make()
     return folder
+
+
+def answer_places(settings: Settings, repository: Repository, session: Path) -> dict[str, str]:
+    """Say what lies at the paths where agents could read answers, as they are given and without
+    links."""
+    paths = {Path(repository.path): "the original repository"}
+    paths |= dict.fromkeys((RESULTS, session), "the results of sessions")
+    with suppress(UsageError):  # what is continued may have no task file any more
+        paths[SUITES.find(settings.tasks)] = "the task file"
+    return {
+        str(spelled): what
+        for path, what in paths.items()
+        for spelled in (path.expanduser().absolute(), path.expanduser().resolve())
+    }
 
 
 def new_below_results(stem: str) -> Path:

@@ -8,23 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.app.notices import tell
-from swarm_bench.app.preflight.asking import Asking, ask_tools, back_ends
+from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
-from swarm_bench.app.setup.copying import copied
+from swarm_bench.app.setup.copying import check_commits, copied
 from swarm_bench.app.setup.credentials import check_credentials
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import warning, work_folder
+from swarm_bench.app.setup.own_tasks import with_own_tasks
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands
 from swarm_bench.app.trust.withheld import agent_of
-from swarm_bench.benchmarks.swarm.clone.preparing import check_warm
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
@@ -33,9 +33,13 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
+from swarm_bench.engine.plan import groups_of, remaining
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import running_service
+from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.retrieval.witnesses.purposes import purposes
 from swarm_bench.runtime.homes import Homes
+from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
 @asynccontextmanager
@@ -59,11 +63,9 @@ async def prepared(
     session = old.session if old else os.urandom(4).hex()
     name = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(resolved.settings.workspace_root, name, warning(emit)) as work:
-        repo = _repository(resolved)
-        if emit:
-            emit(Preparing(step=f"copying {repo.resolve()}"))
-        snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
+        snapshot = await _copied(resolved, work, emit)
         heads = continued.records.heads() if continued else []
+        chosen = await with_own_tasks(chosen, resolved, snapshot.repository, emit)
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
         tell(new, emit)
         if resolved.member and resolved.member.like:
@@ -88,6 +90,13 @@ def _agent(resolved: Resolved, *, starts: bool) -> Agent:
     return agent
 
 
+async def _copied(resolved: Resolved, work: Path, emit: Emit | None) -> Snapshot:
+    repo = _repository(resolved)
+    if emit:
+        emit(Preparing(step=f"copying {repo.resolve()}"))
+    return await copied(resolved, repo, work / SNAPSHOT, warning(emit))
+
+
 def _repository(resolved: Resolved) -> Path:
     session = resolved.session
     if session and not resolved.is_typed("repo"):
@@ -96,13 +105,16 @@ def _repository(resolved: Resolved) -> Path:
 
 
 async def _asked(
-    ready: Prepared, resolved: Resolved, modes: Sequence[Mode], emit: Emit | None
+    ready: Prepared, resolved: Resolved, swarms: Sequence[Swarm], emit: Emit | None
 ) -> Prepared:
     """Add what the tools of the modes say that are still to run; without `emit` nobody is asked.
-    Raises `UsageError`."""
+    Raises `UsageError`, also for a commit that is missing."""
+    tasks = (trial.task for swarm in swarms for trial in swarm.trials)
+    await check_commits(ready.snapshot.repository, tasks)
     if emit is None:
         await places_of_placebos(ready)
         return ready
+    modes = _modes(ready.experiment, swarms)
     asking = _asking(ready, resolved)
     tools = with_their_tools(modes, ready.experiment)
     handshakes = await ask_tools(asking, tools, ready.snapshot, emit)
@@ -117,15 +129,14 @@ async def _asked(
     return replace(ready, experiment=experiment, handshakes=handshakes)
 
 
-def _remaining(experiment: Experiment, heads: Sequence[Head]) -> list[Mode]:
-    """Return the modes that have trials to run."""
-    finished = {head.trial for head in heads if head.conclusive}
-    names = {
-        swarm.mode
-        for block in plan(experiment)
-        for swarm in block.groups
-        if not finished.issuperset(trial.id for trial in swarm.trials)
-    }
+def _remaining(experiment: Experiment, heads: Sequence[Head]) -> list[Swarm]:
+    """Return what is still to run."""
+    finished = {head.trial for head in heads if head.trial and head.conclusive}
+    return list(groups_of(remaining(plan(experiment), finished)))
+
+
+def _modes(experiment: Experiment, swarms: Sequence[Swarm]) -> list[Mode]:
+    names = {swarm.mode for swarm in swarms}
     return [mode for mode in experiment.modes if mode.name in names]
 
 

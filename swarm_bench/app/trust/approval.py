@@ -11,6 +11,7 @@ from swarm_bench.app.trust.demands import (
     demands,
     documented,
     may_load,
+    of_scorers,
     of_session,
     of_sessions,
     of_variables,
@@ -20,7 +21,7 @@ from swarm_bench.config.trust import Demand, marks, not_approved, refusal
 from swarm_bench.config.written import yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile
 
 Ask = Callable[[Sequence[Demand]], bool | None]
@@ -57,8 +58,21 @@ def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
         raise refusal(pending)
 
 
+def require_scorers(experiment: AnyExperiment, *, trust: bool) -> None:
+    """Refuse to load scorers of the user's own because a session names them that the user has not
+    made. Raises `UsageError`."""
+    asked = of_scorers(experiment)
+    pending = not_approved(asked, _remembered(asked))
+    if pending and not _is_approved(pending, trust, None):
+        scorers = "; ".join(demand.in_full for demand in pending)
+        raise UsageError(
+            f"No code was loaded, because this session names it and you did not: {scorers}; "
+            "look at it, then add --trust, or omit it in experiment.json"
+        )
+
+
 def remember_session(
-    experiment: Experiment, resolved: Resolved, emit: Emit, *, continued: bool
+    experiment: AnyExperiment, resolved: Resolved, emit: Emit, *, continued: bool
 ) -> None:
     """Note that this user has made the session, or extended one of theirs: it is continued without
     a question. Where that cannot be noted it will be asked about."""

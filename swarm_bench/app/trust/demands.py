@@ -14,13 +14,15 @@ from swarm_bench.app.trust.option_parts import (
     of_mode,
     of_stored,
     of_suite,
+    own_scorers,
 )
-from swarm_bench.benchmarks.swarm.plan import suites
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, not_approved
-from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.retrieving import AnyExperiment
+from swarm_bench.datasets import suites
 from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
 _TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")
@@ -79,12 +81,13 @@ def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
 
 def of_sessions(resolved: Resolved) -> list[Demand]:
     """List what the session or series asks for that is continued."""
-    sessions = (session.experiment for session in resolved.continued)
+    sessions: list[AnyExperiment] = [session.experiment for session in resolved.continued]
+    sessions += [resolved.held] if resolved.held else []
     return [demand for session in sessions for demand in of_session(session, resolved)]
 
 
 def of_session(
-    experiment: Experiment, resolved: Resolved, *, made_now: bool = False
+    experiment: AnyExperiment, resolved: Resolved, *, made_now: bool = False
 ) -> list[Demand]:
     """List what a stored session asks for when it is continued with these options; `made_now`: when
     it is, in a later call, from whatever folder."""
@@ -98,7 +101,15 @@ def of_session(
     return _of_parts(experiment, parts)
 
 
-def _of_parts(experiment: Experiment, parts: Iterable[tuple[str, Part]]) -> list[Demand]:
+def of_scorers(experiment: AnyExperiment) -> list[Demand]:
+    """List the scorers of a stored session that are code of the user's own."""
+    if not own_scorers(experiment):
+        return []
+    stored = of_stored(experiment, anywhere=True)
+    return _of_parts(experiment, [part for part in stored if part[0] == "tasks"])
+
+
+def _of_parts(experiment: AnyExperiment, parts: Iterable[tuple[str, Part]]) -> list[Demand]:
     return [
         Demand(
             option=option,

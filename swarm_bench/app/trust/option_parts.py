@@ -12,12 +12,14 @@ from typing import Any
 from swarm_bench.app.setup.agents import YAML
 from swarm_bench.app.setup.resolving import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
-from swarm_bench.benchmarks.swarm.plan import suites
+from swarm_bench.benchmarks.swarm.scorers import is_code
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.retrieving import AnyExperiment
+from swarm_bench.datasets import suites
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes import mode as modes
 from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
@@ -117,9 +119,23 @@ def _tasks(word: str) -> Parts:
 
 def of_suite(suite: suites.Suite) -> Part:
     """Describe a task suite as it was read: what agents are asked is what they do."""
-    prompts = [task.prompt for task in suite.tasks]
-    digest = digest_of("tasks", prompts, suite.answer_format)
-    return Part(suite.name, f"agents with the tasks of {suite.source}", digest)
+    what = f"agents with the tasks of {suite.source}"
+    return _asked(suite.name, what, suite)
+
+
+def _asked(word: str, what: str, suite: suites.Suite | AnyExperiment) -> Part:
+    """Describe the tasks, and the scorers that are code of the user's own: a class is looked for in
+    the working folder."""
+    parts: list[Any] = [[task.prompt for task in suite.tasks], suite.answer_format]
+    if code := own_scorers(suite):
+        what += f", and the scorers {', '.join(code)}"
+        parts += [code, str(Path.cwd())]
+    return Part(word, what, digest_of("tasks", *parts))
+
+
+def own_scorers(suite: suites.Suite | AnyExperiment) -> list[str]:
+    """List the scorers of a suite that are code of the user's own."""
+    return [name for name in suite.scorers or () if is_code(name)]
 
 
 def _repo(repo: Path) -> Parts:
@@ -170,16 +186,15 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
 choices, and places for output."""
 
 
-def of_stored(experiment: Experiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:
+def of_stored(experiment: AnyExperiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:
     """Yield what a session holds itself, by its option: modes, tasks, and the repository;
     `anywhere`: whatever the working folder is."""
     for mode in experiment.modes:
         if not _is_shipped(mode):
             yield "modes", of_mode(modes.with_secrets(mode))
     if not _are_shipped(experiment):
-        prompts = [task.prompt for task in experiment.tasks]
-        digest = digest_of("tasks", prompts, experiment.answer_format)
-        yield "tasks", Part("tasks", f"agents with {len(prompts)} tasks that it holds", digest)
+        what = f"agents with {len(experiment.tasks)} tasks that it holds"
+        yield "tasks", _asked("tasks", what, experiment)
     repo = Path(experiment.repository.path)
     for part in [_copy(repo)] if anywhere else _repo(repo):
         yield "repo", part
@@ -193,11 +208,10 @@ def _is_shipped(mode: Mode) -> bool:
     )
 
 
-def _are_shipped(experiment: Experiment) -> bool:
+def _are_shipped(experiment: AnyExperiment) -> bool:
     prompts, formats = _shipped_prompts()
-    return {
-        task.prompt for task in experiment.tasks
-    } <= prompts and experiment.answer_format in formats
+    asked = {task.prompt for task in experiment.tasks}
+    return asked <= prompts and experiment.answer_format in formats and not own_scorers(experiment)
 
 
 @cache

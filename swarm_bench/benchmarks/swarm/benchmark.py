@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from swarm_bench.benchmarks.swarm import prompt
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.benchmarks.swarm.properties import Properties
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpacked
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.scorers import scorers
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -37,9 +37,10 @@ class SwarmBenchmark:
         """Return the swarms of all runs."""
         return plan(experiment)
 
-    def scorers(self) -> tuple[Scorer, ...]:
-        """Return ours, and those that packages register. Raises `ConfigError`."""
-        return prompt.scorers()
+    def scorers(self, names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
+        """Return ours, and those that packages register, or those of these names. Raises
+        `ConfigError`."""
+        return scorers(names)
 
     def metrics(self) -> Metrics:
         """Return ours, and those that packages register. Raises `ConfigError`."""

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
@@ -11,12 +12,15 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.session.rescored import Rescored
+from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import (
     Checked,
+    changed_lines,
     read_checked,
     read_lines,
     second_lines,
@@ -31,9 +35,14 @@ from swarm_bench.runtime.files import (
     store_errors,
     write_whole,
 )
+from swarm_bench.runtime.untrusted import read
 
 RETRIEVAL = "retrieval.jsonl"
 OVERHEAD = "overhead.jsonl"
+TASKS = "tasks.yaml"
+"""Holds the tasks that were made for the session."""
+RESCORED = "rescored.jsonl"
+JUDGE = "judge.jsonl"
 
 _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 
@@ -41,15 +50,17 @@ _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 class SessionFolder(Folder[Experiment, TrialRecord]):
     """The folder of a session of the swarm benchmark."""
 
-    mark = "modes"
+    mark = "agent"
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, Experiment, TrialRecord)
         self._retrieval = self.path / RETRIEVAL
         self._overhead = self.path / OVERHEAD
+        self._rescored = self.path / RESCORED
+        self._verdicts = self.path / JUDGE
 
     def _others(self) -> tuple[str, ...]:
-        return RETRIEVAL, OVERHEAD
+        return RETRIEVAL, OVERHEAD, RESCORED, JUDGE
 
     def _check(self, experiment: Experiment) -> None:
         check_stored(experiment)
@@ -64,12 +75,26 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         """Store the experiment."""
         self._write(experiment)
 
+    def write_tasks(self, text: str) -> None:
+        """Store the task file of tasks that were made for the session."""
+        write_whole(self.path / TASKS, text)
+
+    def supersede_experiment(self, experiment: Storable) -> None:
+        """Store the experiment, and keep the one that there was beside it."""
+        numbers = (f"superseded-{number}-{EXPERIMENT}" for number in count(1))
+        free = next(path for name in numbers if not (path := self.path / name).exists())
+        write_whole(free, read(self._experiment))
+        self._write(experiment)
+
     def artefacts(self, experiment: Experiment) -> Artefacts:
         """Return where the files of its agents lie."""
         return Artefacts(self.path, runs=experiment.runs)
 
     def append_swarm(self, record: SwarmRecord) -> None:
         append_line(self._retrieval, sealed(record.model_dump_json()))
+
+    def append_verdict(self, verdict: Verdict) -> None:
+        append_line(self._verdicts, sealed(verdict.model_dump_json()))
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
         """Store the overhead of all modes, a line each. A line with the same content stays as it
@@ -84,9 +109,18 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         stored = [written.get(text) or sealed(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in [*stored, *unreadable]))
 
+    def append_rescored(self, lines: Sequence[Rescored]) -> None:
+        """Put scores beside the records, which stay as they are."""
+        sealed_lines = [sealed(line.model_dump_json()) for line in lines]
+        append_line(self._rescored, b"\n".join(sealed_lines))
+
     def read_overhead(self) -> list[Overhead]:
         """Read the overhead of the modes, omitting lines that cannot be read."""
         return [line for _, _, line in read_lines(self._overhead, Overhead) if line is not None]
+
+    def read_swarms(self) -> list[SwarmRecord]:
+        """Read the records of its swarms, omitting lines that cannot be read."""
+        return [line for _, _, line in read_lines(self._retrieval, SwarmRecord) if line is not None]
 
     def read(self) -> SessionData:
         """Read the session as it is now."""
@@ -95,23 +129,31 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         seconds = frozenset(doubled(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)
+        rescored = read_checked(self._rescored, Rescored)
+        latest = {line.key: line for _, _, line in rescored if line is not None}
+        verdicts = read_checked(self._verdicts, Verdict)
         return SessionData(
             experiment=experiment,
             trials=tuple(
-                record
+                latest[record.key].applied(record) if record.key in latest else record
                 for number, _, record in trials
                 if record is not None and number not in seconds
             ),
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
+            verdicts=tuple(line for _, whole, line in verdicts if line is not None and whole),
             planned=planned_by_mode(experiment),
-            audit=_audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead}),
+            audit=_audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead, RESCORED: rescored}),
             planted=_planted(self.path),
             warnings=(
                 *torn_lines(self.records.path, trials),
                 *second_lines(self.records.path, seconds),
                 *torn_lines(self._retrieval, swarms),
                 *torn_lines(self._overhead, overhead),
+                *torn_lines(self._rescored, rescored),
+                *_rescoring(latest.values()),
+                *torn_lines(self._verdicts, verdicts),
+                *changed_lines(self._verdicts, verdicts),
             ),
         )
 
@@ -128,7 +170,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
 
 def _audit_of(
     trials: Sequence[Checked[TrialRecord]],
-    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead]]],
+    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead] | Checked[Rescored]]],
 ) -> Audit:
     """Sum up the checksums of the lines that can be read: those of trials, and others by the name
     of their file."""
@@ -146,6 +188,18 @@ def _audit_of(
         edited_beside=Counter(key for key, state in others if state is False),
         bare_beside=Counter(key for key, state in others if state is None),
     )
+
+
+def _rescoring(lines: Collection[Rescored]) -> Iterator[str]:
+    """Yield a sentence on scores that are not those of the records."""
+    if lines:
+        last = max(lines, key=lambda line: line.rescored_at)
+        yield (
+            f"The scores are those of {RESCORED}, which swarm-bench rescore wrote last on "
+            f"{last.rescored_at:%Y-%m-%d} with version {last.swarm_bench}"
+        )
+    for why, number in Counter(line.unread for line in lines if line.unread).items():
+        yield f"Answers that could not be scored again and keep their scores: {number} ({why})"
 
 
 def _planted(session: Path) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
@@ -22,13 +22,14 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmEnded,
     SwarmJob,
 )
+from swarm_bench.benchmarks.swarm.scorers import Answer, scored
+from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Emit, TrialEnded, Trouble
-from swarm_bench.core.ports import Probe, ScoreContext, Scorer
+from swarm_bench.core.ports import Probe, Scorer
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
-from swarm_bench.core.status import Cause
-from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.probes.readings import content
 from swarm_bench.runtime.files import write_whole
 
@@ -40,8 +41,8 @@ class SwarmStore:
     experiment: Experiment
     folder: SessionFolder
     overhead: OverheadLines
-    files: frozenset[str]
-    """Paths of the files that the agents could see."""
+    trees: Trees
+    """The files that the agents could see."""
     scorers: tuple[Scorer, ...]
     page: Callable[[TrialRecord, str | None], str]
     """Renders the readable page of a trial from its record and answer."""
@@ -123,6 +124,7 @@ class OneSwarmStore:
             scored=self._scored(execution),
             rehearsed=execution.rehearsed,
             outside=execution.outside,
+            answers=execution.answers,
             program_version=execution.program_version,
             replayed=execution.replayed,
         )
@@ -143,14 +145,14 @@ class OneSwarmStore:
         )
 
     def _scored(self, execution: Execution) -> Scored:
-        outcome = execution.outcome
-        if outcome.text is None or outcome.cause is not Cause.FINISHED:
-            return Scored()  # the text of an error is no answer
         session = self._session
-        context = ScoreContext(
-            text=outcome.text, workspace=execution.workspace, files=session.files
+        answer = Answer(
+            outcome=execution.outcome,
+            key=execution.trial.task.key,
+            workspace=execution.workspace,
+            commit=self._swarm.commit,
         )
-        return score(session.scorers, context, session.secrets, TrialRecord)
+        return scored(session.scorers, answer, session.trees, session.secrets)
 
     def _keep_swarm(self, ended: SwarmEnded) -> None:
         """Compare its counters with the transcripts. Trials that ran again after that swarm belong
@@ -177,7 +179,7 @@ class OneSwarmStore:
             return
         experiment = self._session.experiment
         folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
-        several = experiment.agents_per_swarm < experiment.trials_per_mode
+        several = len(plan(experiment)) > experiment.runs
         number = f"-{self._swarm.trials[0].agent}" if several else ""
         for name, counted in swarm.difference.items():
             probe = self._session.probes.get(name)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.report.document import Fact
+from swarm_bench.core.report.judging import Judging
+from swarm_bench.core.report.standing import Standing as Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.totals import total
@@ -141,19 +143,29 @@ class Ratios:
     """`None` when no column has a tool, and where it is not told."""
     legend: tuple[str, ...] = ()
     """How to read it, in paragraphs."""
+    found_less: frozenset[str] = frozenset()
+    """Modes that found less than the reference: what they spend less is no saving."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What the witnesses make of one mode."""
+class Tagged:
+    """What was found of the tasks with one tag."""
 
-    mode: str
-    treatment: str
-    """How many of its trials were connected to the tool and used it; empty without a tool."""
-    no_verdict: str | None
-    """Why nothing can be said of the mode."""
-    qualifications: tuple[str, ...]
-    """What must be known before its figures are believed; empty where there is no verdict."""
+    tag: str
+    tasks: int
+    recall: tuple[Figure | None, ...]
+    """By mode, as the right answers are."""
+    right: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correctness:
+    """What the answers named, against the keys of their tasks, in absolute figures."""
+
+    rows: tuple[Row, ...]
+    spent: tuple[Row, ...]
+    """What a right answer took; none by fixed rules. With runs but no value: no right answer."""
+    tags: tuple[Tagged, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +186,8 @@ class Headline:
     """Modes with a tool that has no counters to compare."""
     remark: str = ""
     """What must be known beside the ratios; empty where there is no verdict."""
+    correctness: Correctness | None = None
+    """`None` where nobody knows the right answers, and where nothing could be measured."""
 
     @property
     def qualified(self) -> bool:
@@ -227,6 +241,8 @@ class SpentByRules:
     banner: str
     ratios: Ratios
     controls: tuple[Controls, ...]
+    per_right_answer: tuple[Row, ...]
+    """By mode; none without answer keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +279,8 @@ class Report:
     """Calls by mode and tool; `None` when no transcript shows a call."""
     overhead: Sheet | None
     """What it costs to have each tool at all; `None` when it was not measured."""
+    judging: Judging | None
+    """`None` when no model was asked to compare answers."""
     trials: tuple[TrialRecord, ...]
     """By run, mode and agent; of a trial that was run again, the last attempt."""
     columns: tuple[TrialColumn, ...]
@@ -274,12 +292,3 @@ class Report:
     retrieval_exercised: bool | None
     """Whether each mode that has a retrieval tool used it in each of its runs; `None` when no
     mode has one, or nothing can tell."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key of a stored file, for the page that documents it."""
-
-    key: str
-    unit: str
-    definition: str

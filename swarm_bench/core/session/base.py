@@ -13,9 +13,9 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Stored
 
-EXPERIMENT_VERSION = 2
+EXPERIMENT_VERSION = 3
 """Of `experiment.json`; since 2 a design stands beside the benchmark, which older versions would
-read as `compare`."""
+read as `compare`; since 3 a task can have a commit, which they would ignore."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Of a line: one that a newer version wrote is not read as if it were of this one."""
@@ -115,6 +115,8 @@ class RecordView(Protocol):
     def cost(self) -> float | None: ...
     @property
     def scores(self) -> Mapping[str, Score] | None: ...
+    @property
+    def missing_scores(self) -> Mapping[str, str] | None: ...
     @property
     def score_failures(self) -> Mapping[str, str] | None: ...
 

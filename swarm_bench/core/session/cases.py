@@ -163,5 +163,7 @@ class CaseRecord(StoredRecord):
     """What the benchmark measured besides, by its own keys."""
     scores: dict[str, Score] | None = None
     """What the scorers gave, under the keys that they state; `None` where one failed."""
+    missing_scores: dict[str, str] | None = None
+    """By the key of a score, why it could not be computed."""
     score_failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""

@@ -53,9 +53,23 @@ CALIBRATE = Design(
     stem="calibrate",
     title="Calibration",
     document="noise",
-    defaults={"modes": ["baseline"], "runs": 5},
+    defaults={"modes": ["baseline"], "runs": 5, "tasks": "exploration"},
     mode_twice=True,
 )
+RETRIEVE = Design(
+    name="retrieve",
+    stem="retrieve",
+    title="Retrieval",
+    document="comparison",
+    defaults={"modes": ["bm25", "grep", "canopy"], "runs": 1, "timeout": 60.0},
+)
+"""No design of the swarm: the benchmark of this name has some of the options of `compare`."""
+RETRIEVE_OPTIONS = (
+    *("repo", "modes", "runs", "tasks", "agent_env", "timeout", "index_timeout", "service_url"),
+    *("seed", "output", "resume", "plan", "quiet", "dirty", "include"),
+    *("workspace_root", "canopy_mcp", "canopy_service"),
+)
+"""Their fields."""
 DESIGNS: Mapping[str, Design] = {design.name: design for design in (COMPARE, AB, CALIBRATE)}
 OLDER: Mapping[str, Design] = {design.stem: design for design in DESIGNS.values()}
 """By what `experiment.json` had as the benchmark, before it had designs."""

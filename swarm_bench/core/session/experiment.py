@@ -4,16 +4,19 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 """
 
 import re
+from collections import Counter
+from datetime import date
 from typing import Annotated, Any, Literal, NewType
 
 from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
-from swarm_bench.core.session.base import BaseExperiment, Case
+from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
 from swarm_bench.core.session.designs import Design, benchmark_of, find_design
+from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
@@ -29,12 +32,6 @@ MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jso
 """A mode's name names a folder beside `run-1` and the session's own files."""
 PROBE_NAME = re.compile(r"[\w.-]{1,100}(:[\w.]{1,100})?")
 """A registered one, or `module:Class`."""
-
-
-class Task(Case):
-    """One piece of work for one agent."""
-
-    prompt: str
 
 
 class Mode(Stored):
@@ -110,6 +107,11 @@ class Repository(Stored):
     omitted: tuple[str, ...] = ()
     """Paths of what these sentences name, at most 1,000."""
 
+    @property
+    def clean_commit(self) -> str | None:
+        """The commit, if agents work on it as it is."""
+        return None if self.dirty else self.commit
+
 
 class Program(Stored):
     """A program that takes part, and its version when it gives one."""
@@ -157,6 +159,12 @@ class Experiment(BaseExperiment):
     tasks: tuple[Task, ...] = Field(min_length=1)
     answer_format: str = ""
     """What the suite asks every answer to look like; put after each task in the prompt."""
+    made: str = ""
+    """How a program made the suite; empty for one that a person wrote."""
+    scorers: tuple[str, ...] | None = None
+    """Names of those that the suite asks for, `module:Class` too; `None` for all there are."""
+    since: date | None = None
+    """Tasks that were written before may be in a model's training data."""
     agent: Program
     model: str | None = None
     agent_args: tuple[str, ...] = ()
@@ -226,12 +234,28 @@ class Experiment(BaseExperiment):
     @property
     def at_once(self) -> int:
         """The most agents that run at the same time."""
-        return min(self.concurrency, self.agents_per_swarm)
+        together = max(self.agents_by_commit.values())
+        return min(self.concurrency, self.agents_per_swarm, together)
+
+    @property
+    def agents_by_commit(self) -> Counter[str | None]:
+        """How many agents of a mode and run work on each commit; `None` for what was copied when
+        the session began, where that is no commit."""
+        own, tasks = self.repository.clean_commit, self.tasks
+        asked = (tasks[number % len(tasks)] for number in range(self.trials_per_mode))
+        return Counter(task.commit or own for task in asked)
 
     @property
     def tasks_asked(self) -> int:
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
         return min(self.trials_per_mode, len(self.tasks))
+
+    @property
+    def quality_margin(self) -> float:
+        """By how much the recall of a mode may be lower than the reference's, for what it spends
+        less to be a saving. It is about the summary only, so no other field has it."""
+        setting = self.settings.get("quality_margin")
+        return float(setting.value) if setting else 0.1
 
     def prepares(self, mode: Mode) -> bool:
         """Whether the clones of the mode are made ready before its agents start."""

@@ -56,6 +56,8 @@ class Recording(Stored):
     for paths of programs are empty."""
     files: tuple[str, ...]
     """Paths of the files that the agents could see; the scorers ask for them."""
+    files_at: dict[str, tuple[str, ...]] = {}
+    """Those at each commit that tasks were asked on."""
 
     @field_validator("experiment")
     @classmethod
@@ -105,6 +107,8 @@ class RecordedTrial(Stored):
     peak_memory_bytes: Count | None = None
     outside: tuple[Sentence, ...] = Field(default=(), max_length=MOST_OUTSIDE)
     """What the agent reached beside the servers of its mode."""
+    answers: tuple[Sentence, ...] = Field(default=(), max_length=MOST_OUTSIDE)
+    """Places with answers that it reached."""
     rehearsal: bool | None = None
     rehearsal_requests: Count | None = None
     rehearsal_faults: Count | None = None

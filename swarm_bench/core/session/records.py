@@ -15,6 +15,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.scores import OwnScores
+from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
@@ -154,8 +155,10 @@ class TrialRecord(StoredRecord):
     unscored_characters: int | None = None
     """At the end of an answer that is longer than what is scored of one."""
     scores: dict[str, Score] | None = Field(default=None, exclude_if=_is_none)
-    """By scorers of other packages, under the names that they state; `None` where one failed. In
+    """By all other scorers, under the names that they state; `None` where one failed. In
     lines without any there is no such key, and so with the next."""
+    missing_scores: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
+    """By the key of a score, why it could not be computed."""
     score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
     """By the name of a scorer, why its scores are missing."""
 
@@ -249,6 +252,9 @@ class SessionData:
     trials: tuple[TrialRecord, ...]
     swarms: tuple[SwarmRecord, ...]
     overhead: tuple[Overhead, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    """Of models that were asked to compare answers, as far as the lines are as they were written.
+    The last one on a pair and order counts."""
     planned: Mapping[str, int] = field(default_factory=dict)
     """Trials that the plan has, by mode; empty when there is no plan."""
     head: Mapping[str, str] = field(default_factory=dict)

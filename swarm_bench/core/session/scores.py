@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from pydantic import ValidationError
 
-from swarm_bench.core.ports import Score
+from swarm_bench.core.ports import Missing, Score
 from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.validation import first_clause
@@ -55,24 +55,30 @@ def check_keys(
 
 
 def checked(
-    scores: Mapping[str, Score], keys: Collection[str], record: type[StoredRecord]
+    scores: Mapping[str, Score | Missing], keys: Collection[str], record: type[StoredRecord]
 ) -> dict[str, Score]:
-    """Return the scores by the keys that were stated; one that was not given is `None`. Raises
-    `ScoreRefused` when a key was not stated, or a value is no score, or none for its key in such a
-    record."""
+    """Return the scores by the keys that were stated; one that was not given, or is missing with
+    its reason, is `None`. Raises `ScoreRefused` when a key was not stated, or a value is no score,
+    or none for its key in such a record."""
     if not isinstance(scores, Mapping):
         raise ScoreRefused(f"it gave no mapping: {type(scores).__name__}")
     unknown = [repr(key) for key in scores if key not in keys]
     if unknown:
         raise ScoreRefused(f"it gave {', '.join(unknown[:3])}, which it does not state in its keys")
-    for key, value in scores.items():
+    values = {key: None if isinstance(it, Missing) else it for key, it in scores.items()}
+    for key, value in values.items():
         if (why := _fault(value)) is not None:
             raise ScoreRefused(f"{key} {why}")
     try:
-        record.own_scores.model_validate(scores, strict=True, extra="ignore")
+        record.own_scores.model_validate(values, strict=True, extra="ignore")
     except ValidationError as error:
         raise ScoreRefused(first_clause(error)) from error
-    return {key: scores.get(key) for key in keys}
+    return {key: values.get(key) for key in keys}
+
+
+def reasons(scores: Mapping[str, Score | Missing]) -> dict[str, str]:
+    """Return why scores are missing, by their keys, where the scorer says so."""
+    return {key: it.why for key, it in scores.items() if isinstance(it, Missing)}
 
 
 def _fault(value: object) -> str | None:

@@ -1,7 +1,10 @@
 """What the witnesses of a trial say about the retrieval tool, and the label that follows."""
 
+import operator
 from enum import StrEnum
 from typing import Literal
+
+from pydantic import Field
 
 from swarm_bench.core.stored import Stored
 
@@ -15,7 +18,7 @@ class Treatment(StrEnum):
     """The tool was there, and no such call was answered."""
     NOT_CONNECTED = "not-connected"
     CONTAMINATED = "contaminated"
-    """A tool that the mode does not give was offered or called."""
+    """A tool that the mode does not give was offered or called, or the answer was reached."""
     NOT_GIVEN = "not-given"
     """The mode gives no tool, and none was seen."""
     UNKNOWN = "unknown"
@@ -69,5 +72,8 @@ class Evidence(Stored):
     outside: tuple[str, ...] = ()
     """A sentence for each way in which the agent seems to have reached a tool that its mode does
     not give: a program, an address, an index, a bare name."""
+    answers: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    """A sentence for each place with answers that the agent of a task with a key reached: the trial
+    is contaminated. In lines without any there is no such key."""
     why: tuple[str, ...] = ()
     """A sentence for each contradiction, and for each difference that is explained."""

@@ -136,6 +136,7 @@ class CaseGroupStore:
             answer=ended.answer,
             figures=dict(ended.figures),
             scores=scored.scores,
+            missing_scores=scored.missing,
             score_failures=scored.failures,
         )
 

@@ -47,11 +47,11 @@ _CONTENT = re.compile(r"^\s*(\d{1,9})(?:\t|→| \| |: )(.*)$")
 _VISIBLE = re.compile(r"\S")
 _DECODER = json.JSONDecoder()
 
-_PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")
+PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")
 _LINES = ("line", "line_number", "lineNumber", "start_line", "startLine", "lineno", "line_start")
 _LASTS = ("end_line", "endLine", "line_end", "last_line")
 _NESTED = ("range", "location", "body_location", "span", "position", "start")
-_TEXTS = ("lines", "line_text", "text", "content", "snippet", "match", "preview", "signature")
+TEXTS = ("lines", "line_text", "text", "content", "snippet", "match", "preview", "signature")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,17 +126,16 @@ def _longest_run(matches: Sequence[re.Match[str] | None]) -> list[re.Match[str]]
 
 def _locations(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Location]:
     """Yield the locations in a text. `path` is that of the file it is about, if any."""
-    for document in _documents(text):
+    for _, document in documents(text):
         if isinstance(document, str):
             yield from _in_text(document, path)
         else:
             yield from _in_value(document, path, depth)
 
 
-def _documents(text: str) -> Iterator[object]:
-    """Split a text into its JSON documents and what stands between them."""
-    texts: list[str] = []
-    at, patience = 0, PATIENCE * len(text)
+def documents(text: str) -> Iterator[tuple[int, object]]:
+    """Split a text into its JSON documents and what stands between them, with their positions."""
+    begin, at, patience = 0, 0, PATIENCE * len(text)
     while at < len(text):
         visible = _VISIBLE.search(text, at)
         start = visible.start() if visible else len(text)
@@ -147,15 +146,13 @@ def _documents(text: str) -> Iterator[object]:
             except (ValueError, RecursionError) as error:
                 patience -= _effort(error, text, start)
         if end is None:
-            end = text.find("\n", start) + 1 or len(text)
-            texts.append(text[at:end])
-        else:
-            if texts:
-                yield "".join(texts)
-                texts = []
-            yield document
-        at = end
-    yield "".join(texts)
+            at = text.find("\n", start) + 1 or len(text)
+            continue
+        if begin < at:
+            yield begin, text[begin:at]
+        yield start, document
+        begin = at = end
+    yield begin, text[begin:]
 
 
 def _effort(error: Exception, text: str, start: int) -> int:
@@ -182,19 +179,19 @@ def _in_value(value: object, path: str, depth: int) -> Iterator[Location]:
 
 
 def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Location]:
-    if own := _text(entries, _PATHS):
-        line, last = _lines(entries)
+    if own := _text(entries, PATHS):
+        line, last = lines_of(entries)
         if line or not path:
-            text = _text(entries, _TEXTS).split("\n")[0]
+            text = _text(entries, TEXTS).split("\n")[0]
             yield Location(path=own, line=line, last=last, text=text)
         if not line:
             for value in entries.values():
                 if isinstance(value, list | dict):
                     yield from _in_value(value, own, depth - 1)
         return
-    line, last = _lines(entries) if path else (None, None)
+    line, last = lines_of(entries) if path else (None, None)
     if line:
-        text = _text(entries, _TEXTS).split("\n")[0]
+        text = _text(entries, TEXTS).split("\n")[0]
         yield Location(path=path, line=line, last=last, text=text)
         return
     for key, value in entries.items():
@@ -205,12 +202,12 @@ def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[L
         yield from _in_value(value, about, depth - 1)
 
 
-def _lines(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
+def lines_of(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
     """Read the first and the last line that an object names."""
     for name in _NESTED:
         inner = entries.get(name)
         if isinstance(inner, dict) and depth:
-            lines = _lines(inner, depth - 1)
+            lines = lines_of(inner, depth - 1)
             if lines[0] is not None:
                 return lines
     # Positions of the language server protocol count from 0, and have a column.

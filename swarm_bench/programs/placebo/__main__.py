@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from swarm_bench.programs.placebo.server import Server
+from swarm_bench.programs.placebo.server import placebo_server
 from swarm_bench.retrieval.placebo.material import read_material
 
 
@@ -20,7 +20,9 @@ def serve(material: Path, workspace: Path) -> None:
     """Answer on stdout what stdin asks."""
     signal.signal(signal.SIGTERM, _end)
     with suppress(KeyboardInterrupt, BrokenPipeError):
-        Server(read_material(material), workspace).serve(sys.stdin.buffer, sys.stdout.buffer)
+        placebo_server(read_material(material), workspace).serve(
+            sys.stdin.buffer, sys.stdout.buffer
+        )
 
 
 def _end(_number: int, _frame: object) -> NoReturn:

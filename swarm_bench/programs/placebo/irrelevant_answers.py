@@ -7,7 +7,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
 from swarm_bench.programs.canopy.parameters import Arguments
 from swarm_bench.programs.canopy.result_json import SearchResult, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
+from swarm_bench.programs.stdio_server import Answer
 from swarm_bench.retrieval.modes.variables import texts_in
 from swarm_bench.retrieval.placebo.material import Form, Material, Passage, PlaceboTool
 
@@ -28,14 +28,6 @@ MAX_LINES = 3
 """Of a passage in a list of lines."""
 _OFFSETS = ("offset", "start_line", "startLine", "start")
 _LASTS = ("end_line", "endLine", "end")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """The text of a result."""
-
-    text: str
-    is_error: bool = False
 
 
 class Answers:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -98,11 +99,11 @@ def assistant_event(number: int, model: str, block: Mapping[str, Any], usage: Us
     return {"type": "assistant", "message": message, "parent_tool_use_id": None}
 
 
-def user_event(block: Mapping[str, Any], seconds: float) -> Event:
-    """Wrap one tool result, and how long the call took: Claude Code has a time on each event
-    instead, which would tell when it was printed."""
+def user_event(block: Mapping[str, Any], seconds: float, ended: datetime) -> Event:
+    """Wrap one tool result, how long the call took and when it ended: Claude Code has a time on
+    each event instead, which would tell when it was printed."""
     message = {"role": "user", "content": [block]}
-    ours = {"seconds": round(seconds, 6)}
+    ours = {"seconds": round(seconds, 6), "ended": ended.isoformat()}
     return {"type": "user", "message": message, "parent_tool_use_id": None, "swarm_bench": ours}
 
 

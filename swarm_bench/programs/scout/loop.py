@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from swarm_bench.core.ports import Message, Model, ToolCall, ToolResult, ToolSpec
@@ -54,10 +55,10 @@ class Loop:
                 return 0
             self._phase = "aborted_tools"
             used = [self._timed(call) for call in reply.calls]
-            results = tuple(result for result, _ in used)
+            results = tuple(result for result, _, _ in used)
             messages += [reply, Message(role="user", results=results)]
-            for block, (_, seconds) in zip(tokens.content(messages[-1]), used, strict=True):
-                self.printer.event(events.user_event(block, seconds))
+            for block, (_, seconds, ended) in zip(tokens.content(messages[-1]), used, strict=True):
+                self.printer.event(events.user_event(block, seconds, ended))
             self._phase = "aborted_streaming"
         reason = f"Reached maximum number of turns ({self.max_turns})"
         self.printer.result(self._failed("error_max_turns", "max_turns", reason))
@@ -79,10 +80,10 @@ class Loop:
             self.printer.event(events.assistant_event(self.turns, self.model.name, block, usage))
         return reply
 
-    def _timed(self, call: ToolCall) -> tuple[ToolResult, float]:
+    def _timed(self, call: ToolCall) -> tuple[ToolResult, float, datetime]:
         begin = time.monotonic()
         result = self._use(call)
-        return result, time.monotonic() - begin
+        return result, time.monotonic() - begin, datetime.now(UTC)
 
     def _use(self, call: ToolCall) -> ToolResult:
         if call.name not in {tool.name for tool in self.tools}:

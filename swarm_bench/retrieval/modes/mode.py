@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from swarm_bench.retrieval.modes.secret_parts import names_variable, without_sec
 from swarm_bench.retrieval.modes.variables import (
     MODE_FOLDER,
     PLACEHOLDERS,
+    PYTHON,
     QUERY,
     Filling,
     placeholders,
@@ -96,12 +98,15 @@ def render(
 ) -> T:
     """Fill in placeholders and variables in a piece of the mode's file, as `render_servers` does
     in servers. Raises `ConfigError`."""
-    folder = str(Path(mode.source).parent)
-    filling = Filling(
-        file=mode.source, placeholders={**values, MODE_FOLDER: folder}, variables=environment
-    )
-    filled: T = filling.value(written)
+    filled: T = _filling(mode, values, environment).value(written)
     return filled
+
+
+def _filling(
+    mode: Mode, values: Mapping[str, str], environment: Mapping[str, str] | None
+) -> Filling:
+    always = {MODE_FOLDER: str(Path(mode.source).parent), PYTHON: sys.executable}
+    return Filling(file=mode.source, placeholders={**values, **always}, variables=environment)
 
 
 def render_command(
@@ -207,11 +212,7 @@ def render_servers(
     stay as they are written. `home` are variables for each server that is started, under its own.
     Raises `ConfigError` for what cannot be filled in."""
     folder = Path(mode.source).parent
-    filling = Filling(
-        file=mode.source,
-        placeholders={**values, MODE_FOLDER: str(folder)},
-        variables=environment,
-    )
+    filling = _filling(mode, values, environment)
     filled = {name: filling.server(server) for name, server in mode.servers.items()}
     return {name: _plain(server, folder, home or {}) for name, server in filled.items()}
 

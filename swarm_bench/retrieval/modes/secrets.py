@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import unquote
 
 from swarm_bench.config.addresses import logins, without_logins
@@ -18,12 +18,14 @@ from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
+from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.retrieval.canopy.own_service import API_KEY
 from swarm_bench.retrieval.modes.mode import without_secrets, written_in
 from swarm_bench.retrieval.modes.secret_parts import looks_secret, names_variable, secret_parts
 from swarm_bench.retrieval.modes.variables import Filling, named, named_in
 from swarm_bench.runtime.environment import COMMON
 
+Held = TypeVar("Held", Experiment, RetrieveExperiment)
 SHORTEST = 8
 """Characters; a shorter value would be found in ordinary words."""
 _SCHEME = re.compile(r"(?P<scheme>Bearer|Basic|Token)\s+(?P<value>\S+)", re.IGNORECASE)
@@ -81,19 +83,23 @@ def secrets_of(
 
 def storable(experiment: Experiment) -> Storable:
     """Remove keys and logins from the experiment. Whoever continues it gives them again."""
+    return Storable(without_keys(experiment))
+
+
+def without_keys(experiment: Held) -> Held:
+    """Remove keys and logins from what holds modes."""
     address = experiment.service_url
     settings = dict(experiment.settings)
     if (setting := settings.get("service_url")) and isinstance(setting.value, str):
         url = without_logins(setting.value)
         settings["service_url"] = setting.model_copy(update={"value": url})
-    stored = experiment.model_copy(
+    return experiment.model_copy(
         update={
             "modes": tuple(without_secrets(mode) for mode in experiment.modes),
             "service_url": address and without_logins(address),
             "settings": settings,
         }
     )
-    return Storable(stored)
 
 
 def _named(mode: Mode) -> set[str]:

@@ -16,9 +16,11 @@ from swarm_bench.config.placeholders import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
-"""What `{{ … }}` may name, beside the folder of the mode file itself."""
+"""What `{{ … }}` may name, beside those that are the same in every session."""
 MODE_FOLDER = "mode_folder"
-_NAMES = (*PLACEHOLDERS, MODE_FOLDER)
+PYTHON = "python"
+"""The interpreter of swarm-bench, which has its programs."""
+_NAMES = (*PLACEHOLDERS, MODE_FOLDER, PYTHON)
 _FILLED = ("prepare", "index", "warm_up", "teardown", "version")
 """Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"

@@ -2,12 +2,13 @@
 nothing to do with any task.
 
 A file has nothing to do with a task when neither its path nor its content has a search word of it
-anywhere, not even within another word.
+anywhere, not even within another word. Where tasks are asked on commits, it is the same in each.
 """
 
 import random
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Task
@@ -41,7 +42,12 @@ async def draw_passages(
     """Draw passages: the same for the same content, tasks and seed. Raises `UsageError` when too
     few files have nothing to do with the tasks."""
     stems = search_stems("\n".join(task.prompt for task in tasks))
-    files = [file for file in await _files(snapshot) if not shares_word(file.path, stems)]
+    files = await _files(snapshot.path, snapshot.repository.tree)
+    commits = {task.commit for task in tasks} - {None, snapshot.repository.clean_commit}
+    for commit in filter(None, commits):
+        there = set(await _files(Path(snapshot.repository.path), commit))
+        files = [file for file in files if file in there]
+    files = [file for file in files if not shares_word(file.path, stems)]
     random.Random(f"{seed}:files").shuffle(files)
     texts: dict[str, str] = {}
     async for path, text in _readable(snapshot, files):
@@ -50,9 +56,10 @@ async def draw_passages(
         if len(texts) == MOST_FILES:
             break
     if len(texts) < FEWEST_FILES:
+        alike = " and are the same at every commit" if commits else ""
         raise UsageError(
             "--controls placebo answers with places of files that share no search word with any "
-            f"task; of the {snapshot.repository.files} files of {snapshot.repository.path}, "
+            f"task{alike}; of the {snapshot.repository.files} files of {snapshot.repository.path}, "
             f"{len(texts)} can be used ({FEWEST_FILES} are needed); give fewer tasks or a larger "
             "repository, or omit the placebo"
         )
@@ -81,10 +88,9 @@ def passages_in(path: str, text: str, seed: int) -> list[Passage]:
     return sorted(passages, key=lambda passage: passage.first)
 
 
-async def _files(snapshot: Snapshot) -> list[_File]:
-    """List those that can be shown, by size and name."""
-    tree = snapshot.repository.tree
-    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=snapshot.path)
+async def _files(repository: Path, tree: str) -> list[_File]:
+    """List those of a tree or commit that can be shown, by size and name."""
+    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=repository)
     files = []
     for entry in filter(None, listed.split(b"\0")):
         about, _, name = entry.partition(b"\t")

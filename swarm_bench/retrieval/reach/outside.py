@@ -29,7 +29,7 @@ from swarm_bench.retrieval.reach.program_names import (
 from swarm_bench.retrieval.reach.targets import LOOPBACK, Address, asked, folders_read, is_below
 
 _LONGEST_CLAUSE = LONGEST_OUTSIDE - 50
-_PATIENCE = 5.0
+PATIENCE = 5.0
 """Seconds for the commands of one agent, which may have written whatever it liked."""
 _WHICH = re.compile(
     r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.@-]+)\s*(?:2>\s*/dev/null\s*)?[)`]"
@@ -86,13 +86,13 @@ class Reach:
         self, outcome: Outcome, processes: Iterable[Sequence[str]]
     ) -> Iterator[tuple[_Source, Command]]:
         """Yield every command that may be worth a look, and where it was seen."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE
         for argv in processes:
             if time.monotonic() < end and self._may_name("\0".join(argv)):
                 yield from (("process tree", command) for command in _all(command_of(argv)))
         for line in outcome.commands or ():
             if time.monotonic() < end and self._may_name(line):
-                yield from (("transcript", command) for command in _all(commands_in(_filled(line))))
+                yield from (("transcript", command) for command in _all(commands_in(filled(line))))
 
     def _clauses(self, command: Command) -> Iterator[str]:
         started = names_of(command, self.workspace) | loaded_names(command.code)
@@ -150,7 +150,7 @@ def _all(commands: Iterable[Command]) -> Iterator[Command]:
             yield from started_in(command.code)
 
 
-def _filled(line: str) -> str:
+def filled(line: str) -> str:
     """Fill in a line those of its variables that it sets itself, and the paths of programs."""
     values: dict[str, str] = {}
 

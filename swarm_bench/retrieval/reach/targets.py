@@ -33,7 +33,8 @@ _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _GREPS = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
 _FILTERS = frozenset({"sed", "awk", "gawk", "jq", "yq"})
 """Programs whose first word is a program of theirs and no file."""
-_SPEAKING = _GREPS | _FILTERS | {"echo", "printf", "git", "cat", "head", "tail", "find", "fd"}
+PATTERNED = _GREPS | _FILTERS
+_SPEAKING = PATTERNED | {"echo", "printf", "git", "cat", "head", "tail", "find", "fd"}
 """Programs that connect to no address among their arguments."""
 _NOT_READING = frozenset(
     {
@@ -138,7 +139,7 @@ def asked(command: Command) -> Iterator[Address]:
 
 def folders_read(command: Command, names: Collection[str]) -> Iterator[str]:
     """Yield the folders of these names that a command looks into."""
-    paths = [*command.inputs, *_paths(command)]
+    paths = [*command.inputs, *paths_of(command)]
     assigned = (value.partition("=") for value in command.assignments if command.argv)
     set_to = [
         value
@@ -161,7 +162,7 @@ def is_below(path: str, name: str) -> bool:
     return any(name in part.split("/") for part in re.split(r"[=:,]", path))
 
 
-def _paths(command: Command) -> Iterator[str]:
+def paths_of(command: Command) -> Iterator[str]:
     """Yield arguments that may be files or folders to look into."""
     program, arguments = command.program, list(command.argv[1:])
     if program == "git":
@@ -172,7 +173,7 @@ def _paths(command: Command) -> Iterator[str]:
         return
     if program == "zip" and "-x" in arguments:
         del arguments[arguments.index("-x") :]
-    pattern_to_come = program in _GREPS | _FILTERS and not {"-e", "-f"} & set(arguments)
+    pattern_to_come = program in PATTERNED and not {"-e", "-f"} & set(arguments)
     for word, before in zip(arguments, ["", *arguments], strict=False):
         if _is_other(program, word, before):
             continue

@@ -18,15 +18,19 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.untrusted import folder
-from swarm_bench.runtime.workspaces.content import INDEX, changed, commit_of, uncommitted, walked
+from swarm_bench.runtime.workspaces.content import changed, commit_of, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
+from swarm_bench.runtime.workspaces.omissions import Omissions
 from swarm_bench.runtime.workspaces.private_copy import (
     digest_of,
     fixed,
     pushed_objects,
     sizes_of,
 )
+from swarm_bench.runtime.workspaces.trees import contents, without_index, write_tree
 
+SNAPSHOT = "snapshot.git"
+"""Name of the session's own, in its work folder."""
 BRANCH = "main"
 LONGEST_CLONING = 1800.0
 """Seconds. An agent that still runs can put a pipe in git's way after we looked."""
@@ -66,13 +70,30 @@ async def take_snapshot(
     await _init(target, await _object_format(repo))
     if commit is not None and not dirty:
         _refuse(include, repo)
-        tree, omissions = await _fetch_head(repo, target), await uncommitted(repo, target)
+        tree, omissions = await _fetch(repo, target, "HEAD"), await uncommitted(repo, target)
     else:
         looking = partial(walked, repo, include, named=named)
         taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
-        tree, omissions = await _write_tree(repo, target, taken.names), taken.omissions
-    tree = await _without_index(target, tree)
-    files, size = await _contents(target, tree)
+        tree, omissions = await write_tree(repo, target, taken.names), taken.omissions
+    with_changes = dirty and commit is not None
+    return await _taken(repo, target, tree, commit=commit, dirty=with_changes, omissions=omissions)
+
+
+async def take_commit(repo: Path, target: Path, commit: str) -> Snapshot:
+    """Copy any commit of a checkout into a new bare repository at `target`, and nothing else.
+    Raises `UsageError` when it holds no files, and `HarnessError` when it is not there."""
+    repo, target = repo.resolve(), target.absolute()
+    await _init(target, await _object_format(repo))
+    tree = await _fetch(repo, target, commit)
+    return await _taken(repo, target, tree, commit=commit, dirty=False, omissions=Omissions())
+
+
+async def _taken(
+    repo: Path, target: Path, tree: str, *, commit: str | None, dirty: bool, omissions: Omissions
+) -> Snapshot:
+    """Commit a tree that was copied into the repository `target`."""
+    tree = await without_index(target, tree)
+    files, size = await contents(target, tree)
     if not files:
         raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
     own = await _committed(target, tree)
@@ -80,7 +101,7 @@ async def take_snapshot(
         path=str(repo),
         kind="folder" if commit is None else "git",
         commit=commit,
-        dirty=dirty and commit is not None,
+        dirty=dirty,
         tree=tree,
         files=len(files),
         bytes=size,
@@ -136,6 +157,7 @@ async def _clone(snapshot: Snapshot, fresh: Path) -> None:
         "--no-tags", "--template=", snapshot.path, fresh, cwd=snapshot.path,
     )  # fmt: skip
     await git("remote", "remove", "origin", cwd=fresh)
+    await anyio.to_thread.run_sync(remove, fresh / ".git" / "logs")  # they say where it came from
 
 
 async def _check_unchanged(snapshot: Snapshot) -> None:
@@ -235,57 +257,12 @@ async def _pack(target: Path) -> None:
     await git("prune", "--expire=now", cwd=target)
 
 
-async def _fetch_head(repo: Path, target: Path) -> str:
+async def _fetch(repo: Path, target: Path, commit: str) -> str:
     """Fetch the commit alone: later commits, other branches and stashes stay behind."""
-    tree = (await git("rev-parse", "HEAD:./", cwd=repo)).decode().strip()
+    tree = (await git("rev-parse", f"{commit}:./", cwd=repo)).decode().strip()
     top = (await git("rev-parse", "--show-toplevel", cwd=repo)).removesuffix(b"\n")
     await git(
         "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head",
-        Path(os.fsdecode(top)).as_uri(), "HEAD", cwd=target,
+        Path(os.fsdecode(top)).as_uri(), commit, cwd=target,
     )  # fmt: skip
     return tree
-
-
-async def _write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
-    here = _own_index(target, repo)
-    feed = b"".join(name + b"\0" for name in names)
-    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
-    tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
-    (target / "snapshot-index").unlink(missing_ok=True)
-    return tree
-
-
-def _own_index(target: Path, files: Path) -> dict[str, str]:
-    """Make the environment in which git puts `files` into the repository `target`."""
-    return {
-        "GIT_DIR": str(target),
-        "GIT_WORK_TREE": str(files),
-        "GIT_INDEX_FILE": str(target / "snapshot-index"),
-    }
-
-
-async def _without_index(target: Path, tree: str) -> str:
-    listed = await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=target)
-    indexed = [name for name in listed.split(b"\0") if INDEX in name.split(b"/")]
-    if not indexed:
-        return tree
-    here = _own_index(target, target)
-    await git("read-tree", tree, cwd=target, env=here)
-    feed = b"".join(name + b"\0" for name in indexed)
-    await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
-    rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
-    (target / "snapshot-index").unlink(missing_ok=True)
-    return rest
-
-
-async def _contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
-    """List the paths of the files of a tree, and sum up their bytes."""
-    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
-    files, size = set[str](), 0
-    for entry in filter(None, listed.split(b"\0")):
-        about, _, name = entry.partition(b"\t")
-        _, kind, _, length = about.split()
-        if kind == b"blob":  # a submodule is only a commit's name here
-            files.add(name.decode("utf-8", "replace"))
-            size += int(length)
-    return frozenset(files), size

@@ -63,7 +63,7 @@ def test_a_command_file_says_where_answers_stand(tmp_path: Path) -> None:
     steps = [
         {"kind": "tool", "name": "canopy_query", "input": {"q": "auth"}, "output": "[]"},
         {"kind": "tool", "name": "canopy_query", "input": {"q": "x"}, "output": "", "error": "no"},
-        {"kind": "tool", "name": "sh", "input": "ls", "output": "a"},
+        {"kind": "tool", "name": "sh", "input": "ls", "output": "src/a.py"},
         {"kind": "tool", "name": "canopy_read", "output": [{"type": "text", "text": "def a()"}]},
         {"kind": "words"},
     ]
@@ -82,12 +82,21 @@ def test_a_command_file_says_where_answers_stand(tmp_path: Path) -> None:
         tmp_path, output={"format": "json", "answer": "$.answer", "tools": tools}, turns=None
     )
     left = json.dumps({"answer": "a", "steps": steps})
-    answers = read(tmp_path, made, left).tool_answers
+    outcome = read(tmp_path, made, left)
+    answers = outcome.tool_answers
     assert answers is not None
     assert [(one.tool, one.kind, one.question is None) for one in answers] == [
         ("mcp__canopy__query", "empty", False),
         ("mcp__canopy__read", None, True),
     ]
+    assert outcome.retrieved is not None
+    assert [(one.tool, one.turn) for one in outcome.retrieved] == [
+        ("mcp__canopy__query", None),
+        ("mcp__canopy__query", None),
+        ("sh", None),
+        ("mcp__canopy__read", None),
+    ]
+    assert outcome.retrieved[2].mentions == ("src/a.py",)
 
 
 def same(first: tuple[Any, str], second: tuple[Any, str]) -> tuple[bool, bool]:

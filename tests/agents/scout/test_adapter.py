@@ -1,6 +1,7 @@
 """Scout as the harness sees it: a command line, lines of output, an outcome."""
 
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def run(folder: Path, max_turns: int) -> Outcome:
             seed=1,
         )
     )
+    started = datetime.now(UTC)
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         done = subprocess.run(
             launch.argv, cwd=workspace, stdout=out, stderr=err, env=dict(launch.env), check=False
@@ -40,6 +42,7 @@ def run(folder: Path, max_turns: int) -> Outcome:
             stopped=None,
             stdout=folder / "out",
             stderr=folder / "err",
+            started=started,
         )
     )
     lines = (folder / "out").read_bytes().splitlines()
@@ -70,6 +73,13 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert outcome.tool_seconds.keys() == outcome.tool_calls.keys()
     assert all(0 < seconds < 10 for seconds in outcome.tool_seconds.values())
     assert outcome.tool_result_tokens["Read"] > 5
+    assert outcome.retrieved is not None
+    first = next(one for one in outcome.retrieved if "auth.py" in one.mentions)
+    assert first.turn == 1
+    assert first.tokens is not None
+    assert 0 < first.tokens < (outcome.usage.effective or 0)
+    assert first.seconds is not None
+    assert 0 < first.seconds < 20
 
 
 def test_a_budget_that_is_too_small(tmp_path: Path) -> None:

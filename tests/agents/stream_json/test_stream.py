@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
-from swarm_bench.core.outcome import AgentExit, Outcome, StopReason, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, StopReason, Usage
 from swarm_bench.core.status import Cause
 
 USAGE = {
@@ -89,6 +89,16 @@ def read(
     return outcome_of(end, output_is_counted=counted)
 
 
+RETRIEVED = tuple(
+    Retrieved(tool=tool, turn=turn, seconds=None, tokens=None, mentions=mentions)
+    for tool, turn, mentions in (
+        ("Read", 1, ("a.py",)),
+        ("Read", 1, ()),
+        ("mcp__canopy__canopy_query", 2, ()),
+    )
+)
+
+
 def test_a_stream_with_a_result(tmp_path: Path) -> None:
     outcome = read(tmp_path, lines(*STREAM, RESULT))
     assert outcome == Outcome(
@@ -107,6 +117,7 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         tool_unanswered={},
         tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
         tool_answers=(answer_to("mcp__canopy__canopy_query", {"query": "auth"}, "x"),),
+        retrieved=RETRIEVED,
         commands=(),
         paths=("a.py", "b.py"),
         retries=0,

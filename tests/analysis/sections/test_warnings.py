@@ -2,6 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
+from swarm_bench.analysis.comparison.headline import barred_by
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from tests.builders.reports import summarise
@@ -51,6 +53,20 @@ def test_nothing_measured_comes_first(failed: Trial, session: Session) -> None:
 def test_a_contaminated_baseline_is_said(trial: Trial, session: Session) -> None:
     found = warnings(session(trial(retrieval="contaminated"), trial(agent=2), trial("canopy")))
     assert found[0].startswith("baseline is contaminated: 1 of 2 trials had a tool")
+
+
+def test_agents_that_reached_answers_are_left_out_and_the_mode_is_still_judged(
+    trial: Trial, session: Session
+) -> None:
+    there = {"answers": ["It reached the task file (transcript)."]}
+    data = session(trial(retrieval="contaminated", evidence=there), trial(agent=2), trial("canopy"))
+    assert warnings(data)[0] == (
+        "baseline is contaminated: 1 of 2 trials reached what may tell the answer (agent 1): It "
+        "reached the task file (transcript); they are left out of the comparison."
+    )
+    assert barred_by(Selection(data), "baseline") is None
+    by_a_tool = trial(retrieval="contaminated", evidence={"foreign": ["mcp__notes__search"]})
+    assert barred_by(Selection(session(by_a_tool, trial("canopy"))), "baseline")
 
 
 def test_counts_in_the_baseline_are_contamination(

@@ -13,10 +13,10 @@ import pytest
 
 from swarm_bench.app.doctor.naming import frequent_name
 from swarm_bench.app.doctor.searching import check_search, make_question
-from swarm_bench.app.preflight.asking import Asking
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import UsageError
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes

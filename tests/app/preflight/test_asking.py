@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.preflight.asking import Asking, back_ends
+from swarm_bench.app.preflight.asking import back_ends
 from swarm_bench.core.session.experiment import Program
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import embedded_label
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.preflight.handshake import Asking, greet_all
+from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.runtime.homes import Homes

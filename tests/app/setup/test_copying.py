@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.copying import copied
+from swarm_bench.app.setup.copying import check_commits, copied
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.experiment import Setting
+from swarm_bench.core.session.experiment import Setting, Task
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 pytestmark = pytest.mark.anyio
@@ -23,9 +23,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def commit(folder: Path) -> None:
+def commit(folder: Path) -> str:
     script = "git init -q . && git add main.py && git -c user.name=a -c user.email=a@b commit -qm 1"
-    subprocess.run(["sh", "-c", script], cwd=folder, check=True)
+    script += "; git rev-parse HEAD"
+    done = subprocess.run(["sh", "-c", script], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode().strip()
 
 
 async def heard(
@@ -59,3 +61,24 @@ async def test_a_home_folder_can_be_worked_in_and_is_named(
     snapshot, sentences = await heard(folder)
     assert snapshot.files == {"main.py"}
     assert sentences == [f"{folder} is your home folder; agents see all of it that is not omitted"]
+
+
+async def test_a_commit_that_is_not_there_is_refused_with_its_tasks(folder: Path) -> None:
+    here = commit(folder)
+    snapshot, _ = await heard(folder)
+    tasks = [
+        Task(id=id, title=id, prompt=id, commit=at)
+        for id, at in {"own": None, "here": here, "gone": "0" * 40, "shallow": "1" * 40}.items()
+    ]
+    await check_commits(snapshot.repository, tasks[:2])
+    words = r"does not have 000000000000, 111111111111, on which .* \(gone, shallow\); fetch"
+    with pytest.raises(UsageError, match=words):
+        await check_commits(snapshot.repository, tasks)
+    (folder / "inner").mkdir()
+    inner = snapshot.repository.model_copy(update={"path": str(folder / "inner")})
+    with pytest.raises(UsageError, match=here[:12]):
+        await check_commits(inner, tasks[:2])
+    plain = snapshot.repository.model_copy(update={"commit": None})
+    await check_commits(plain, tasks[:1])
+    with pytest.raises(UsageError, match="is no checkout of git, and the task 'here'"):
+        await check_commits(plain, tasks)

@@ -14,11 +14,12 @@ import yaml
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.demands import demands, of_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.plan.suites import find_suite
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
+from swarm_bench.datasets.suites import find_suite
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.builders.experiments import experiment
@@ -88,7 +89,7 @@ def test_the_table_says_who_is_asked(
 def stored_session(resolved: Resolved) -> Experiment:
     """A session with these options, on the working folder."""
     settings = resolved.settings
-    suite = find_suite(settings.tasks)
+    suite = find_suite("exploration" if settings.tasks == REPOSITORY else settings.tasks)
     repo = str(settings.repo.resolve())
     modes = find_modes(settings.modes)
     made = experiment().model_copy(
@@ -202,6 +203,7 @@ def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(folder:
         {"modes": (Mode(name="canopy", source="/x", servers={"canopy": {"command": "evil"}}),)},
         {"settings": {"agent": Setting(value="evil:Agent", source="default")}},
         {"session": "of-somebody-else"},
+        {"scorers": ("references", "evil:Scorer")},
     ],
 )
 def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
@@ -212,6 +214,18 @@ def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
     changed = made.model_copy(update=change)
     continued = load({}, session=changed.settings)
     assert not {one.digest for one in of_session(changed, continued)} <= known
+
+
+def test_scorers_of_a_suite_are_shown_and_another_one_asks_again(folder: Path) -> None:
+    (folder / "swarm-bench.toml").write_text('tasks = "tasks.yaml"\n')
+    digests = set()
+    for scorers in ("[]", "[references]", "[references, 'own:Scorer']", "['evil:Scorer']"):
+        task = "tasks: [{id: a, title: A, prompt: Run it.}]"
+        (folder / "tasks.yaml").write_text(f"scorers: {scorers}\n{task}\n")
+        (demand,) = demands(load({}))
+        digests.add(demand.digest)
+        assert ("own:Scorer" in demand.what) == ("own:" in scorers)
+    assert len(digests) == 3, "names of registered ones are no code"
 
 
 def test_of_dotenv_keys_are_read_and_addresses_ask(folder: Path) -> None:

@@ -78,7 +78,9 @@ def test_an_experiment_of_a_newer_version_is_refused(
 ) -> None:
     folder = folder_with(tmp_path)
     stored = json.loads((tmp_path / "experiment.json").read_text())
-    assert stored["schema_version"] == EXPERIMENT_VERSION == 2, "older ones do not know the design"
+    assert stored["schema_version"] == EXPERIMENT_VERSION == 3, (
+        "older ones know no commits of tasks"
+    )
     newer = {**stored, "schema_version": EXPERIMENT_VERSION + 1, **changes}
     (tmp_path / "experiment.json").write_text(json.dumps(newer))
     with pytest.raises(UsageError, match="was written by a newer swarm-bench; update this one"):

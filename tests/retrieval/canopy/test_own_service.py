@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from swarm_bench.app.preflight.handshake import Asking
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key, service_command
 from swarm_bench.retrieval.canopy.service import started_service

@@ -1,6 +1,7 @@
 """Which files a placebo draws from, on real repositories."""
 
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +26,9 @@ TASK = Task(id="a", title="A", prompt="Explain how `parseInvoice` authenticates 
 COLOURS = "".join(f"colour_{number} = 'hue {number}'\n" for number in range(60))
 
 
-def draw(folder: Path, files: Mapping[str, str | bytes], seed: int = 0) -> tuple[Passage, ...]:
+def draw(
+    folder: Path, files: Mapping[str, str | bytes], seed: int = 0, tasks: Sequence[Task] = (TASK,)
+) -> tuple[Passage, ...]:
     repo = folder / "repo"
     for name, content in files.items():
         path = repo / name
@@ -34,7 +37,7 @@ def draw(folder: Path, files: Mapping[str, str | bytes], seed: int = 0) -> tuple
 
     async def drawn() -> tuple[Passage, ...]:
         target = folder / f"snapshot-{seed}.git"
-        return await draw_passages(await take_snapshot(repo, target, dirty=False), [TASK], seed)
+        return await draw_passages(await take_snapshot(repo, target, dirty=True), tasks, seed)
 
     return anyio.run(drawn)
 
@@ -60,6 +63,21 @@ def test_no_place_is_of_a_file_that_has_a_word_of_a_task(tmp_path: Path) -> None
     }
     places = draw(tmp_path, {**related, **unfit, **colours(5)})
     assert {place.path for place in places} == set(colours(5))
+
+
+def test_places_are_the_same_at_every_commit_that_tasks_are_asked_on(tmp_path: Path) -> None:
+    """Agents at an earlier commit would be sent to lines that are not there yet."""
+    draw(tmp_path, colours(7), seed=1)
+    script = "git init -q; git add -A; git -c user.name=a -c user.email=b commit -qm 1"
+    ask = ["sh", "-c", f"{script}; git rev-parse HEAD"]
+    done = subprocess.run(ask, cwd=tmp_path / "repo", check=True, capture_output=True, text=True)
+    old = TASK.model_copy(update={"commit": done.stdout.strip()})
+    changed = {"colours/c0.py": COLOURS * 2, "colours/new.py": COLOURS}
+    places = draw(tmp_path, changed, seed=2, tasks=[TASK, old])
+    assert {place.path for place in places} == set(colours(7)) - {"colours/c0.py"}
+    more = dict.fromkeys(list(colours(5))[1:], "x = 1\n")
+    with pytest.raises(UsageError, match="and are the same at every commit"):
+        draw(tmp_path, more, seed=3, tasks=[old])
 
 
 def test_places_are_ranges_of_real_lines() -> None:

@@ -14,7 +14,7 @@ import pytest
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.runtime.workspaces.content import SESSION_MARK
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
+from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_commit, take_snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -384,3 +384,34 @@ async def test_what_is_no_repository_is_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=words):
             await take_snapshot(path, tmp_path / f"{number}.git", dirty=False)
+
+
+async def test_a_copy_of_an_earlier_commit_has_nothing_of_later_ones(
+    repo: Path, tmp_path: Path
+) -> None:
+    first = sh("git rev-parse HEAD", repo).strip()
+    sh("git checkout -q .; echo later > a.txt; echo new > later.txt; git add -A", repo)
+    sh("git commit -qm later; git branch -f feature; git tag v2; git gc -q", repo)
+    later = sh("git rev-parse HEAD", repo).strip()
+    snapshot = await take_commit(repo, tmp_path / "snapshot.git", first)
+    assert (snapshot.repository.commit, snapshot.repository.left_out) == (first, ())
+    assert "later.txt" not in snapshot.files
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "first\n"
+        files = [file for root in (work, snapshot.path) for file in root.rglob("*")]
+        texts = [file.read_bytes() for file in files if file.is_file() and not file.is_symlink()]
+        for telling in (first, later, str(repo), "later", "feature", "v2"):
+            assert not [text for text in texts if telling.encode() in text], telling
+        assert sh("git cat-file --batch-all-objects --batch-check | wc -l", work).strip() == "7"
+        assert sh("git status --porcelain; git reflog; git fsck --unreachable", work) == ""
+        names = {file.name for file in files}
+        assert names.isdisjoint({"logs", "FETCH_HEAD", "ORIG_HEAD", "shallow", "hooks"})
+
+
+async def test_a_commit_that_no_branch_has_is_copied_too(repo: Path, tmp_path: Path) -> None:
+    sh("git checkout -q --detach; git checkout -q .; echo x > a.txt; git commit -qam off", repo)
+    off = sh("git rev-parse HEAD; git checkout -q main; git reflog expire --all", repo).split()[0]
+    sh("git config uploadpack.allowAnySHA1InWant false", repo)
+    snapshot = await take_commit(repo, tmp_path / "snapshot.git", off)
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert (work / "a.txt").read_text() == "x\n"

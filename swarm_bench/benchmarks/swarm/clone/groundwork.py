@@ -9,11 +9,12 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.clone.preparing import Site, call, prepare, tear_down
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.events import Trouble
-from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.experiment import stable_id
+from swarm_bench.retrieval.preparing import Site, call, prepare, tear_down
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.untrusted import read
@@ -48,10 +49,13 @@ class Ground:
 class Groundwork:
     """Of one swarm. Modes without a tool have none."""
 
-    def __init__(self, kit: Kit, mode: Mode, tag: str, around: Callable[[], Surroundings]) -> None:
+    def __init__(
+        self, kit: Kit, swarm: Swarm, tag: str, around: Callable[[], Surroundings]
+    ) -> None:
         """Mark its processes with `tag`; `around` returns the surroundings as they are by then."""
         self._kit = kit
-        self._mode = mode
+        self._mode = kit.experiment.mode(swarm.mode)
+        self._commit = swarm.commit
         self._tag = tag
         self._surroundings = around
         self._before: Inventory | None = None
@@ -166,7 +170,9 @@ class Groundwork:
 
     @property
     def _store(self) -> Path:
-        return self._kit.work / "prepared" / self._mode.name
+        # Agents can read the name: it does not say which commit it is.
+        content = "own" if self._commit is None else stable_id(self._kit.service_key, self._commit)
+        return self._kit.work / "prepared" / self._mode.name / content
 
     def _made_before(self) -> dict[str, Any] | None:
         file = self._store / "made.json"

@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.dictionary_counters import FEEDBACK, SERVICE
 from swarm_bench.benchmarks.swarm.metrics.swarm_dictionary import SWARM
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Key
+from swarm_bench.core.report.key import Key
 
 _TRIAL = (
     ("mode", "name", "The retrieval set-up that the agent had."),
@@ -165,8 +165,13 @@ _TRIAL = (
     (
         "scores",
         "values by name",
-        "By scorers of other packages, under the names that they state; null where a scorer failed "
-        "or gave none. A line without any lacks this key.",
+        "By all other scorers, under the names that they state; null where a scorer failed or gave "
+        "none. A line without any lacks this key.",
+    ),
+    (
+        "missing_scores",
+        "text by name",
+        "Why a score is null, by its key. A line without any lacks this key.",
     ),
     (
         "score_failures",
@@ -226,9 +231,9 @@ _EVIDENCE = (
     (
         "outside",
         "sentences",
-        "One for each way in which the agent seems to have reached a tool that its mode does not "
-        "give; at most 20.",
+        "Ways in which it seems to have reached a tool that its mode does not give; at most 20.",
     ),
+    ("answers", "sentences", "Where a keyed task's agent may have read the answer, if anywhere."),
     ("why", "sentences", "One for each contradiction, and for each difference with a known rule."),
 )
 

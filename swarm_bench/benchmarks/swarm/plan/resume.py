@@ -110,7 +110,7 @@ def _check_same(old: Experiment, new: Experiment) -> None:
             f"The agent was {old.agent.name!r} when the session began and is {new.agent.name!r} "
             "now; restore it, or start a new session"
         )
-    if new.repository.tree != old.repository.tree:
+    if new.repository.tree != old.repository.tree and needs_own_copy(old, new):
         same = new.repository.path == old.repository.path
         raise UsageError(
             f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
@@ -122,6 +122,12 @@ def _check_same(old: Experiment, new: Experiment) -> None:
             "The task file asks for another answer_format than when the session began; "
             "put the old one back, or start a new session"
         )
+
+
+def needs_own_copy(*experiments: Experiment) -> bool:
+    """Tell whether a task is asked on what the repository was when its session began; otherwise it
+    does not matter how that has changed."""
+    return any(task.commit is None for session in experiments for task in session.tasks)
 
 
 def bring_back(repository: Repository) -> str:
@@ -140,14 +146,15 @@ def _check_runs(old: int, new: int) -> None:
 
 
 def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
-    prompts = {task.id: task.prompt for task in old.tasks}
+    asked = {task.id: (task.prompt, task.commit) for task in old.tasks}
     for task in new.tasks:
-        if prompts.get(task.id, task.prompt) != task.prompt:
+        if task.id in asked and asked[task.id] != (task.prompt, task.commit):
             raise UsageError(
-                f"The task {task.id!r} asks something else than when the session began; "
+                f"The task {task.id!r} asks something else, or on another commit, than when the "
+                "session began; "
                 "give the new question a new id"
             )
-    return (*old.tasks, *(task for task in new.tasks if task.id not in prompts))
+    return (*old.tasks, *(task for task in new.tasks if task.id not in asked))
 
 
 def _settings(old: Experiment, new: Experiment) -> dict[str, Setting]:

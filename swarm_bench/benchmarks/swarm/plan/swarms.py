@@ -30,6 +30,8 @@ class Swarm:
     run: int
     mode: str
     trials: tuple[Trial, ...]
+    commit: str | None = None
+    """That its tasks are asked on; `None` for what the session copied when it began."""
 
     @property
     def arm(self) -> str:
@@ -44,27 +46,41 @@ class Swarm:
 
 def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
     """Return all blocks of the experiment, in the order they run. A run has a block for each of its
-    swarms: in `ab`, for every task."""
-    size = experiment.agents_per_swarm
-    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size)
+    swarms: for every commit that tasks are asked on, and in `ab` for every task."""
+    size, own = experiment.agents_per_swarm, experiment.repository.clean_commit
+    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size, own)
 
 
 @lru_cache(maxsize=1)
 @uncollected()
 def _plan(
-    orders: tuple[tuple[str, ...], ...], tasks: tuple[Task, ...], trials: int, size: int
+    orders: tuple[tuple[str, ...], ...],
+    tasks: tuple[Task, ...],
+    trials: int,
+    size: int,
+    own: str | None,
 ) -> tuple[Block[Swarm], ...]:
     """Cache the plan: a call asks for it several times, and it can have 100,000 trials."""
     agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
+    by_commit: dict[str | None, list[tuple[int, Task]]] = {}
+    for agent, task in agents:
+        by_commit.setdefault(task.commit or own, []).append((agent, task))
     return tuple(
         Block(
             run=run,
             order=order,
-            groups=tuple(_swarm(run, mode, agents[first : first + size]) for mode in order),
+            groups=tuple(_swarm(run, mode, members[first : first + size]) for mode in order),
         )
         for run, order in enumerate(orders, start=1)
-        for first in range(0, trials, size)
+        for members in by_commit.values()
+        for first in range(0, len(members), size)
     )
+
+
+def commits(experiment: Experiment) -> tuple[str, ...]:
+    """Return the commits that its tasks are asked on, in the order they take their turn."""
+    swarms = groups_of(plan(experiment))
+    return tuple(dict.fromkeys(swarm.commit for swarm in swarms if swarm.commit is not None))
 
 
 def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
@@ -92,5 +108,9 @@ def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
         for agent, task in agents
     )
     return Swarm(
-        id=stable_id(run, mode, *(trial.id for trial in trials)), run=run, mode=mode, trials=trials
+        id=stable_id(run, mode, *(trial.id for trial in trials)),
+        run=run,
+        mode=mode,
+        trials=trials,
+        commit=next((task.commit for _, task in agents if task.commit), None),
     )

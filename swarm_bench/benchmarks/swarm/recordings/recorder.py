@@ -48,13 +48,17 @@ class Recorder:
         self._adapter = adapter
         self._turn = Lock()
 
-    def begin(self, experiment: Experiment, files: frozenset[str]) -> None:
-        """Write the head. Raises `StoreError`."""
+    def begin(
+        self, experiment: Experiment, files: frozenset[str], at: Mapping[str, frozenset[str]]
+    ) -> None:
+        """Write the head, with the files that agents see, also `at` the commits that tasks are
+        asked on. Raises `StoreError`."""
         recording = Recording(
             swarm_bench=version("swarm-bench"),
             adapter=self._adapter,
             experiment=shareable(experiment),
             files=tuple(sorted(files)),
+            files_at={commit: tuple(sorted(there)) for commit, there in at.items()},
         )
         self._make_folders()
         write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
@@ -128,6 +132,7 @@ def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
         cpu_seconds=record.cpu_seconds,
         peak_memory_bytes=record.peak_memory_bytes,
         outside=record.evidence.outside if record.evidence else (),
+        answers=record.evidence.answers if record.evidence else (),
         rehearsal=record.rehearsal,
         rehearsal_requests=record.rehearsal_requests,
         rehearsal_faults=record.rehearsal_faults,

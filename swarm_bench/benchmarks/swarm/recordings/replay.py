@@ -72,6 +72,7 @@ class _Play:
     around: Surroundings
     agent: AgentProcess
     outside: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
     @property
     def then(self) -> RecordedTrial | None:
@@ -129,9 +130,11 @@ async def _played(play: _Play) -> tuple[Outcome, int | None]:
 
 
 def _read(play: _Play, then: RecordedTrial) -> Outcome:
-    outcome = read_agent(play.kit, play.agent, then.returncode, then.stopped)
+    agent = replace(play.agent, started_at=then.started_at)
+    outcome = read_agent(play.kit, agent, then.returncode, then.stopped)
     # Of the process tree there is nothing now: what was seen then counts.
     findings = then.outside or play.around.reach.findings(outcome, ())
+    play.answers = then.answers
     play.outside = tuple(clean_text(finding, play.kit.secrets) for finding in findings)
     return outcome
 
@@ -181,6 +184,7 @@ def _execution(
         program_version=then.program_version if then else kit.experiment.agent.version,
         rehearsed=_rehearsed(then) if then else Rehearsed(),
         outside=play.outside,
+        answers=play.answers,
         replayed=play.recorded.recording.experiment.session,
     )
 

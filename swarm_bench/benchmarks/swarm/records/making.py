@@ -21,6 +21,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.core.treatment.evidence import Treatment
 from swarm_bench.core.treatment.tool_answers import by_tool
 from swarm_bench.engine.caps import shortened
 from swarm_bench.models.rehearsal.launch import Traffic
@@ -171,6 +172,7 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Besid
 def _tools(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Beside) -> Tools:
     purposes = experiment.tool_purposes.get(trial.mode, {})
     label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
+    reached = {"outside": beside.outside, "answers": beside.answers}
     return Tools(
         tool_calls=outcome.tool_calls,
         tool_failures=outcome.tool_failures,
@@ -182,6 +184,6 @@ def _tools(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Besid
         names_cut=outcome.names_cut,
         mcp_calls=mcp_calls(outcome),
         mcp_servers=outcome.servers,
-        retrieval=label,
-        evidence=evidence.model_copy(update={"outside": beside.outside}),
+        retrieval=Treatment.CONTAMINATED if beside.answers else label,
+        evidence=evidence.model_copy(update=reached),
     )

@@ -124,6 +124,8 @@ class Beside:
     rehearsed: Rehearsed = field(default_factory=Rehearsed)
     outside: tuple[str, ...] = ()
     """What else than its servers the agent reached, as sentences."""
+    answers: tuple[str, ...] = ()
+    """Where it may have read the answer, as sentences."""
     program_version: str | None = None
     """As the program said it when it was asked, for agents that do not say it."""
     replayed: str | None = None
@@ -154,5 +156,6 @@ class Parts:
             **vars(scored.own),
             unscored_characters=scored.unscored_characters,
             scores=scored.scores,
+            missing_scores=scored.missing,
             score_failures=scored.failures,
         )

@@ -108,6 +108,7 @@ def read_agent(
         home=agent.home.path,
         secrets=kit.secrets,
         servers=tuple(kit.experiment.mode(agent.trial.mode).servers),
+        started=agent.started_at,
     )
     with of_adapter():
         return outcome_of(kit.agent, exit)

@@ -51,6 +51,8 @@ class Execution:
     rehearsed: Rehearsed = Rehearsed()
     outside: tuple[str, ...] = ()
     """What else than its servers the agent reached, as sentences."""
+    answers: tuple[str, ...] = ()
+    """Where it may have read the answer, as sentences."""
     replayed: str | None = None
     """Id of the session whose recording was played."""
     process: ProcessEnd | None = None

@@ -1,5 +1,6 @@
 """What swarms are run with: data, and the parts that the caller chose."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,9 +18,11 @@ from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.modes.secrets import secrets_of
 from swarm_bench.retrieval.probes.registered import SHIPPED
+from swarm_bench.retrieval.reach.answers import Answers
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, Homes, leading
-from swarm_bench.runtime.workspaces.workspace import Snapshot
+from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,9 @@ class Kit:
     """The server that answers in the place of a model."""
     record: bool = False
     """Whether what the agents leave is kept, to be played again."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """What at an absolute path may tell the answers: the original repository, the results, the
+    task file."""
     service_key: str = field(default_factory=new_key, repr=False)
     """What the services that we start for the session ask for."""
     reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
@@ -58,6 +64,24 @@ class Kit:
         """The same for every swarm, so that prompts are equal to the byte."""
         name = Path(self.experiment.repository.path).name
         return self.work / "repo" / (name or "repository")
+
+    @property
+    def reachable(self) -> Answers:
+        """Where an agent may read answers by its user's rights."""
+        of_path = self.user_environment.get("PATH", "").split(os.pathsep)
+        ours = {self.work: None, self.work / KEPT: "a workspace that was kept"}
+        session = self.work / SNAPSHOT
+        if self.snapshot.path != session:
+            ours[session] = "the copy of another commit"
+        return Answers(
+            places={
+                **dict.fromkeys(filter(os.path.isabs, of_path)),  # programs, wherever they lie
+                **self.answers,
+                **{str(path): what for path, what in ours.items()},
+            },
+            workspace=str(self.workspace),
+            home=self.user_environment.get("HOME") if self.experiment.inherit_settings else None,
+        )
 
     def environment(
         self, extra: Mapping[str, str], inherit: tuple[str, ...] = ()

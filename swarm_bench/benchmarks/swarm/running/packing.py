@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
+from swarm_bench.benchmarks.swarm.plan.swarms import commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core import registry
@@ -40,6 +41,7 @@ class _Packed:
     keep_workspaces: bool
     record: bool
     service_key: str
+    answers: Mapping[str, str]
 
 
 _PACKED: TypeAdapter[_Packed] = TypeAdapter(_Packed)
@@ -47,9 +49,14 @@ _PACKED: TypeAdapter[_Packed] = TypeAdapter(_Packed)
 
 def packed(kit: Kit) -> bytes:
     """Return the kit as JSON, with the content of its snapshot, and with its secrets. Raises
-    `UsageError` for one that holds a process of the session."""
+    `UsageError` for one that holds a process of the session, or needs the user's repository."""
     if kit.rehearsal is not None:
         raise UsageError("The rehearsal server is a process of the session; choose another --model")
+    if commits(kit.experiment):
+        raise UsageError(
+            "Tasks are asked on commits of their own, which are copied from the repository of this "
+            "machine when their agents start; run the session here, or omit these tasks"
+        )
     values: dict[str, Any] = {name: getattr(kit, name) for name in _TAKEN_OVER}
     snapshot = replace(kit.snapshot, path=Path())
     content = _archive(kit.snapshot.path)
@@ -60,7 +67,7 @@ def packed(kit: Kit) -> bytes:
 
 _TAKEN_OVER = (
     "experiment", "programs", "user_environment", "agent_env", "dotenv", "keep_workspaces",
-    "record", "service_key",
+    "record", "service_key", "answers",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swarm_bench.retrieval.reach.answers import Answers
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.runtime.monitor import TreeMonitor
 
@@ -25,6 +26,8 @@ class Surroundings:
     """Paths in the workspace that the preparation of the mode's tool left there."""
     reach: Reach = Reach()
     """What other modes give."""
+    answers: Answers = Answers()
+    """Where answers lie."""
 
     @property
     def of_servers(self) -> dict[str, str]:

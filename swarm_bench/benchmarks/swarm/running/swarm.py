@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +36,13 @@ from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
 from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
 from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.workspaces.snapshots import snapshot_at
 from swarm_bench.runtime.workspaces.workspace import clone
 
 
@@ -74,9 +78,13 @@ class _Swarm:
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
         self._overhead: Overhead | None = None
         tag = f"{kit.experiment.session}/index/{swarm.id}"
-        files, values = kit.snapshot.files, self._placeholders()
-        self._reach = reach_of(kit.experiment, swarm.mode, files, values, kit.variables)
-        self._ground = Groundwork(kit, self._mode, tag, self._surroundings)
+        self._ground = Groundwork(kit, swarm, tag, self._surroundings)
+
+    @cached_property
+    def _reach(self) -> Reach:
+        kit, values = self._kit, self._placeholders()
+        files = kit.snapshot.files
+        return reach_of(kit.experiment, self._swarm.mode, files, values, kit.variables)
 
     async def run(self) -> None:
         try:
@@ -98,6 +106,10 @@ class _Swarm:
         async with AsyncExitStack() as stack:
             self._step("workspace")
             started = anyio.current_time()
+            snapshot = snapshot_at(
+                self._kit.snapshot, self._swarm.commit, self._kit.work / "commit.git"
+            )
+            self._kit = replace(self._kit, snapshot=await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._workspace())
             home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
             self._home = await stack.enter_async_context(home)
@@ -118,9 +130,10 @@ class _Swarm:
 
     def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
-        keep = kit.work / KEPT / f"run-{swarm.run}-{swarm.mode}-{swarm.id}-{self._story.attempt}"
-        target = keep if kit.keep_workspaces else None
-        return clone(kit.snapshot, kit.workspace, keep=target)
+        # Later agents can read the names: where commits differ, these say nothing of their order.
+        label = f"run-{swarm.run}-{swarm.mode}-" if swarm.commit is None else ""
+        keep = kit.work / KEPT / f"{label}{swarm.id}-{self._story.attempt}"
+        return clone(kit.snapshot, kit.workspace, keep=keep if kit.keep_workspaces else None)
 
     async def _start_service(self, stack: AsyncExitStack) -> None:
         kit = self._kit
@@ -245,6 +258,7 @@ class _Swarm:
             service=self._service.variables if self._service else {},
             made=self._ground.made,
             reach=self._reach,
+            answers=self._kit.reachable,
         )
 
     def _placeholders(self) -> dict[str, str]:

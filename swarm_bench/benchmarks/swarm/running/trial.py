@@ -43,6 +43,7 @@ class _Course:
     defect: str | None = None
     """Why the rehearsal server could not answer it."""
     outside: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 async def run_trial(
@@ -109,6 +110,8 @@ async def _read(course: _Course, returncode: int | None, stopped: StopReason | N
         outcome = read_agent(kit, course.agent, returncode, stopped)
         commands = course.around.monitor.commands(course.agent.tag)
         findings = course.around.reach.findings(outcome, commands)
+        if course.agent.trial.task.key is not None:
+            course.answers = course.around.answers.reached(outcome)
         course.outside = tuple(clean_text(finding, kit.secrets) for finding in findings)
         return outcome
 
@@ -156,6 +159,7 @@ def _execution(course: _Course, outcome: Outcome, exit_code: int | None) -> Exec
         program_version=kit.experiment.agent.version,
         rehearsed=course.rehearsed,
         outside=course.outside,
+        answers=course.answers,
         process=_process_end(agent) if ran else None,
         leaves=leaves,
     )

@@ -5,13 +5,9 @@ captures are the canopy node types, `name` and `parent`. `inner` marks the span 
 when the outer one holds several declarations.
 """
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
 
-from tree_sitter import Language, Parser, Query, QueryCursor
+from swarm_bench.source.grammars import GRAMMARS, Grammar, matches, parsed
 
 PYTHON = """
 (function_definition name: (identifier) @name) @function
@@ -107,48 +103,37 @@ CALLS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Grammar:
-    """The parser and the queries of one language."""
+class Syntax:
+    """A grammar and canopy's queries."""
 
-    module: str
+    grammar: Grammar
     symbols: str
-    calls: str
-    entry: str = "language"
+    calls: str = ""
 
 
-_JAVASCRIPT = Grammar(
-    module="tree_sitter_javascript", symbols=JAVASCRIPT + JAVASCRIPT_FIELDS, calls="javascript"
-)
-_TYPESCRIPT = Grammar(
-    module="tree_sitter_typescript",
-    symbols=JAVASCRIPT + TYPESCRIPT,
-    calls="javascript",
-    entry="language_typescript",
-)
-_TSX = Grammar(
-    module="tree_sitter_typescript",
-    symbols=JAVASCRIPT + TYPESCRIPT,
-    calls="javascript",
-    entry="language_tsx",
-)
-
-MARKDOWN = Grammar(
-    module="tree_sitter_markdown",
+MARKDOWN = Syntax(
+    grammar=Grammar("tree_sitter_markdown"),
     symbols="""
 [(atx_heading heading_content: (_)? @name) (setext_heading heading_content: (_) @name)] @section
 [(fenced_code_block) (indented_code_block)] @code_block
 (section (paragraph) @paragraph)
 """,
-    calls="",
 )
 
-GRAMMARS = {
-    "py": Grammar(module="tree_sitter_python", symbols=PYTHON, calls="python"),
-    "rs": Grammar(module="tree_sitter_rust", symbols=RUST, calls="rust"),
-    "go": Grammar(module="tree_sitter_go", symbols=GO, calls="go"),
-    **dict.fromkeys(("js", "jsx", "mjs", "cjs"), _JAVASCRIPT),
-    **dict.fromkeys(("ts", "mts", "cts"), _TYPESCRIPT),
-    "tsx": _TSX,
+_QUERIES = {
+    "tree_sitter_python": (PYTHON, CALLS["python"]),
+    "tree_sitter_rust": (RUST, CALLS["rust"]),
+    "tree_sitter_go": (GO, CALLS["go"]),
+    "tree_sitter_javascript": (JAVASCRIPT + JAVASCRIPT_FIELDS, CALLS["javascript"]),
+    "tree_sitter_typescript": (JAVASCRIPT + TYPESCRIPT, CALLS["javascript"]),
+}
+
+SYNTAXES = {
+    **{
+        ending: Syntax(grammar=grammar, symbols=queries[0], calls=queries[1])
+        for ending, grammar in GRAMMARS.items()
+        for queries in [_QUERIES[grammar.module]]
+    },
     **dict.fromkeys(("md", "markdown"), MARKDOWN),
 }
 """By file ending."""
@@ -167,26 +152,13 @@ class Match:
         return source[start:end].decode("utf-8", "replace")
 
 
-def matcher(grammar: Grammar, query: str) -> Callable[[bytes], list[Match]]:
-    """Return a function that runs the query over a source text."""
-    parser, cursor = _tools(grammar, query, threading.get_ident())
-
-    def run(source: bytes) -> list[Match]:
-        matches = cursor.matches(parser.parse(source).root_node)
-        return [
-            Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in each.items()})
-            for _, each in matches
-        ]
-
-    return run
+def matches_in(source: bytes, grammar: Grammar, query: str) -> list[Match]:
+    """Run a query over a source text."""
+    return [
+        Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in each.items()})
+        for each in matches(grammar, query, parsed(grammar, source))
+    ]
 
 
-@lru_cache(maxsize=64)
-def _tools(grammar: Grammar, query: str, _thread: int) -> tuple[Parser, QueryCursor]:
-    """Make one pair per thread: a parser works without the interpreter's lock and has a state."""
-    language = Language(getattr(import_module(grammar.module), grammar.entry)())
-    return Parser(language), QueryCursor(Query(language, query))
-
-
-def grammar_of(path: str) -> Grammar | None:
-    return GRAMMARS.get(path.rpartition(".")[2])
+def syntax_of(path: str) -> Syntax | None:
+    return SYNTAXES.get(path.rpartition(".")[2])

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from swarm_bench.programs.canopy.defaults import CHUNK_LINES, CHUNK_OVERLAP, CHUNK_THRESHOLD
 from swarm_bench.programs.canopy.index.languages import (
     MARKDOWN,
-    Grammar,
     Match,
-    grammar_of,
-    matcher,
+    Syntax,
+    matches_in,
+    syntax_of,
 )
 from swarm_bench.programs.canopy.nodes import Node, NodeType
+from swarm_bench.source.grammars import PYTHON
 
 ANONYMOUS = "<anonymous>"
 
@@ -67,17 +68,17 @@ def parse(path: str, source: bytes) -> list[Node]:
     lines = Lines.of(source)
     if len(source) > CHUNK_THRESHOLD:
         return list(_chunks(0, len(source), lines))
-    grammar = grammar_of(path)
-    nodes = [] if grammar is None else _symbols(grammar, source, lines)
+    syntax = syntax_of(path)
+    nodes = [] if syntax is None else _symbols(syntax, source, lines)
     if not nodes:
         return [_node(NodeType.CHUNK, 0, len(source), lines)] if source else []
     nodes += _rest(source, nodes, lines)
     return sorted(nodes, key=lambda node: (node.start, -node.end))
 
 
-def _symbols(grammar: Grammar, source: bytes, lines: Lines) -> list[Node]:
-    matches = matcher(grammar, grammar.symbols)(source)
-    if grammar is MARKDOWN:
+def _symbols(syntax: Syntax, source: bytes, lines: Lines) -> list[Node]:
+    matches = matches_in(source, syntax.grammar, syntax.symbols)
+    if syntax is MARKDOWN:
         return _markdown(matches, source, lines)
     nodes: dict[tuple[int, int], Node] = {}
     for match in matches:
@@ -88,7 +89,7 @@ def _symbols(grammar: Grammar, source: bytes, lines: Lines) -> list[Node]:
         # A function that is assigned to a name is found twice: keep the one with the name.
         if span not in nodes or nodes[span].name == ANONYMOUS:
             nodes[span] = node
-    return _nested(sorted(nodes.values(), key=lambda node: (node.start, -node.end)), grammar)
+    return _nested(sorted(nodes.values(), key=lambda node: (node.start, -node.end)), syntax)
 
 
 def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
@@ -110,7 +111,7 @@ def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
     return replace(node, parent=parent) if parent else node
 
 
-def _nested(nodes: list[Node], grammar: Grammar) -> list[Node]:
+def _nested(nodes: list[Node], syntax: Syntax) -> list[Node]:
     """Give each node the class or struct around it as its parent."""
     out: list[Node] = []
     around: list[Node] = []
@@ -119,7 +120,7 @@ def _nested(nodes: list[Node], grammar: Grammar) -> list[Node]:
             around.pop()
         inner = node
         if around and node.parent is None:
-            is_method = grammar.module == "tree_sitter_python" and node.type is NodeType.FUNCTION
+            is_method = syntax.grammar is PYTHON and node.type is NodeType.FUNCTION
             type_ = NodeType.METHOD if is_method else node.type
             inner = replace(node, parent=around[-1].name, type=type_)
         if node.type in _CONTAINERS:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.programs.canopy.defaults import CHUNK_THRESHOLD, REFERENCE_PREVIEW_BYTES
-from swarm_bench.programs.canopy.index.languages import CALLS, Match, grammar_of, matcher
+from swarm_bench.programs.canopy.index.languages import Match, matches_in, syntax_of
 from swarm_bench.programs.canopy.index.loading import load
 from swarm_bench.programs.canopy.index.parsing import Lines, is_text
 from swarm_bench.programs.canopy.nodes import Handle, preview
@@ -55,8 +55,8 @@ def find_references(
 def _in_file(
     root: str, path: str, name: str, nodes_of: Callable[[str], list[Handle]]
 ) -> Iterator[Reference]:
-    grammar = grammar_of(path)
-    if grammar is None or not grammar.calls:
+    syntax = syntax_of(path)
+    if syntax is None or not syntax.calls:
         return
     try:
         source = load(root, path)
@@ -66,7 +66,7 @@ def _in_file(
         return
     nodes: list[Handle] | None = None
     lines = Lines.of(source)
-    for match in matcher(grammar, CALLS[grammar.calls])(source):
+    for match in matches_in(source, syntax.grammar, syntax.calls):
         if _called(match, source) == name:
             nodes = nodes_of(path) if nodes is None else nodes
             yield _reference(path, match, source, lines, nodes)

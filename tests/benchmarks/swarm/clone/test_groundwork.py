@@ -8,6 +8,7 @@ import pytest
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.session.designs import COMPARE
@@ -17,6 +18,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 pytestmark = pytest.mark.anyio
 MODE = Mode(name="tool", source="test", servers={"s": {}}, services=("canopy-service",))
+SWARM = Swarm(id="1", run=1, mode="tool", trials=())
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
         attempts={},
         home={"HOME": str(place)},
     )
-    ground = Groundwork(kit, MODE, "tag", lambda: around)
+    ground = Groundwork(kit, SWARM, "tag", lambda: around)
     async with ground.around():
         (kit.workspace / "index").write_bytes(b"abc")
         (place / "more").write_bytes(b"x" * 500)
@@ -71,7 +73,7 @@ async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
     around = Surroundings(
         workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
     )
-    ground = Groundwork(kit, MODE, "tag", lambda: around)
+    ground = Groundwork(kit, SWARM, "tag", lambda: around)
     async with ground.around():
         await ground.look()
     assert ground.figures.index_bytes == 0

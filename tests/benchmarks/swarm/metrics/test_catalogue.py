@@ -69,15 +69,16 @@ def test_a_key_is_declared_once() -> None:
 
 
 def test_metrics_are_declared_in_their_folder_only() -> None:
-    elsewhere = [
+    elsewhere = {
         path.relative_to(SOURCE)
         for path in SOURCE.rglob("*.py")
         if path.parent != SOURCE / "benchmarks" / "swarm" / "metrics"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         if node.func.id == "Metric"
-    ]
-    assert elsewhere == [Path("testing/toy.py")]  # a benchmark of its own
+    }
+    # Benchmarks of their own.
+    assert elsewhere == {Path("testing/toy.py"), Path("benchmarks/retrieve/metrics.py")}
 
 
 def test_what_is_read_from_a_trial_or_a_swarm_states_how_it_aggregates() -> None:

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.app.setup.experiment import check_alike
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
-from swarm_bench.benchmarks.swarm.plan.swarms import longest_seconds, plan, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds, plan, planned_by_mode
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import (
@@ -54,6 +55,48 @@ def test_ab_has_a_swarm_of_one_for_every_task_and_mode() -> None:
     assert [len(block.groups) for block in blocks] == [2, 2, 2]
     assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.groups)
     assert [block.groups[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]
+
+
+def on(commit: str | None, id: str) -> Task:
+    return Task(id=id, title=id, prompt=f"do {id}", commit=commit)
+
+
+def test_tasks_of_one_commit_share_a_swarm_and_modes_stay_close_together() -> None:
+    tasks = (on("b" * 40, "t1"), on(None, "t2"), on("b" * 40, "t3"), on("a" * 40, "t4"))
+    repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
+    one = experiment(all_tasks=True, runs=1, repository=repository).model_copy(
+        update={"tasks": tasks}
+    )
+    blocks = plan(one)
+    assert [block.order for block in blocks] == [one.order[0]] * 2
+    swarms = [
+        (swarm.commit, [(trial.agent, trial.task.id) for trial in swarm.trials])
+        for block in blocks
+        for swarm in block.groups
+    ]
+    first, second = ("b" * 40, [(1, "t1"), (3, "t3")]), ("a" * 40, [(2, "t2"), (4, "t4")])
+    assert swarms == [first, first, second, second], "the session's own commit needs no other copy"
+    assert commits(one) == ("b" * 40, "a" * 40)
+    assert one.agents_by_commit == {"b" * 40: 2, "a" * 40: 2}
+    assert (one.concurrency, one.at_once) == (4, 2)
+    assert ids(one) == ids(one.model_copy(update={"tasks": tuple(on(None, t.id) for t in tasks)}))
+
+    dirty = one.model_copy(update={"repository": repository.model_copy(update={"dirty": True})})
+    assert [swarm.commit for block in plan(dirty) for swarm in block.groups[:1]] == [
+        "b" * 40,
+        None,
+        "a" * 40,
+    ], "a commit is not what is copied with uncommitted changes"
+
+
+def test_without_commits_the_swarms_are_as_they_were() -> None:
+    """Sessions are continued by the ids of their swarms and trials."""
+    swarms = [swarm for block in plan(experiment()) for swarm in block.groups]
+    assert {swarm.commit for swarm in swarms} == {None}
+    assert [(swarm.id, swarm.trials[0].id) for swarm in swarms[:2]] == [
+        ("b0745a152f12", "b74894d73dd8"),
+        ("0775c37d7c5e", "fef55f5d9ad9"),
+    ]
 
 
 def test_every_run_has_every_mode_once_in_an_order_of_its_own() -> None:
@@ -187,6 +230,23 @@ def test_the_commit_that_is_missing_is_named(dirty: bool, words: str) -> None:
     now = experiment(repository=then.model_copy(update={"tree": "u", "commit": "fed"}))
     with pytest.raises(UsageError, match=words):
         extend(old, now, ids(old))
+
+
+def test_tasks_with_commits_do_not_mind_where_the_repository_is() -> None:
+    repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
+    changes = {"tasks": (on("b" * 40, "t1"), on("a" * 40, "t2"))}
+    old = experiment(all_tasks=True, repository=repository).model_copy(update=changes)
+    moved = repository.model_copy(update={"commit": "c" * 40, "tree": "u"})
+    now = old.model_copy(update={"repository": moved})
+    assert plan(extend(old, now, ids(old))) == plan(old)
+    check_alike(now, old)
+
+    more = now.model_copy(update={"tasks": (*now.tasks, on(None, "t3"))})
+    with pytest.raises(UsageError, match="is not as it was"):
+        extend(old, more, ids(old))
+    other = old.model_copy(update={"tasks": (on("c" * 40, "t1"),)})
+    with pytest.raises(UsageError, match="or on another commit"):
+        extend(old, other, ids(old))
 
 
 def test_a_task_keeps_its_question() -> None:

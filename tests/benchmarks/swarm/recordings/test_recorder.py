@@ -76,7 +76,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"printed\n")
     (tmp_path / "err").write_bytes(b"")
     recorder = Recorder(tmp_path / "recording", "scout")
-    recorder.begin(experiment(), frozenset({"b.py", "a.py"}))
+    recorder.begin(experiment(), frozenset({"b.py", "a.py"}), {})
     started = datetime(2026, 1, 1, tzinfo=UTC)
     trial = line(
         ProcessEnd(returncode=-15, stopped="turn-limit", turn_limit=5),
@@ -107,7 +107,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
 
 def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "recording", "scout")
-    recorder.begin(experiment(), frozenset())
+    recorder.begin(experiment(), frozenset(), {})
     nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     recorder.keep(line(None, cause="workspace-failed"), nowhere)
     kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
@@ -119,7 +119,7 @@ def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
     nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     for attempt in (1, 2):
         recorder = Recorder(tmp_path / "recording", "scout")
-        recorder.begin(experiment(runs=attempt), frozenset())
+        recorder.begin(experiment(runs=attempt), frozenset(), {})
         recorder.keep(line(None, cause="not-started", attempt=attempt), nowhere)
     head = Recording.from_json((tmp_path / "recording/recording.json").read_bytes())
     assert head.experiment.runs == 2
@@ -155,7 +155,7 @@ def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path:
     (tmp_path / "stderr").symlink_to(tmp_path / "secret")
     printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", home_files={})
     recorder = Recorder(tmp_path / "recording", "claude")
-    recorder.begin(experiment(), frozenset())
+    recorder.begin(experiment(), frozenset(), {})
     recorder.keep(line(ProcessEnd(returncode=0)), printed)
     assert list((tmp_path / "recording" / "streams").iterdir()) == []
     kept = (tmp_path / "recording" / "trials.jsonl").read_text("utf-8")

@@ -21,6 +21,7 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
+from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
@@ -80,7 +81,7 @@ def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
         experiment=kit.experiment,
         folder=folder,
         overhead=OverheadLines(folder),
-        files=frozenset(),
+        trees=Trees(repository=kit.experiment.repository, own=frozenset(), recorded={}),
         scorers=scorers,
         page=lambda _, text: text or "",
         probes={},

@@ -1,0 +1,149 @@
+"""What the tool calls of a transcript put before the agent: texts that may be paths, cut. They are
+compared with the files that there are, and not kept."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from swarm_bench.agents.reading.json_lines import text_of
+from swarm_bench.core.outcome import Retrieved, Usage
+
+MAX_CALLS = 10_000
+MAX_MENTIONS = 2_000
+"""Different ones of a call."""
+MAX_ALL_MENTIONS = 50_000
+MAX_LENGTH = 300
+"""Characters of a mention; a longer one is no path."""
+MAX_CHARACTERS = 1 << 20
+"""Of a call's arguments and result that are looked at."""
+_WORD = re.compile(r"""[^\s"'`<>()\[\]{},;|*?=…“”‘’«»]+""")
+_PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,9}$")
+_POSITION = re.compile(r"[:#]L?\d.*|-\d+-$", re.DOTALL)
+"""What stands behind a path in the output of a search: `:12:`, `#L12`, `-12-`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """When calls were made and answered, by their ids, as far as the program says it."""
+
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """Request of the main conversation that made the call, from 1."""
+    ends: Mapping[str, float] = field(default_factory=dict)
+    """When the result came, in seconds of the epoch."""
+    usage: Sequence[Usage] = ()
+    """Of the requests of the main conversation."""
+    started: datetime | None = None
+    """When the process was started."""
+
+    def seconds(self, call: str) -> float | None:
+        """Return the seconds from the start to the result."""
+        end = self.ends.get(call)
+        if end is None or self.started is None:
+            return None
+        seconds = end - self.started.timestamp()
+        return round(seconds, 6) if seconds >= 0 else None
+
+    def tokens(self, call: str) -> int | None:
+        """Return what the requests had taken when the call was made."""
+        turn = self.turns.get(call)
+        if turn is None or not 0 < turn <= len(self.usage):
+            return None
+        return Usage.total(self.usage[:turn]).effective
+
+
+class Retrievals:
+    """The calls of a transcript and their results, whatever the tools are called."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[str, object]] = {}
+        self._answers: dict[str, tuple[str, ...]] = {}
+        self._failed = set[str]()
+        self._room = MAX_ALL_MENTIONS
+
+    def ask(self, call: str, tool: str, arguments: object) -> None:
+        """Note a call by its id."""
+        self._calls[call] = (tool, arguments)
+
+    def answer(self, call: str, content: object, *, failed: bool = False) -> None:
+        """Note the result of a call; the last one of a call counts, in the place of the first. What
+        a call that failed had asked for was not shown."""
+        if call not in self._calls or len(self._answers) >= MAX_CALLS:
+            return
+        if failed:
+            self._failed.add(call)
+        arguments = None if call in self._failed else self._calls[call][1]
+        self._room += len(self._answers.get(call, ()))
+        limit = min(MAX_MENTIONS, self._room)
+        self._answers[call] = mentions_in([arguments, content], limit)
+        self._room -= len(self._answers[call])
+
+    def all(
+        self, timeline: Timeline, texts: Mapping[str, str | None] | None = None
+    ) -> tuple[Retrieved, ...]:
+        """Return what the answered calls put before the agent; `texts` are results as the model
+        got them, by the ids of their calls, where what is printed is for a person."""
+        for call in self._answers:
+            if texts is not None and (text := texts.get(call)) is not None:
+                self.answer(call, text)
+        return tuple(
+            Retrieved(
+                tool=self._calls[call][0],
+                turn=timeline.turns.get(call),
+                seconds=timeline.seconds(call),
+                tokens=timeline.tokens(call),
+                mentions=mentions,
+            )
+            for call, mentions in self._answers.items()
+        )
+
+
+def mentions_in(content: object, limit: int = MAX_MENTIONS) -> tuple[str, ...]:
+    """Return the texts in a value of JSON that may be paths, each once, in their order."""
+    mentions: dict[str, None] = {}
+    room = MAX_CHARACTERS
+    for text in _texts(content):
+        for word in _WORD.finditer(text[:room]):
+            if len(mentions) >= limit:
+                return tuple(mentions)
+            if (mention := _mention(word[0])) is not None:
+                mentions.setdefault(mention)
+        room -= min(room, len(text))
+    return tuple(mentions)
+
+
+def _mention(word: str) -> str | None:
+    mention = _POSITION.sub("", word).rstrip(".,:!\\")
+    if not 0 < len(mention) <= MAX_LENGTH or not _PATH.search(mention):
+        return None
+    return None if "://" in mention and not mention.startswith("file:") else mention
+
+
+def _texts(content: object) -> Iterator[str]:
+    """Yield all texts in a value, also in JSON that is written in one. Without recursion: nobody
+    knows how deep it is."""
+    waiting = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [part for pair in reversed(value.items()) for part in reversed(pair)]
+        elif isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, str):
+            inner = _json(value)
+            if inner is None:
+                yield text_of(value) or ""
+            else:
+                waiting.append(inner)
+
+
+def _json(text: str) -> object:
+    """Parse a text that is a list or an object; `None` for any other."""
+    if text.lstrip()[:1] not in ("{", "[") or len(text) > MAX_CHARACTERS:
+        return None
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value

@@ -1,0 +1,128 @@
+"""What the answers named, against the keys of their tasks: absolute, mode by mode."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
+from swarm_bench.analysis.selection import Selection, Slice, Weights, once
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Correctness, Figure, Row, Tagged
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.tasks import DONE_ALREADY
+
+RECALL, RIGHT = "file_recall", "right_answer"
+_BY_KEY = (RECALL, RIGHT, "file_precision", "symbol_recall", "fact_share")
+_INVENTED = "invented_share"
+_PER_RIGHT = {"tokens_per_right_answer": "effective_tokens", "cost_per_right_answer": "cost"}
+_MOST_TAGS = 20
+
+
+@once
+def correctness(selection: Selection) -> Correctness | None:
+    """Compute what the headline begins with; `None` without answer keys, or scores by them."""
+    rows = [*_rows(selection, selection.metrics.named(_BY_KEY))]
+    if not rows:
+        return None
+    invented = replace(selection.metrics[_INVENTED], keyed="any")
+    return Correctness(
+        rows=(*rows, *_rows(selection, [invented])),
+        spent=() if selection.fixed_rules else spent_per_right(selection),
+        tags=tuple(_tags(selection)),
+    )
+
+
+def figure_of(selection: Selection, mode: str, metric: Metric, tasks: Weights) -> Figure:
+    """Compute a metric of the mode's answers to some tasks."""
+    return _figure(selection, mode, metric, frozenset(tasks.items()))
+
+
+_Tasks = frozenset[tuple[str, float]]
+
+
+@once
+def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> Figure:
+    return over_runs(aggregate(metric, part) for part in _slices(selection, mode, tasks))
+
+
+@once
+def _slices(selection: Selection, mode: str, tasks: _Tasks) -> tuple[Slice, ...]:
+    return tuple(replace(part, keyed=dict(tasks)) for part in selection.slices(mode))
+
+
+def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[Row]:
+    """Yield those that any mode has."""
+    for metric in metrics if selection.keyed else ():
+        row = _row(selection, metric, selection.keyed)
+        if any(figure and figure.runs for figure in row.figures):
+            yield row
+
+
+def _row(selection: Selection, metric: Metric, tasks: Weights) -> Row:
+    modes = selection.modes
+    return Row(
+        metric=metric,
+        figures=tuple(figure_of(selection, mode, metric, tasks) for mode in modes),
+    )
+
+
+def judged(selection: Selection, mode: str) -> list[TrialRecord]:
+    """List the trials of the mode whose task has a key that counts, failed ones too."""
+    return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
+
+
+def spent_per_right(selection: Selection) -> tuple[Row, ...]:
+    """Compute what a right answer took: the sums over all trials, divided by the right answers."""
+    return tuple(_per_right(selection, key) for key in _PER_RIGHT)
+
+
+def _per_right(selection: Selection, key: str) -> Row:
+    metrics = selection.metrics
+    spent = metrics[_PER_RIGHT[key]]
+    figures = tuple(_spent_per_right(selection, mode, spent) for mode in selection.modes)
+    estimated = any(trial.cost_estimated for trial in selection.trials)
+    return Row(metric=metrics[key], figures=figures, estimated=estimated and spent.key == "cost")
+
+
+@once
+def _spent_per_right(selection: Selection, mode: str, spent: Metric) -> Figure:
+    """Divide what all trials spent by the right answers among them; nothing is divided by 0."""
+    is_right = selection.metrics[RIGHT].read
+    assert is_right
+    assert spent.read
+    trials = judged(selection, mode)
+    values = [
+        (value, right)
+        for trial in trials
+        if (value := spent.read(trial)) is not None and (right := is_right(trial)) is not None
+    ]
+    right_answers = sum(right for _, right in values)
+    total = sum(value for value, _ in values)
+    return Figure(
+        value=total / right_answers if right_answers else None,
+        runs=len({trial.run for trial in trials}) if values else 0,
+        missing=len(trials) - len(values),
+    )
+
+
+def _tags(selection: Selection) -> Iterator[Tagged]:
+    """Yield what was found by tag, where tasks differ in them; done already stands apart."""
+    metrics = selection.metrics.named((RECALL, RIGHT))
+    for tag, tasks in _by_tag(selection).items():
+        rows = (_row(selection, metric, tasks) for metric in metrics)
+        recall, right = (row.figures for row in rows)
+        yield Tagged(tag=tag, tasks=len(tasks), recall=recall, right=right)
+
+
+def _by_tag(selection: Selection) -> dict[str, Weights]:
+    tasks, keyed = selection.keyed_tasks, selection.keyed
+    counts = Counter(tag for task in tasks if task.id in keyed for tag in task.tags)
+    some = {tag for tag, count in counts.most_common(_MOST_TAGS) if count < len(keyed)}
+    groups: dict[str, Weights] = {
+        tag: {task.id: task.weight for task in tasks if task.id in keyed and tag in task.tags}
+        for tag in counts
+        if tag in some
+    }
+    if apart := {task.id: task.weight for task in tasks if task.id not in keyed}:
+        groups[DONE_ALREADY] = apart
+    return groups

@@ -1,0 +1,195 @@
+"""Whether a mode found as much as the reference, and so whether spending less is a gain."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from swarm_bench.analysis.comparison.correctness import (
+    RECALL,
+    correctness,
+    figure_of,
+    judged,
+)
+from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Column, Figure
+from swarm_bench.core.session.tasks import DONE_ALREADY
+
+NO_KEYS = (
+    "Correctness was not measured: the tasks have no answer keys, so lower figures alone are no "
+    "gain. swarm-bench tasks make derives tasks with keys from a repository."
+)
+_UNSCORED = (
+    "Correctness was not measured: the tasks have answer keys, and no answer has been scored by "
+    "them; swarm-bench rescore does that."
+)
+_READ = (
+    "The figures on what was found are over {tasks}: a trial without an answer found nothing, and "
+    "one that the harness or the provider failed is missing."
+)
+_PRECISION = "file_precision"
+_EASY = 0.95
+_MARGIN = 0.1
+"""Of a session that does not say."""
+_JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
+"""The first of them that the answers have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """A mode against the reference, over the tasks that both have."""
+
+    metric: Metric
+    own: float
+    reference: float
+    tasks: int
+    margin: float
+
+    @property
+    def is_less(self) -> bool:
+        return round(self.reference - self.own, 9) > self.margin
+
+    @property
+    def is_more(self) -> bool:
+        return round(self.own - self.reference, 9) > self.margin
+
+
+@once
+def quality(selection: Selection, mode: str, reference: str) -> Quality | None:
+    """Compare what two modes found; `None` where nothing tells."""
+    metric = _judged_by(selection)
+    if metric is None:
+        return None
+    shared = _tasks_with(selection, mode, metric) & _tasks_with(selection, reference, metric)
+    tasks = {task: weight for task, weight in selection.keyed.items() if task in shared}
+    own, other = (figure_of(selection, name, metric, tasks).value for name in (mode, reference))
+    if own is None or other is None:
+        return None
+    experiment = selection.data.experiment
+    margin = experiment.quality_margin if experiment else _MARGIN
+    return Quality(metric=metric, own=own, reference=other, tasks=len(tasks), margin=margin)
+
+
+def found_less(selection: Selection, modes: Iterable[str]) -> frozenset[str]:
+    """Name the modes that found less than the reference, beyond the margin."""
+    reference = selection.modes[0]
+    qualities = {mode: quality(selection, mode, reference) for mode in modes}
+    return frozenset(mode for mode, against in qualities.items() if against and against.is_less)
+
+
+def compared_with_reference(selection: Selection, mode: str) -> str:
+    """Say whether the mode found as much as the reference; empty for that, and without keys."""
+    reference = selection.modes[0]
+    against = None if mode == reference else quality(selection, mode, reference)
+    if against is None:
+        return ""
+    title = against.metric.title
+    figures = f"{title[0].lower()}{title[1:]} {against.own:.2f} against {against.reference:.2f}"
+    with_key = selection.with_part[against.metric.keyed or "any"].intersection(selection.keyed)
+    if against.tasks < len(with_key):
+        figures += f" over the {amount(against.tasks, 'task')} that both have"
+    if against.is_less:
+        return f"Found less than {reference}: {figures}; what it spends less is no saving."
+    rest = _less_precise(selection, mode, against.margin) or _cheaper(selection, mode)
+    if against.is_more:
+        return f"Found more than {reference}: {figures}{rest}."
+    within = f"within --quality-margin {against.margin:g}"
+    return f"Found about as much as {reference}: {figures}, {within}{rest}."
+
+
+def _less_precise(selection: Selection, mode: str, margin: float) -> str:
+    """Say that more of what the mode names is wrong; empty where it is not."""
+    metric = selection.metrics[_PRECISION]
+    sides = (mode, selection.modes[0])
+    own, other = (figure_of(selection, side, metric, selection.keyed).value for side in sides)
+    if own is None or other is None or round(other - own, 9) <= margin:
+        return ""
+    return (
+        f"; but more of what it names is not in the keys: precision {own:.2f} against {other:.2f}"
+    )
+
+
+def _cheaper(selection: Selection, mode: str) -> str:
+    """Say that the mode was cheaper where each task was, and each right answer."""
+    shown, cost = correctness(selection), selection.metrics["cost"]
+    unreliable = any(trial.cost_unreliable for trial in selection.trials)
+    if selection.fixed_rules or selection.is_placebo(mode) or unreliable or not shown:
+        return ""
+    compared = ratio(selection, Column(mode=mode), Column(mode=selection.modes[0]), cost)
+    costs = next(row.figures for row in shown.spent if row.metric.key == "cost_per_right_answer")
+    own, reference = costs[selection.modes.index(mode)], costs[0]
+    if not compared or compared.highest_task >= 1 or not _is_lower(own, reference):
+        return ""
+    return f"; it was cheaper in every task (median {compared.median:.2f}×), and per right answer"
+
+
+def _is_lower(own: Figure | None, reference: Figure | None) -> bool:
+    """Tell whether both figures are whole, and the first one is lower."""
+    whole = [side.value for side in (own, reference) if side and not side.missing]
+    return len(whole) == 2 and None not in whole and whole[0] < whole[1]  # type: ignore[operator]
+
+
+def about_correctness(selection: Selection) -> Iterator[str]:
+    """Say what the figures on correctness cover, or why there are none."""
+    if not selection.keyed:
+        yield NO_KEYS
+    elif correctness(selection) is None:
+        yield _UNSCORED
+    else:
+        yield _READ.format(tasks=amount(len(selection.keyed), "task"))
+        yield from _others(selection)
+        yield from _difficulty(selection)
+
+
+def _others(selection: Selection) -> Iterator[str]:
+    """Count the tasks that are not in the figures."""
+    experiment = selection.data.experiment
+    keyed = selection.keyed_tasks
+    if apart := len(keyed) - len(selection.keyed):
+        verb, whose = ("is", "its") if apart == 1 else ("are", "their")
+        tagged = f"{amount(apart, 'further task')} {verb} tagged {DONE_ALREADY}"
+        yield f"{tagged}: {whose} figures stand apart below."
+    elif all(DONE_ALREADY in task.tags for task in keyed):
+        yield f"All of them are tagged {DONE_ALREADY}."
+    if experiment and (without := sum(task.key is None for task in experiment.tasks)):
+        verb = "has" if without == 1 else "have"
+        yield f"{amount(without, 'further task')} {verb} no answer key and cannot be judged."
+
+
+def _difficulty(selection: Selection) -> Iterator[str]:
+    """Say that the tasks tell nothing apart: all modes found everything, or nothing."""
+    metric = _judged_by(selection)
+    modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
+    if metric is None or len(modes) < 2:
+        return
+    shares = [figure_of(selection, mode, metric, selection.keyed).value for mode in modes]
+    if all(share is not None and share >= _EASY for share in shares):
+        apart = {task.id: task.weight for task in selection.keyed_tasks}.items()
+        others = dict(apart - selection.keyed.items())
+        differ = {figure_of(selection, mode, metric, others).value for mode in modes if others}
+        yield (
+            f"Every mode reached {_EASY:g}: the tasks are too easy to tell the modes apart by what "
+            f"they find{f', but those that are {DONE_ALREADY} are not' if len(differ) > 1 else ''}."
+        )
+    if all(share == 0 for share in shares):
+        yield (
+            "No mode found anything: read an answer, and check the keys with swarm-bench tasks "
+            "check."
+        )
+
+
+def _judged_by(selection: Selection) -> Metric | None:
+    metrics = selection.metrics.named(_JUDGED_BY)
+    for metric in metrics:
+        if any(_tasks_with(selection, mode, metric) for mode in selection.modes):
+            return metric
+    return None
+
+
+@once
+def _tasks_with(selection: Selection, mode: str, metric: Metric) -> frozenset[str]:
+    """Return the tasks that the mode has the figure of."""
+    read = metric.read
+    assert read
+    return frozenset(trial.task_key for trial in judged(selection, mode) if read(trial) is not None)

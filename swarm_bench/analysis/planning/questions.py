@@ -1,0 +1,66 @@
+"""What `retrieve` would do, for a person to look at before it does."""
+
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+
+from swarm_bench.analysis.planning.planned import SHOWN, entry
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.document import Grid
+from swarm_bench.core.report.plan import Entry, Plan
+from swarm_bench.core.session.cases import CaseTrial
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.retrieval.modes.started import server_lines
+
+
+def describe(
+    experiment: RetrieveExperiment,
+    trials: Sequence[CaseTrial],
+    finished: Collection[str | None],
+    withheld: Sequence[str],
+) -> Plan:
+    """Describe the questions in the order they are put; `withheld` is what would be started and is
+    not approved."""
+    rows = tuple(
+        (str(trial.run), trial.arm, trial.case.title, "yes" if trial.id in finished else "no")
+        for trial in trials
+    )
+    headers = ("Run", "Mode", "Question", "Done")
+    done = sum(row[-1] == "yes" for row in rows)
+    return Plan(
+        title="",
+        entries=(
+            *_entries(experiment),
+            entry("Questions", f"{len(rows) - done} to put, {done} answered"),
+            *(entry("Not approved", text) for text in withheld),
+        ),
+        trials=Grid(headers=headers, labels=len(headers), rows=rows[:SHOWN]),
+        omitted=f"and {len(rows) - SHOWN} more in the same way" if len(rows) > SHOWN else "",
+    )
+
+
+def _entries(experiment: RetrieveExperiment) -> Iterator[Entry]:
+    repository = experiment.repository
+    yield entry("Repository", f"{repository.path} ({repository.files} files)")
+    omitted = experiment.omitted_tasks
+    beside = f"; {omitted} without a key are omitted" if omitted else ""
+    yield entry("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys{beside}")
+    commits = {task.commit for task in experiment.tasks}
+    noun = "workspace and index"
+    yield entry("Workspaces", f"{amount(len(commits), noun)} per mode and run")
+    yield entry("Runs", str(experiment.runs))
+    yield entry(
+        "Limits", f"{experiment.timeout:g} s per question, {experiment.index_timeout:g} s per index"
+    )
+    for mode in experiment.modes:
+        parts = [Entry(label=label, texts=(text,)) for label, text in _asked(mode)]
+        yield Entry(label="Mode", texts=(mode.name,), parts=tuple(parts))
+
+
+def _asked(mode: Mode) -> Iterator[tuple[str, str]]:
+    for name, line in server_lines(mode).items():
+        yield f"server {name}", line
+    if mode.prepare is not None and mode.can_be_prepared:
+        step = mode.prepare
+        yield "prepare", shlex.join(step.command) if step.command else f"the tool {step.tool}"
+    yield "search", mode.search.tool if mode.search else "recognised by its schema"

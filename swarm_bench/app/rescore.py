@@ -1,0 +1,216 @@
+"""Has today's scorers look at the answers of an old session. No agent runs, and no record changes:
+what they say is put beside the records."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.app import cases
+from swarm_bench.app.report import write_summary
+from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
+from swarm_bench.app.trust.approval import require_scorers
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.scorers import Answer, called_for, scored, scorers
+from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.ports import Agent, Score, Scorer
+from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.rescored import Rescored
+from swarm_bench.core.session.scores import OwnScores
+from swarm_bench.core.status import Cause
+from swarm_bench.datasets.suites import Suite, find_suite
+from swarm_bench.engine.plan import groups_of
+from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.runtime.files import locked
+
+_ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
+_NO_ADAPTER = (
+    "its agent does not come with swarm-bench, and is not loaded because a session says so"
+)
+_NO_STREAM = "what its agent printed is not there"
+_NO_COPY = "its agents worked on a folder or on uncommitted changes, and that copy is gone"
+_NO_FILES = "the files of its workspace are gone; --repo names the repository where it is now"
+
+
+def rescore(
+    path: Path, *, repo: Path | None = None, tasks: str | None = None, trust: bool = False
+) -> str:
+    """Score the answers of a session again, and render its summary. `repo` is where its repository
+    is now, `tasks` a suite whose keys take the place of those of the session, and `trust` lets code
+    be loaded that the session names. Raises `UsageError`."""
+    folder = _session(path)
+    with locked(folder.lock):
+        experiment = folder.read_experiment()
+        require_scorers(experiment, trust=trust)
+        if tasks is not None:
+            experiment = _with_keys(experiment, find_suite(tasks))
+        own = experiment.repository
+        if repo is not None:
+            own = own.model_copy(update={"path": str(repo.expanduser().resolve())})
+        with Trees(repository=own) as trees:
+            again = _Again(
+                experiment=experiment,
+                scorers=scorers(experiment.scorers),
+                trees=trees,
+                agent=adapter_of(experiment),
+                has_new_keys=tasks is not None,
+            )
+            lines = list(again.lines(folder))
+        if not lines:
+            raise UsageError(f"{path} has no answers that could be scored; run it first")
+        if tasks is not None:
+            folder.supersede_experiment(storable(experiment))
+        folder.append_rescored(lines)
+        return write_summary(folder, audited=True)[1]
+
+
+def _session(path: Path) -> SessionFolder:
+    folder = SessionFolder(path)
+    if not folder.holds_session():
+        raise UsageError(f"{path} holds no session; give the folder of one, below results/")
+    if cases.holds_cases(folder.path):
+        raise UsageError(
+            f"{path} is a session without agents; only answers of agents can be scored"
+        )
+    return folder
+
+
+def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
+    """Return the experiment with the keys of a suite's tasks. Raises `UsageError` when one of them
+    asks something else than the session's task of that id, or none has such an id."""
+    others = {task.id: task for task in suite.tasks}
+    if others.keys().isdisjoint(task.id for task in experiment.tasks):
+        raise UsageError(f"{suite.source} has none of the session's tasks; give another file")
+    for task in experiment.tasks:
+        other = others.get(task.id, task)
+        if (other.prompt, other.commit) != (task.prompt, task.commit):
+            raise UsageError(
+                f"The task {task.id} of {suite.source} asks something else than that of the "
+                "session; only its key can be another one"
+            )
+    corrected = [
+        task.model_copy(update={"key": other.key, "weight": other.weight, "tags": other.tags})
+        for task in experiment.tasks
+        for other in [others.get(task.id, task)]
+    ]
+    return experiment.model_copy(update={"tasks": tuple(corrected)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    mode: str
+    trial: str | None
+    attempt: int
+    rescored_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    swarm_bench: str = field(default_factory=own_version)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Again:
+    experiment: Experiment
+    scorers: tuple[Scorer, ...]
+    trees: Trees
+    agent: Agent | None
+    """`None` when nothing can read what it printed."""
+    has_new_keys: bool
+    """Whether the scores that there are may be those of other keys."""
+
+    def lines(self, folder: SessionFolder) -> Iterator[Rescored]:
+        """Yield a line for each trial that scorers have something to say about."""
+        places = {
+            trial.id: (trial.task.key, swarm.commit)
+            for swarm in groups_of(plan(self.experiment))
+            for trial in swarm.trials
+        }
+        trials = [trial for trial in Selection(folder.read()).trials if trial.trial in places]
+        streams = {
+            stream.trial.key: stream for stream in streams_of(folder, self.experiment, trials)
+        }
+        for trial in trials:
+            key, commit = places[trial.trial or ""]
+            recorded = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
+            answer = Answer(outcome=recorded, key=key, workspace="", commit=commit)
+            if called_for(self.scorers, answer):
+                yield self._line(trial, answer, streams.get(trial.key))
+
+    def _line(self, trial: TrialRecord, answer: Answer, stream: Stream | None) -> Rescored:
+        try:
+            again = scored(self.scorers, self._read(answer, stream), self.trees, ())
+        except HarnessError as error:
+            recorded = {} if self.has_new_keys else trial.scores or {}
+            return _kept(trial, recorded, called_for(self.scorers, answer), str(error))
+        return Rescored(
+            **vars(_About(mode=trial.mode, trial=trial.trial, attempt=trial.attempt)),
+            **vars(again.own),
+            unscored_characters=again.unscored_characters,
+            scores=again.scores,
+            missing_scores=again.missing,
+            score_failures=again.failures,
+        )
+
+    def _read(self, answer: Answer, stream: Stream | None) -> Answer:
+        """Read the answer from what its agent printed. Raises `HarnessError` when that, or the
+        files that it is about, cannot be read; its text is a clause."""
+        if self.agent is None:
+            raise HarnessError(_NO_ADAPTER)
+        if stream is None:
+            raise HarnessError(_NO_STREAM)
+        try:
+            files = self.trees.files(answer.commit)
+        except (HarnessError, OSError):
+            files = frozenset()
+        if not files:
+            is_of_commit = answer.commit or self.experiment.repository.clean_commit
+            raise HarnessError(_NO_FILES if is_of_commit else _NO_COPY)
+        try:
+            outcome = outcome_in(self.agent, self.experiment, stream)
+        except (Exception, SystemExit) as error:  # an adapter may raise anything
+            raise HarnessError(f"its adapter failed with {type(error).__name__}") from error
+        outcome = replace(outcome, cause=answer.outcome.cause)
+        return replace(answer, outcome=outcome, workspace=workspace_in(outcome, files))
+
+
+def workspace_in(outcome: Outcome, files: frozenset[str]) -> str:
+    """Guess the path of the workspace, which is not stored: what stands most often before the path
+    of a file in the absolute paths that the agent and its tools name."""
+    mentions = [mention for call in outcome.retrieved or () for mention in call.mentions]
+    absolute = {*_ABSOLUTE.findall(outcome.text or ""), *filter(_ABSOLUTE.match, mentions)}
+    before = Counter(filter(None, (_before(path, files) for path in sorted(absolute))))
+    return before.most_common(1)[0][0] if before else ""
+
+
+def _before(path: str, files: frozenset[str]) -> str | None:
+    path = path.rstrip(".:!?")
+    cuts = (match.start() for match in re.finditer("/", path))
+    return next((path[:cut] for cut in cuts if path[cut + 1 :] in files), None)
+
+
+def _kept(
+    trial: TrialRecord, recorded: Mapping[str, Score], called: Collection[Scorer], why: str
+) -> Rescored:
+    """Make the line of an answer that cannot be read: it keeps the scores that are `recorded`, and
+    the others are missing."""
+    own = OwnScores.model_validate(vars(trial), extra="ignore")
+    keys = [key for scorer in called for key in scorer.keys if key not in vars(own)]
+    scores = {**dict.fromkeys(keys), **recorded}
+    reasons = {
+        **{key: why for key in keys if key not in recorded},
+        **{key: text for key, text in (trial.missing_scores or {}).items() if key in recorded},
+    }
+    return Rescored(
+        **vars(_About(mode=trial.mode, trial=trial.trial, attempt=trial.attempt)),
+        **vars(own),
+        unscored_characters=trial.unscored_characters,
+        scores=scores or None,
+        missing_scores=reasons or None,
+        score_failures=trial.score_failures,
+        unread=why,
+    )

@@ -1,0 +1,191 @@
+"""From the options of `retrieve` to questions that can be put."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarm_bench.app.preflight.asking import ask_tools, back_ends
+from swarm_bench.app.retrieve.growing import grown
+from swarm_bench.app.setup.agents import environment
+from swarm_bench.app.setup.choosing import modes_of, named_suite, programs_of
+from swarm_bench.app.setup.copying import copied
+from swarm_bench.app.setup.folders import warning, work_folder
+from swarm_bench.app.setup.resolving import anchored
+from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.demands import demands, of_modes, of_suite_read
+from swarm_bench.benchmarks.retrieve.answers import best_search
+from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
+from swarm_bench.benchmarks.retrieve.running import Kit
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.errors import Problems, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.designs import RETRIEVE_OPTIONS
+from swarm_bench.core.session.experiment import Mode, Repository
+from swarm_bench.core.session.retrieving import (
+    RetrieveExperiment,
+    Searching,
+    questions,
+    relevant_files,
+)
+from swarm_bench.core.session.tasks import Task
+from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.plan import draw_order, groups_of
+from swarm_bench.retrieval.asking import Asking
+from swarm_bench.retrieval.handshake import Handshake
+from swarm_bench.retrieval.preparing import check_warm
+from swarm_bench.runtime import machine
+from swarm_bench.runtime.homes import Homes
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chosen:
+    """What the names of the options stand for."""
+
+    modes: tuple[Mode, ...]
+    suite: str
+    tasks: tuple[Task, ...]
+    omitted: int
+
+
+@asynccontextmanager
+async def prepared(
+    resolved: Resolved, finished: frozenset[str | None], emit: Emit | None
+) -> AsyncIterator[Kit]:
+    """Resolve everything, copy the repository, and greet the servers that have questions left; the
+    copy goes away with the block. Without `emit` it is only to be looked at, and no server is
+    started. Raises `UsageError`."""
+    settings, held = resolved.settings, resolved.held
+    chosen = _choose(resolved, starts=emit is not None)
+    name = (held.session if held else os.urandom(4).hex()) if emit else os.urandom(4).hex()
+    with work_folder(settings.workspace_root, name, warning(emit)) as work:
+        repo = settings.repo
+        if held and not resolved.is_typed("repo"):
+            repo = Path(held.repository.path)
+        if emit:
+            emit(Preparing(step=f"copying {repo.resolve()}"))
+        snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
+        new = _experiment(resolved, chosen, name, snapshot.repository)
+        experiment = grown(held, new) if held else new
+        experiment.check()
+        agent_env = environment(settings)
+        asking = Asking(
+            programs=programs_of(settings),
+            user_environment=resolved.environment,
+            agent_env=agent_env,
+            dotenv=resolved.dotenv,
+            service_url=settings.service_url,
+            homes=Homes(work=work, first=agent_env),
+            index_timeout=settings.index_timeout,
+        )
+        kit = Kit(
+            experiment=experiment,
+            asking=asking,
+            snapshot=snapshot,
+            emit=emit or (lambda event: None),
+            secrets=asking.secrets(*experiment.modes),
+        )
+        yield await _greeted(kit, finished, emit) if emit else kit
+
+
+def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
+    """Read what the options name. Raises `UsageError` and `ConfigError`, in a group for several."""
+    held, problems = resolved.held, Problems()
+    with problems.collected():
+        modes = modes_of(resolved, held)
+    if held is None or resolved.is_typed("tasks"):
+        with problems.collected():
+            suite = named_suite(resolved.settings.tasks)
+    problems.check()
+    if starts:
+        asked = [*demands(resolved), *of_modes(resolved, modes)]
+        read = [] if held and not resolved.is_typed("tasks") else of_suite_read(resolved, suite)
+        require(resolved, [*asked, *read])
+    for mode in modes:
+        if not mode.servers:
+            raise UsageError(
+                f"The mode {mode.name} has no tool that could be asked; omit it from --modes"
+            )
+    variables = {**resolved.environment, **environment(resolved.settings)}
+    if any(mode.can_be_prepared for mode in modes):
+        check_warm(modes, variables)
+    if held and not resolved.is_typed("tasks"):
+        return _Chosen(modes=modes, suite=held.suite, tasks=held.tasks, omitted=held.omitted_tasks)
+    tasks = tuple(task for task in suite.tasks if relevant_files(task))
+    if not tasks:
+        raise UsageError(
+            f"No task of {suite.name} has files in an answer key, so nothing could be scored; "
+            "make tasks from the repository with: swarm-bench tasks make"
+        )
+    return _Chosen(
+        modes=modes, suite=suite.name, tasks=tasks, omitted=len(suite.tasks) - len(tasks)
+    )
+
+
+def _experiment(
+    resolved: Resolved, chosen: _Chosen, session: str, repository: Repository
+) -> RetrieveExperiment:
+    settings = resolved.settings
+    arms = tuple(mode.name for mode in chosen.modes)
+    own = {name: it for name, it in resolved.stored().items() if name in RETRIEVE_OPTIONS}
+    return RetrieveExperiment(
+        session=session,
+        created_at=datetime.now(UTC),
+        sealed=True,
+        benchmark=RetrieveBenchmark.name,
+        benchmark_version=RetrieveBenchmark.version,
+        runs=settings.runs,
+        seed=settings.seed,
+        order=draw_order(arms, settings.runs, settings.seed),
+        concurrency=1,
+        machine=machine.describe(),
+        versions={"swarm-bench": own_version()},
+        settings=anchored(own),
+        arms=arms,
+        cases=tuple(case for case, _, _ in questions(chosen.tasks)),
+        repository=repository,
+        modes=chosen.modes,
+        suite=chosen.suite,
+        tasks=chosen.tasks,
+        omitted_tasks=chosen.omitted,
+        timeout=settings.timeout,
+        index_timeout=settings.index_timeout,
+        service_url=settings.service_url,
+    )
+
+
+async def _greeted(kit: Kit, finished: frozenset[str | None], emit: Emit) -> Kit:
+    """Add what the servers say of modes that have questions left. Raises `UsageError`."""
+    experiment = kit.experiment
+    names = {
+        group.arm
+        for group in groups_of(plan_cases(experiment))
+        if not finished.issuperset(trial.id for trial in group.trials)
+    }
+    modes = [mode for mode in experiment.modes if mode.name in names]
+    handshakes = await ask_tools(kit.asking, modes, kit.snapshot, emit)
+    searching = {mode.name: _searching(mode, handshakes[mode.name]) for mode in modes}
+    update = {
+        "searching": {**experiment.searching, **searching},
+        "retrieval": {**experiment.retrieval, **back_ends(kit.asking, modes, handshakes)},
+    }
+    return replace(kit, experiment=experiment.model_copy(update=update))
+
+
+def _searching(mode: Mode, handshakes: Mapping[str, Handshake]) -> Searching:
+    for name, handshake in handshakes.items():
+        if mode.search and mode.search.tool in {tool.name for tool in handshake.tools}:
+            return Searching(server=name, tool=mode.search.tool)
+    if mode.search is None:
+        for name, handshake in handshakes.items():
+            if tool := best_search(handshake.tools):
+                return Searching(server=name, tool=tool.name, recognised=True)
+    offered = [tool.name for handshake in handshakes.values() for tool in handshake.tools]
+    raise UsageError(
+        f"The mode {mode.name} has no tool that is recognised as a search, among "
+        f"{', '.join(offered)}; say in {mode.source} how it is searched "
+        '("swarmBench": {"search": ...}), or omit the mode'
+    )

@@ -1,0 +1,78 @@
+"""From what was typed to the options of `retrieve`, and to the session that it continues."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.config.options import NAMES
+from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.engine.cases.store import CaseFolder
+from swarm_bench.engine.folder import EXPERIMENT
+
+
+def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
+    """Resolve the options of a call. One that continues a session takes over that session's."""
+    around = surroundings(config)
+    resolved = _own(around.resolve(typed, defaults=RETRIEVE.defaults))
+    resume = resolved.settings.resume
+    if resume is None:
+        return resolved
+    if resolved.is_typed("output"):
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "omit one of them"
+        )
+    folder = opened(Path(resume) if resume else _newest())
+    experiment = read_experiment(folder)
+    again = {**typed, "resume": str(folder.path)}
+    taken = around.resolve(again, session=experiment.settings, defaults=RETRIEVE.defaults)
+    own = _own(taken)
+    sources = {**own.sources, "resume": resolved.sources["resume"]}
+    return replace(own, sources=sources, held=experiment)
+
+
+def opened(path: Path) -> CaseFolder:
+    """Open the folder of a session."""
+    return CaseFolder(path, RetrieveExperiment, CaseRecord)
+
+
+def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
+    """Read the experiment of a session. Raises `UsageError`."""
+    if folder.benchmark() not in (None, RETRIEVE.name):
+        raise UsageError(
+            f"{folder.path} is a session of the benchmark {folder.benchmark()!r}; "
+            "continue it with the command that began it"
+        )
+    experiment = folder.read_experiment()
+    assert isinstance(experiment, RetrieveExperiment)
+    return experiment
+
+
+def is_session(path: Path) -> bool:
+    """Tell whether a folder holds a session of `retrieve`."""
+    return opened(path).benchmark() == RETRIEVE.name
+
+
+def _newest() -> Path:
+    files = (file for file in RESULTS.glob(f"*/{EXPERIMENT}") if file.is_file())
+    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+        if is_session(file.parent):
+            return file.parent
+    raise UsageError(
+        f"There is no session of {RETRIEVE.name} below {RESULTS}; give the folder of one"
+    )
+
+
+def _own(resolved: Resolved) -> Resolved:
+    """Reset the options that are none of its own, which files may set for other commands."""
+    others = [name for name in NAMES if name not in RETRIEVE_OPTIONS]
+    unset = Settings()
+    settings = replace(resolved.settings, **{name: getattr(unset, name) for name in others})
+    sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(others, "default")}
+    return replace(resolved, settings=settings, sources=sources)

@@ -1,0 +1,135 @@
+"""Runs `retrieve` to its summary, shows what would run, and renders its records again."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from shlex import quote
+
+import anyio
+
+from swarm_bench.analysis.planning.questions import describe
+from swarm_bench.analysis.retrieve.summary import document
+from swarm_bench.app import cases
+from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.app.result import Result, read_ends
+from swarm_bench.app.retrieve.preparation import prepared
+from swarm_bench.app.retrieve.resolving import opened, read_experiment
+from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.app.trust.approval import remember_session, unapproved
+from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
+from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Emit
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.session.designs import RETRIEVE
+from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.cases.running import run_cases
+from swarm_bench.engine.cases.store import CaseFolder, CaseStore
+from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.session import run_session
+from swarm_bench.reports.markdown import render
+from swarm_bench.reports.plan_text import render_plan
+from swarm_bench.retrieval.modes.secrets import without_keys
+from swarm_bench.runtime.files import locked, write_whole
+
+_METRICS = RetrieveBenchmark().metrics()
+
+
+def run(resolved: Resolved, emit: Emit) -> Result:
+    """Put the questions, or what remains of those of the session that is continued."""
+    with orchestrating():
+        return anyio.run(_run, resolved, emit)
+
+
+def show_plan(resolved: Resolved) -> str:
+    """Show what `run` would do. No server is started, and nothing stays."""
+    with cancelling():
+        return anyio.run(_planned, resolved)
+
+
+def report(path: Path) -> str:
+    """Render the summary of a session again, and write it. Raises `UsageError`."""
+    return _write_summary(opened(path))
+
+
+async def _run(resolved: Resolved, emit: Emit) -> Result:
+    async with _opened(resolved, emit) as (kit, continued):
+        folder = continued or _made(resolved.settings)
+        command = f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
+        with nullcontext() if continued else locked(folder.lock):
+            if not continued:
+                folder.check_free()  # another one may have come and gone meanwhile
+            with summarising(folder, partial(_write_summary, folder), command):
+                remember_session(kit.experiment, resolved, emit, continued=bool(continued))
+                interrupted = await _executed(kit, folder, emit)
+                summary = _write_summary(folder)
+    return Result(
+        folder=folder.path,
+        to_continue=command,
+        summary=summary,
+        interrupted=interrupted,
+        ends=read_ends(folder, plan_cases(kit.experiment)),
+    )
+
+
+async def _executed(kit: Kit, folder: CaseFolder, emit: Emit) -> bool:
+    """Run to the end, or to an interruption: then it is true."""
+    experiment = without_keys(kit.experiment)
+    folder.make_room()
+    folder.write_experiment(experiment)
+    store = CaseStore(
+        experiment=experiment,
+        properties={},
+        folder=folder,
+        scorers=(),
+        emit=emit,
+        secrets=kit.secrets,
+    )
+    execute = partial(run_cases, partial(run_questions, kit))
+    return await run_session(store, plan_cases(experiment), execute)
+
+
+async def _planned(resolved: Resolved) -> str:
+    async with _opened(resolved, None) as (kit, continued):
+        finished = continued.records.finished() if continued else set()
+        withheld = [demand.in_full for demand in unapproved(resolved)]
+        experiment = without_keys(kit.experiment)
+        trials = [it for group in groups_of(plan_cases(experiment)) for it in group.trials]
+        return render_plan(describe(experiment, trials, finished, withheld))
+
+
+@asynccontextmanager
+async def _opened(
+    resolved: Resolved, emit: Emit | None
+) -> AsyncIterator[tuple[Kit, CaseFolder | None]]:
+    """Prepare the session, and hold the folder of the one that is continued. Raises
+    `UsageError`."""
+    settings = resolved.settings
+    if settings.output is not None:
+        opened(settings.output.expanduser()).check_free()
+    continued = opened(Path(settings.resume)) if settings.resume else None
+    with locked(continued.lock) if continued else nullcontext():
+        if continued and read_experiment(continued) != resolved.held:
+            raise UsageError(
+                f"{continued.path} was changed while this command started; repeat the command"
+            )
+        finished = frozenset(continued.records.finished() if continued else ())
+        async with prepared(resolved, finished, emit) as kit:
+            yield kit, continued
+
+
+def _made(settings: Settings) -> CaseFolder:
+    path = settings.output.expanduser() if settings.output else new_below_results(RETRIEVE.stem)
+    folder = opened(path)
+    if settings.output is not None:
+        folder.check_free()
+    folder.make()
+    return folder
+
+
+def _write_summary(folder: CaseFolder) -> str:
+    summary = render(document(cases.read_session(folder, _METRICS)))
+    write_whole(folder.summary, summary)
+    return summary

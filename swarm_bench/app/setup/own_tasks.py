@@ -1,0 +1,141 @@
+"""The tasks of a session that names none: a few with answer keys, made from its repository."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.app.setup.choosing import Chosen, check_trials, sizes_of, suite_of
+from swarm_bench.config.options import REPOSITORY
+from swarm_bench.config.settings import Resolved
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.session.experiment import Experiment, Repository
+from swarm_bench.datasets.difficulty import difficulty, indexed
+from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
+from swarm_bench.datasets.making.mixture import COUNT, mixture
+from swarm_bench.datasets.suites import Suite
+from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+
+_POOL = 8
+"""Tasks of each kind to draw from."""
+_COMMITS = 2000
+"""The newest ones, in which finished changes are looked for."""
+_MOST_FILES = 20_000
+_MOST_BYTES = 30_000_000
+"""Of a tree that is looked through within seconds. A limit in seconds would give other tasks on a
+busy machine."""
+_TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks make can do that"
+
+
+class _NotMade(SwarmBenchError):
+    """Why there are none, as a clause."""
+
+
+async def with_own_tasks(
+    chosen: Chosen, resolved: Resolved, repository: Repository, emit: Emit | None
+) -> Chosen:
+    """Make the tasks of a new session that names none, or say why the shipped ones are asked."""
+    if resolved.settings.tasks != REPOSITORY:
+        return chosen
+    if resolved.session is not None and not resolved.is_typed("tasks"):
+        return chosen
+    suite = await _own_tasks(resolved, repository, chosen.suite, emit)
+    sizes = sizes_of(resolved, chosen.design, len(suite.tasks))
+    check_trials(sizes, len(chosen.modes) * resolved.settings.runs, len(suite.tasks))
+    return replace(chosen, suite=suite, sizes=sizes)
+
+
+async def _own_tasks(
+    resolved: Resolved, repository: Repository, shipped: Suite, emit: Emit | None
+) -> Suite:
+    if resolved.member is not None and resolved.member.like is not None:
+        return suite_of(resolved.member.like)
+    repo, seed = Path(repository.path), resolved.settings.seed
+    try:
+        if repository.commit is None:
+            raise _NotMade("it is no git checkout")
+        if repository.dirty:
+            raise _NotMade("with --dirty agents see changes that no commit has")
+        if emit:
+            emit(Preparing(step=f"making tasks from {repo}"))
+        return await anyio.to_thread.run_sync(
+            _make, repo, repository.commit, seed, abandon_on_cancel=True
+        )
+    except SwarmBenchError as error:
+        why = f"{repo.name} gives no tasks with answer keys: {error}"
+    if emit:
+        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead"))
+    return replace(shipped, made=f"by hand, as {why}")
+
+
+def _make(repo: Path, commit: str, seed: int) -> Suite:
+    with Objects(repo) as objects:
+        tree = _Small(objects.tree(commit))
+        source = Source(
+            objects=objects,
+            repository=repo,
+            commit=commit,
+            tree=tree,
+            count=_POOL,
+            seed=seed,
+            on_commit=True,
+            newest=_COMMITS,
+        )
+        kinds = [make(kind, source).tasks for kind in KINDS]
+        with indexed(tree) as index:
+            tasks = mixture(kinds, lambda task: difficulty(index, task).is_easy)
+    if len(tasks) < COUNT:
+        raise _NotMade("too few of its functions and commits can be asked about")
+    numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
+    counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
+    return Suite(
+        name=REPOSITORY,
+        source=REPOSITORY,
+        description="",
+        answer_format=ANSWER_FORMAT,
+        made=f"from the repository at {commit[:12]}, seed {seed}: {counted}",
+        since=None,
+        scorers=None,
+        # Without a commit of their own they are asked on that of the session.
+        tasks=tuple(task.model_copy(update={"commit": None}) for task in tasks),
+    )
+
+
+def task_file(experiment: Experiment) -> str:
+    """Write the tasks that were made for a session, so that another one can ask the same."""
+    commit = experiment.repository.commit
+    return write_suite(
+        TaskFile(
+            description=f"Made for the session {experiment.session}.",
+            answer_format=experiment.answer_format,
+            made=experiment.made,
+            since=experiment.since,
+            tasks=[task.model_copy(update={"commit": commit}) for task in experiment.tasks],
+        )
+    )
+
+
+class _Small:
+    """A tree that is looked through within seconds; each of its files is read once."""
+
+    def __init__(self, tree: CommitTree) -> None:
+        self._tree = tree
+        self._contents: dict[str, bytes | None] = {}
+        self._bytes = 0
+        if len(tree.files) > _MOST_FILES:
+            raise _NotMade(_TOO_LARGE)
+
+    @property
+    def files(self) -> frozenset[str]:
+        return self._tree.files
+
+    def read(self, path: str) -> bytes | None:
+        """Read a file. Raises `_NotMade` when it is too much."""
+        if path not in self._contents:
+            self._contents[path] = content = self._tree.read(path)
+            self._bytes += len(content or b"")
+            if self._bytes > _MOST_BYTES:
+                raise _NotMade(_TOO_LARGE)
+        return self._contents[path]

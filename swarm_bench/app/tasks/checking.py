@@ -1,0 +1,110 @@
+"""Compares a task file with the repository, and says how hard its tasks are."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm_bench.analysis.documents.blocks import paragraph
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.tasks.repository import find_commit
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
+from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.validation import Problem
+from swarm_bench.datasets.checking import wrong_keys
+from swarm_bench.datasets.difficulty import DEEPEST, Difficulty, difficulty, indexed
+from swarm_bench.datasets.suites import Suite, find_suite, located_suite
+from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What there is to say of a task file."""
+
+    text: str
+    is_right: bool
+
+
+def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
+    """Compare a task file with the repository. Raises `UsageError` for a file that cannot be read,
+    and a folder that is no git checkout."""
+    suite = find_suite(name)
+    located = located_suite(Path(suite.source))
+    head = find_commit(repo, None)
+    problems, hard = list[Problem](), dict[str, Difficulty]()
+    by_commit = defaultdict[str, list[tuple[int, Task]]](list)
+    for number, task in enumerate(suite.tasks):
+        by_commit[task.commit or head].append((number, task))
+    with Objects(repo) as objects:
+        for commit, tasks in by_commit.items():
+            tell(f"commit {commit[:12]}: {amount(len(tasks), 'task')}")
+            tree = _tree(objects, commit)
+            wrong = [p for number, task in tasks for p in wrong_keys(located, number, task, tree)]
+            problems += wrong
+            if tree is not None:
+                hard |= _difficulties(tree, [task for _, task in tasks])
+    lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
+    return Checked(text=render(_page(suite, lines, hard)), is_right=not problems)
+
+
+def _tree(objects: Objects, commit: str) -> CommitTree | None:
+    try:
+        return objects.tree(commit)
+    except HarnessError:
+        return None
+
+
+def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficulty]:
+    asked = [task for task in tasks if task.key and not tree.files.isdisjoint(task.key.files)]
+    if not asked:
+        return {}
+    with indexed(tree) as index:
+        return {task.id: difficulty(index, task) for task in asked}
+
+
+def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty]) -> Document:
+    without = sum(task.key is None for task in suite.tasks)
+    lines = tuple(paragraph(line) for line in problems) or (paragraph("None."),)
+    return Document(
+        title=f"{amount(len(suite.tasks), 'task')} of {suite.source}",
+        banner=None,
+        head=((Fact(label="Without a key", value=str(without)),),) if without else (),
+        sections=(
+            Section(title="Problems", blocks=lines),
+            *(
+                [Section(title="Difficulty", blocks=tuple(_difficulty(suite, hard)))]
+                if hard
+                else []
+            ),
+        ),
+    )
+
+
+def _difficulty(suite: Suite, hard: Mapping[str, Difficulty]) -> Iterator[Block]:
+    rows = tuple(
+        (
+            task.id,
+            ", ".join(task.tags),
+            _rank(hard[task.id].sentence),
+            _rank(hard[task.id].keywords),
+            "easy" if hard[task.id].is_easy else "",
+        )
+        for task in suite.tasks
+        if task.id in hard
+    )
+    yield Grid(
+        headers=("Task", "Tags", "By the prompt", "By the keywords", ""), labels=2, rows=rows
+    )
+    easy = sum(item.is_easy for item in hard.values())
+    yield paragraph(
+        f"Rank of the first right file when plain BM25 searches the code; {easy} of "
+        f"{amount(len(hard), 'task')} are easy, as BM25 answers them at rank 1."
+    )
+
+
+def _rank(rank: int | None) -> str | None:
+    if rank is None:
+        return None
+    return str(rank) if rank <= DEEPEST else f"over {DEEPEST}"

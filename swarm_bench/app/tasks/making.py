@@ -1,0 +1,175 @@
+"""Makes a task file of a repository, and says what became of what was looked at."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from shlex import quote
+
+from swarm_bench.analysis.documents.blocks import paragraph
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.tasks.repository import find_commit
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
+from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, by_files_only, make
+from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.suites import LARGEST
+from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.workspaces.objects import Objects
+
+EVERY = "all"
+"""What a person calls all kinds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a person asks for."""
+
+    repo: Path
+    kind: str
+    count: int
+    seed: int
+    since: date | None
+    commit: str | None
+    output: Path | None
+    force: bool
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return KINDS if self.kind == EVERY else (self.kind,)
+
+    @property
+    def file(self) -> Path:
+        return self.output or Path("tasks") / f"{self.repo.resolve().name or 'made'}.yaml"
+
+
+def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
+    """Make the tasks, write their file, and return what was made and omitted, as text.
+
+    Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
+    repository that git cannot read.
+    """
+    if wanted.file.exists() and not wanted.force:
+        raise UsageError(
+            f"{wanted.file} exists, and may have been corrected by hand; give another file with "
+            "--output, or replace it with --force"
+        )
+    commit = find_commit(wanted.repo, wanted.commit)
+    with Objects(wanted.repo) as objects:
+        source = Source(
+            objects=objects,
+            repository=wanted.repo,
+            commit=commit,
+            tree=objects.tree(commit),
+            count=wanted.count,
+            seed=wanted.seed,
+            since=wanted.since,
+            on_commit=wanted.commit is not None,
+        )
+        made = dict[str, Made]()
+        for kind in wanted.kinds:
+            tell(f"{kind}: reading {wanted.repo}")
+            made[kind] = make(kind, source)
+        others = by_files_only(source)
+    tasks = tuple(task for kind in made.values() for task in kind.tasks)
+    if not tasks:
+        raise UsageError(_nothing(wanted, made))
+    text = write_suite(_file(wanted, commit, made)).encode()
+    if len(text) > LARGEST:
+        raise UsageError(
+            f"{len(tasks):,} tasks make a file larger than {LARGEST // 1024} KiB, which is not "
+            "read; lower --count"
+        )
+    write_whole(wanted.file, text)
+    return render(_page(wanted, commit, made, others))
+
+
+def _nothing(wanted: Wanted, made: Mapping[str, Made]) -> str:
+    reasons = [
+        f"{kind}: {why} ({count:,})"
+        for kind, some in made.items()
+        for why, count in list(some.dropped.items())[:2]
+    ]
+    return (
+        f"{wanted.repo} gives no task of the kind {wanted.kind}: "
+        f"{'; '.join(reasons) or 'there is no source file to ask about'}; give another --kind, "
+        "--since or --commit"
+    )
+
+
+def _file(wanted: Wanted, commit: str, made: Mapping[str, Made]) -> TaskFile:
+    numbers = [f"{len(some.tasks)} {kind}" for kind, some in made.items() if some.tasks]
+    return TaskFile(
+        description=f"Made from {wanted.repo.resolve().name}: {', '.join(numbers)}.",
+        answer_format=ANSWER_FORMAT,
+        made=_how(wanted, commit),
+        since=wanted.since,
+        tasks=[task for some in made.values() for task in some.tasks],
+    )
+
+
+def _how(wanted: Wanted, commit: str) -> str:
+    """Say how the tasks were made, so that the same can be made again."""
+    parts = [f"--kind {wanted.kind} --count {wanted.count} --seed {wanted.seed}"]
+    parts += [f"--since {wanted.since}"] if wanted.since else []
+    parts += [f"--commit {commit}"] if wanted.commit else []
+    at = "" if wanted.commit else f", at commit {commit}"
+    return f"swarm-bench tasks make {' '.join(parts)}{at}"
+
+
+def _page(
+    wanted: Wanted, commit: str, made: Mapping[str, Made], others: Mapping[str, int]
+) -> Document:
+    number = sum(len(some.tasks) for some in made.values())
+    omitted = tuple(
+        (kind, f"{why[:1].upper()}{why[1:]}", f"{count:,}")
+        for kind, some in made.items()
+        for why, count in sorted(some.dropped.items(), key=lambda pair: -pair[1])
+    )
+    grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=omitted)
+    repo, file = quote(str(wanted.repo)), quote(str(wanted.file))
+    return Document(
+        title=f"{amount(number, 'task')} in {wanted.file}",
+        banner=None,
+        head=((Fact(label="Commit", value=commit),),),
+        sections=(
+            Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, others))),
+            *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
+            Section(
+                title="Next",
+                blocks=(
+                    paragraph(
+                        f"swarm-bench tasks check {file} --repo {repo}",
+                        f"swarm-bench compare --repo {repo} --tasks {file} --plan",
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def _numbers(made: Mapping[str, Made]) -> Grid:
+    rows = tuple(
+        (kind, f"{len(some.tasks):,}", f"{some.looked_at:,}" if some.looked_at else None)
+        for kind, some in made.items()
+    )
+    return Grid(headers=("Kind", "Tasks", "Of candidates"), labels=1, rows=rows)
+
+
+def _remarks(
+    wanted: Wanted, made: Mapping[str, Made], others: Mapping[str, int]
+) -> Iterator[Block]:
+    short = [kind for kind, some in made.items() if len(some.tasks) < wanted.count]
+    if short:
+        yield paragraph(
+            f"The repository has fewer than {wanted.count} of: {', '.join(short)}. The table below "
+            "says why."
+        )
+    if others:
+        names = ", ".join(f"{language} ({count:,})" for language, count in sorted(others.items()))
+        yield paragraph(
+            "Functions and classes are read of Python, JavaScript, TypeScript, Go and Rust; source "
+            f"files in other languages are asked for as files only: {names}."
+        )

@@ -1,0 +1,70 @@
+"""What the answer of a search is worth: the figures of one trial."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import SearchTool
+from swarm_bench.models import tokens
+from swarm_bench.models.answer_kinds import kind_of
+from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
+from swarm_bench.source.ranking import ndcg_at, recall_at, reciprocal_rank
+
+CUTS = (1, 5, 10)
+"""Numbers of files at which recall is measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What became of one call."""
+
+    text: str
+    seconds: float
+    failed: bool = False
+    """It ended with an error, or too late."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """What an answer can name."""
+
+    workspace: str
+    files: Collection[str]
+
+
+def figures(
+    reply: Reply, search: SearchTool | None, here: Repository, relevant: Collection[str]
+) -> dict[str, float | None]:
+    """Return the figures of a reply. A list that is empty, or that there is none of, has found
+    nothing: its recall is 0, and why is in figures of their own."""
+    failed, ranked = reply.failed, list[str]()
+    if not failed:
+        try:
+            ranked = ranked_files(reply.text, search, here)
+            failed = not ranked and kind_of(reply.text) == "error"
+        except Unreadable:
+            failed = kind_of(reply.text) != "empty"
+    return {
+        **{f"recall_{k}": recall_at(ranked, relevant, k) for k in CUTS},
+        "recall": recall_at(ranked, relevant, max(1, len(ranked))),
+        "reciprocal_rank": reciprocal_rank(ranked, relevant),
+        "ndcg_10": ndcg_at(ranked, relevant, 10),
+        "files": len(ranked),
+        "tokens": tokens.count(reply.text),
+        "empty": not ranked and not failed,
+        "failed": failed,
+    }
+
+
+def ranked_files(text: str, search: SearchTool | None, here: Repository) -> list[str]:
+    """List the files of the repository that an answer names, each once, in its order. Raises
+    `Unreadable`."""
+    return files_of(read_locations(text, search, here.workspace, here.files))
+
+
+def best_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """Return the tool that searches best, by its name and its schema; `None` where none does."""
+    from swarm_bench.models.tool_roles import role, worth  # only for a mode that does not say
+
+    searching = [tool for tool in tools if role(tool.name, tool) == "search"]
+    return max(searching, key=lambda tool: worth(tool.name, tool), default=None)

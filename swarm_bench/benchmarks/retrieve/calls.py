@@ -1,0 +1,112 @@
+"""Calls the search of a mode's server, which is started again where it ended."""
+
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+
+from swarm_bench.benchmarks.retrieve.answers import Reply
+from swarm_bench.core.errors import ServiceFailed
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.retrieving import Searching
+from swarm_bench.models import tool_roles
+from swarm_bench.models.lexical.terms import terms_of
+from swarm_bench.retrieval.modes.mode import search_arguments
+from swarm_bench.retrieval.preparing import Site
+
+if TYPE_CHECKING:
+    from swarm_bench.runtime.mcp.client import Connection
+
+
+class Caller:
+    """Asks one question after the other, for the block."""
+
+    def __init__(self, site: Site, searching: Searching, timeout: float) -> None:
+        self._site = site
+        self._searching = searching
+        self._timeout = timeout
+        """Seconds for each call."""
+        self._stack = AsyncExitStack()
+        self._connection: Connection | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start the server. Raises `ServiceFailed`."""
+        await self._connect()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._disconnect()
+
+    async def ask(self, question: str) -> Reply:
+        """Put a question. A call that ends with an error, or too late, is a reply that says so;
+        the next one has a new server. Raises `ServiceFailed` when that does not start."""
+        from swarm_bench.runtime.mcp.client import ServerFailed  # half a second of imports
+
+        connection = self._connection or await self._connect()
+        arguments = self._arguments(connection, question)
+        started = anyio.current_time()
+        text, failed = f"no answer within {self._timeout:g} s", True
+        try:
+            with anyio.move_on_after(self._timeout) as scope:
+                answer = await connection.call(self._searching.tool, arguments)
+                text, failed = answer.text, answer.is_error
+            lost = scope.cancelled_caught
+        except ServerFailed as error:
+            text, lost = str(error), True
+        seconds = anyio.current_time() - started
+        if lost:
+            await self._disconnect()
+        return Reply(text=text, seconds=seconds, failed=failed)
+
+    async def _connect(self) -> "Connection":
+        from swarm_bench.runtime.mcp.client import ServerFailed, own_server
+
+        site, name = self._site, self._searching.server
+        server = own_server(
+            site.servers[name],
+            env=site.env,
+            cwd=site.workspace,
+            tag=site.tag,
+            secrets=site.secrets,
+            seconds=site.mode.start_seconds,
+        )
+        try:
+            self._connection = await self._stack.enter_async_context(server)
+        except ServerFailed as error:
+            raise ServiceFailed(
+                f"The MCP server {name!r} does not start: {error}; fix it, and use --continue"
+            ) from error
+        return self._connection
+
+    async def _disconnect(self) -> None:
+        from swarm_bench.runtime.mcp.client import ServerFailed
+
+        self._connection = None
+        try:
+            await self._stack.aclose()
+        except ServerFailed:  # what it answered is known, and this says no more
+            return
+
+    def _arguments(self, connection: "Connection", question: str) -> dict[str, Any]:
+        site = self._site
+        if not self._searching.recognised:
+            return search_arguments(site.mode, question, site.values, site.variables)
+        tool = next(tool for tool in connection.tools if tool.name == self._searching.tool)
+        return recognised_arguments(tool, question, str(site.workspace))
+
+
+def recognised_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[str, Any]:
+    """Fill in the search of a tool that no mode file describes: the question as it is, or its terms
+    where the tool takes a pattern or a name."""
+    terms = terms_of(question)
+    if terms and tool_roles.takes_expression(tool):
+        return tool_roles.search_arguments(tool, terms, workspace)
+    name = tool_roles.query(tool) or "query"
+    asked = [question] if tool_roles.kind(tool, name) == "array" else question
+    return tool_roles.with_required(tool, {name: asked}, workspace)

@@ -1,0 +1,99 @@
+"""The figures of `retrieve`, each declared once."""
+
+from functools import partial
+
+from swarm_bench.core.metric import Better, Column, How, Metric, Metrics, Row, Style
+from swarm_bench.core.session.retrieving import figures_of
+
+TABLE = "Found"
+_NONE = "An answer that is empty or failed has found nothing."
+
+
+def _share_found(key: str, title: str, definition: str) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        unit="share",
+        style=Style.SCORE,
+        definition=f"{definition} {_NONE}",
+        better=Better.HIGHER,
+        relative=False,
+        read=partial(figures_of, key=key),
+        row=Row(table=TABLE, how=How.MEAN),
+        column=Column(title=title),
+    )
+
+
+def _recall(k: int) -> Metric:
+    at = f"the first {k} files" if k > 1 else "the first file"
+    return _share_found(f"recall_{k}", f"recall@{k}", f"The share of the right files among {at}.")
+
+
+def _counted(key: str, title: str, unit: str, definition: str) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        unit=unit,
+        style=Style.WHOLE,
+        definition=definition,
+        better=None if key == "files" else Better.LOWER,
+        read=partial(figures_of, key=key),
+        row=Row(table="Answers", how=How.MEAN),
+        column=Column(title=title),
+    )
+
+
+def _at(key: str, title: str, unit: str, style: Style, definition: str) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        unit=unit,
+        style=style,
+        definition=definition,
+        better=Better.LOWER,
+        read=partial(figures_of, key=key),
+        row=Row(table="Time", how=How.MEDIAN),
+    )
+
+
+METRICS = Metrics(
+    (
+        _recall(1),
+        _recall(5),
+        _recall(10),
+        _share_found("recall", "Recall", "The share of the right files among all that are named."),
+        _share_found(
+            "reciprocal_rank", "MRR", "One divided by the rank of the first right file; the mean."
+        ),
+        _share_found(
+            "ndcg_10",
+            "nDCG@10",
+            "The discounted gain of the first 10 files, divided by that of the best order.",
+        ),
+        _counted(
+            "files", "Files", "files", "Different files of the repository that the answer names."
+        ),
+        _counted("tokens", "Tokens", "tokens", "Of the answer, as utf8-bytes/4."),
+        _counted(
+            "empty", "Empty", "answers", "Answers without an error that name no file of the "
+            "repository.",
+        ),
+        _counted("failed", "Failed", "answers", "Calls that ended with an error, or too late."),
+        _at(
+            "first_seconds", "First call", "seconds", Style.SECONDS,
+            "The first call to the server after its start.",
+        ),
+        _at(
+            "later_seconds", "Later calls", "seconds", Style.SECONDS,
+            "All calls but the first one.",
+        ),
+        _at(
+            "index_seconds", "Index", "seconds", Style.SECONDS,
+            "What preparing the tool took, by its mode file or its service.",
+        ),
+        _at(
+            "index_bytes", "Index size", "bytes", Style.WHOLE,
+            "What the preparation added to the workspace and to the home of the servers.",
+        ),
+    )
+)  # fmt: skip

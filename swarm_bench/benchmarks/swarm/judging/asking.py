@@ -1,0 +1,142 @@
+"""Asks a judge, and stores each verdict before the next question counts as answered."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import anyio
+
+from swarm_bench.analysis.comparison.judging import Judge, Pair
+from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
+from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.language_model import LanguageModel, Reply
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Message
+from swarm_bench.core.session.verdicts import Side, Verdict
+from swarm_bench.models.prices import TABLE, Price, price
+
+AT_ONCE = 4
+_MOST_FAILURES = 3
+"""In a row: the server is gone, or does not want to be asked."""
+_LONGEST_REPLY = 2_000
+_SAME = Reply(
+    text="tie",
+    finish=None,
+    usage=Usage(input=0, cache_read=0, cache_create=0, output=0),
+    requests=0,
+)
+"""On two answers with the same text, about which nobody is asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A pair of answers in one order, as a judge is asked about it."""
+
+    pair: Pair
+    first: Side
+    """Whose answer is called A."""
+    text: str
+    same: bool
+    """Both answers are the same text."""
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.text.encode("utf-8", "replace")).hexdigest()
+
+
+def questions(pair: Pair, of_mode: str, of_reference: str) -> tuple[Question, Question]:
+    """Make the two questions on a pair from its answers, which are blinded."""
+    task, same = pair.of_mode.task, of_mode == of_reference
+    return (
+        Question(pair=pair, first="mode", text=question(task, of_mode, of_reference), same=same),
+        Question(
+            pair=pair, first="reference", text=question(task, of_reference, of_mode), same=same
+        ),
+    )
+
+
+@dataclass(kw_only=True)
+class Asking:
+    """Questions that are put to a judge, a few at a time."""
+
+    judge: Judge
+    clean: Callable[[str], str]
+    """Takes secrets out of a reply."""
+    keep: Callable[[Verdict], None]
+    """Stores a verdict."""
+    failures: list[ModelFailed] = field(default_factory=list)
+    _in_a_row: int = 0
+    _refusal: NotAuthorized | UsageError | None = None
+
+    async def ask(self, model: LanguageModel, asked: Sequence[Question]) -> None:
+        """Ask them all. What fails stays open; several failures in a row end it. Raises what would
+        fail every time: `NotAuthorized` and `UsageError`."""
+        limiter = anyio.CapacityLimiter(AT_ONCE)
+        async with anyio.create_task_group() as group:
+
+            async def ask_one(one_question: Question) -> None:
+                async with limiter:
+                    await self._ask(model, one_question)
+                if self._refusal or self._in_a_row >= _MOST_FAILURES:
+                    group.cancel_scope.cancel()
+
+            for one_question in asked:
+                group.start_soon(ask_one, one_question)
+        if self._refusal:
+            raise self._refusal
+
+    async def _ask(self, model: LanguageModel, asked: Question) -> None:
+        began = time.monotonic()
+        try:
+            reply = _SAME if asked.same else await model.complete([_message(asked)])
+        except ModelFailed as error:
+            self.failures.append(error)
+            self._in_a_row += 1
+            return
+        except (NotAuthorized, UsageError) as error:
+            self._refusal = error
+            return
+        self._in_a_row = 0
+        self.keep(self._verdict(asked, reply, time.monotonic() - began))
+
+    def _verdict(self, asked: Question, reply: Reply, seconds: float) -> Verdict:
+        mode, reference = asked.pair.of_mode, asked.pair.of_reference
+        model, url = self.judge
+        listed = price(model)
+        return Verdict(
+            mode=mode.mode,
+            reference=reference.mode,
+            run=mode.run,
+            agent=mode.agent,
+            task_id=mode.task_id,
+            trial=mode.trial,
+            attempt=mode.attempt,
+            reference_trial=reference.trial,
+            reference_attempt=reference.attempt,
+            first=asked.first,
+            model=model,
+            url=url,
+            prompt=asked.digest,
+            verdict=verdict_in(reply.text),
+            reply=self.clean(reply.text)[-_LONGEST_REPLY:],
+            requests=reply.requests,
+            input_tokens=reply.usage.input,
+            cache_read=reply.usage.cache_read,
+            output_tokens=reply.usage.output,
+            cost=_cost(listed, reply),
+            price_table=TABLE if listed else None,
+            seconds=round(seconds, 3),
+            asked_at=datetime.now(UTC),
+        )
+
+
+def _cost(listed: Price | None, reply: Reply) -> float | None:
+    if not reply.requests:
+        return 0.0
+    return listed.of(reply.usage) if listed else None
+
+
+def _message(asked: Question) -> Message:
+    return Message(role="user", text=asked.text)

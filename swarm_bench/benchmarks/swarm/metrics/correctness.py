@@ -1,0 +1,170 @@
+"""The metrics of what the answers name, against the keys of their tasks."""
+
+from dataclasses import replace
+
+from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
+from swarm_bench.core.metric import Better, Column, How, KeyPart, Metric, ReadTrial, Row, Style
+from swarm_bench.core.session.records import TrialRecord
+
+CORRECTNESS = "What was found"
+_FOUND_NOTHING = (
+    "A trial without an answer found nothing, unless the harness or the provider failed."
+)
+
+
+def scored(key: str) -> ReadTrial:
+    """Read a score by its key."""
+
+    def read(trial: TrialRecord) -> float | None:
+        value = (trial.scores or {}).get(key)
+        return None if isinstance(value, str) else value
+
+    return read
+
+
+def is_right(trial: TrialRecord) -> bool | None:
+    """Tell whether the answer names every file of the key and matches every fact of it."""
+    scores = trial.scores or {}
+    facts = scores.get("fact_share")
+    parts = (scores.get("files_all_found"), None if facts is None else facts == 1)
+    asked = [bool(part) for part in parts if part is not None]
+    return all(asked) if asked else None
+
+
+def _share(key: str, title: str, definition: str, part: KeyPart = "files") -> Metric:
+    """Declare a score between 0 and 1 of an answer, whose mean over tasks is a row."""
+    return Metric(
+        key=key,
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        definition=definition,
+        better=Better.HIGHER,
+        read=scored(key),
+        relative=False,
+        of_failed=True,
+        row=Row(table=CORRECTNESS, how=How.TASK_MEAN),
+        keyed=part,
+    )
+
+
+def _count(key: str, title: str, definition: str, better: Better | None = Better.LOWER) -> Metric:
+    """Declare a count of references, whose total is a row."""
+    return Metric(
+        key=key,
+        title=title,
+        unit="references",
+        style=Style.WHOLE,
+        definition=f"{definition} ({key}).",
+        better=better,
+        read=scored(key),
+        relative=False,
+        row=Row(table=ANSWERS, how=How.TOTAL),
+    )
+
+
+OF_KEYS = (
+    replace(
+        _share(
+            "file_recall",
+            "Recall (files)",
+            "Share of the key's files that the answer names. The mean over tasks by their weight. "
+            f"{_FOUND_NOTHING}",
+        ),
+        column=Column(title="Recall"),
+        page="Recall (files)",
+    ),
+    Metric(
+        key="right_answer",
+        title="Right answers",
+        unit="true or false",
+        style=Style.PERCENT,
+        definition="Share of the answers that name all files of the key and match all its facts "
+        f"(files_all_found, fact_share). The mean over tasks by their weight. {_FOUND_NOTHING}",
+        better=Better.HIGHER,
+        read=is_right,
+        relative=False,
+        of_failed=True,
+        row=Row(table=CORRECTNESS, how=How.TASK_MEAN),
+        page="Right answer",
+        keyed="any",
+    ),
+    _share(
+        "file_precision",
+        "Precision (files)",
+        "Share of the files that the answer names that are in the key. An answer without any has "
+        "none. A key of a change may lack files that are right too, so compare modes by it.",
+    ),
+    _share("file_f1", "F1 (files)", "The harmonic mean of recall and precision of files."),
+    _share(
+        "file_ndcg",
+        "nDCG (files)",
+        "How early the answer names the key's files: 1 where they stand before all others.",
+    ),
+    Metric(
+        key="file_first_rank",
+        title="Rank of the first right file",
+        unit="rank",
+        style=Style.AVERAGE,
+        definition="Its place among the files that the answer names, from 1; the median. An answer "
+        "that names no right one is counted as missing.",
+        better=Better.LOWER,
+        read=scored("file_first_rank"),
+        relative=False,
+        row=Row(table=CORRECTNESS, how=How.MEDIAN),
+        keyed="files",
+    ),
+    _share(
+        "symbol_recall",
+        "Recall (symbols)",
+        "Share of the key's functions, classes and methods that the answer names.",
+        "symbols",
+    ),
+    _share(
+        "symbol_precision",
+        "Precision (symbols)",
+        "Share of those that the answer names that are in the key.",
+        "symbols",
+    ),
+    _share("fact_share", "Facts", "Share of the key's facts that the answer matches.", "facts"),
+    Metric(
+        key="tokens_per_right_answer",
+        title="Effective tokens per right answer",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="effective_tokens of all trials of the keyed tasks, failed ones too, divided by "
+        "the right answers among them, over all runs. Missing where there is none.",
+        better=Better.LOWER,
+        keyed="any",
+        spent=True,
+    ),
+    Metric(
+        key="cost_per_right_answer",
+        title="Cost per right answer",
+        unit="US dollars",
+        style=Style.DOLLARS,
+        definition="The same with cost.",
+        better=Better.LOWER,
+        keyed="any",
+        spent=True,
+    ),
+)
+
+CITED = (
+    Metric(
+        key="invented_share",
+        title="Invented references",
+        unit="% of references",
+        style=Style.PERCENT,
+        definition="Of the files, lines and symbols that an answer points to, those that are not "
+        "there: the mean over tasks of the answers that point to any (invented_share).",
+        better=Better.LOWER,
+        read=scored("invented_share"),
+        relative=False,
+        row=Row(table=ANSWERS, how=How.TASK_MEAN),
+    ),
+    _count("citations", "References", "Files, lines and symbols that the answers point to", None),
+    _count("citations_invented", "References to nothing", "Those whose file does not exist"),
+    _count("lines_invented", "Lines that do not exist", "Those beyond the end of their file"),
+    _count("symbols_misplaced", "Symbols elsewhere", "Those whose symbol is not in their file"),
+)

@@ -1,0 +1,143 @@
+"""What the answers of the swarm benchmark are scored by."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.ports import ScoreContext, Scorer, Tree
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.engine.scoring import Scored, score, usable
+from swarm_bench.scoring.citations import Citations
+from swarm_bench.scoring.digest import Digest
+from swarm_bench.scoring.facts import Facts
+from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.named_files import NamedFiles
+from swarm_bench.scoring.named_symbols import NamedSymbols
+from swarm_bench.scoring.references import References
+from swarm_bench.scoring.seen import SeenFiles
+from swarm_bench.scoring.structure import Structure
+
+_ALWAYS = (Length(), Digest())
+"""Not chosen: what they give describes an answer and does not judge it."""
+_CHOSEN = (
+    References(),
+    Structure(),
+    Citations(),
+    NamedFiles(),
+    NamedSymbols(),
+    Facts(),
+    SeenFiles(),
+)
+_PART_OF_KEY: Mapping[str, str] = {
+    "files": "files",
+    "symbols": "symbols",
+    "facts": "facts",
+    "seen": "files",
+}
+"""The part of an answer key that a scorer compares answers with, by the scorer's name: a key that
+lacks it does not ask for that."""
+_FOUND_NOTHING = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
+
+
+def scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
+    """Return the scorers of these names: ours, those that installed packages register as
+    `swarm_bench.scorers`, and `module:Class`; without names every one that is registered. Raises
+    `ConfigError` for one that cannot be used, `UnknownName` for one that there is not."""
+    ours = {scorer.name: scorer for scorer in _CHOSEN}
+    installed = [plugin.name for plugin in registry.plugins("scorers")]
+    chosen: Iterable[str] = [*ours, *installed] if names is None else dict.fromkeys(names)
+    every: list[object] = [*_ALWAYS]
+    for name in chosen:
+        if name in {scorer.name for scorer in _ALWAYS}:
+            continue
+        if name not in ours and name not in installed and ":" not in name:
+            raise UnknownName("scorer", name, [*ours, *installed])
+        every.append(ours[name] if name in ours else _made(name))
+    return usable(every)
+
+
+def is_code(name: str) -> bool:
+    """Tell whether a name is that of a class of the user's own, which is imported to be used."""
+    return ":" in name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What an agent left, and what of its trial matters to scorers."""
+
+    outcome: Outcome
+    key: AnswerKey | None
+    """Of its task."""
+    workspace: str
+    """Path of the workspace as the agent saw it."""
+    commit: str | None
+    """Of the files in it; `None` for those of the session."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is an answer: the text of an error is none."""
+        return self.outcome.text is not None and self.outcome.cause is Cause.FINISHED
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it says something about the mode. Where there is no answer and the agent is the
+        cause of that, it has found nothing of the key: left out of the means, doing nothing would
+        look like an answer of average quality. Where the harness or the provider is the cause,
+        nobody knows what it would have found."""
+        return self.is_given or CONSEQUENCES[self.outcome.cause].status in _FOUND_NOTHING
+
+    def asks_for(self, part: str) -> bool:
+        """Tell whether the key has that part."""
+        return self.key is not None and bool(vars(self.key)[part])
+
+
+def scored(
+    scorers: Iterable[Scorer], answer: Answer, trees: Trees, secrets: Collection[str]
+) -> Scored:
+    """Have those look at an answer that have something to say about it."""
+    called = called_for(scorers, answer)
+    if not called:
+        return Scored()
+    files, tree = _files(trees, answer.commit)
+    context = ScoreContext(
+        text=(answer.outcome.text or "") if answer.is_given else "",
+        workspace=answer.workspace,
+        files=files,
+        key=answer.key,
+        tree=tree,
+        retrieved=answer.outcome.retrieved,
+    )
+    return score(called, context, secrets, TrialRecord)
+
+
+def called_for(scorers: Iterable[Scorer], answer: Answer) -> tuple[Scorer, ...]:
+    """Return those that have something to say about an answer, or about that there is none."""
+    parts = [(scorer, _PART_OF_KEY.get(scorer.name)) for scorer in scorers]
+    return tuple(
+        scorer
+        for scorer, part in parts
+        if (answer.is_given if part is None else answer.is_counted and answer.asks_for(part))
+    )
+
+
+def _files(trees: Trees, commit: str | None) -> tuple[frozenset[str], Tree | None]:
+    """Return the files of the workspace; none where the repository cannot be read, and scorers say
+    so."""
+    try:
+        return trees.files(commit), trees.tree(commit)
+    except (HarnessError, OSError):
+        return frozenset(), None
+
+
+def _made(name: str) -> object:
+    kind = registry.load("scorers", name)
+    try:
+        return kind()
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The scorer {name!r} cannot be made: {why}; fix its package") from error

@@ -1,0 +1,67 @@
+"""What the agents of a session could see of the repository, read for scoring and never changed."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+
+from swarm_bench.core.session.experiment import Repository
+from swarm_bench.runtime.workspaces.content import INDEX
+from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+
+_AT_ONCE = 4
+"""Trees that are kept: swarms of one commit follow each other."""
+
+
+@dataclass(kw_only=True)
+class Trees(AbstractContextManager["Trees"]):
+    """By the commits that tasks are asked on, while the block lasts. Threads may share it."""
+
+    repository: Repository
+    own: frozenset[str] | None = None
+    """Paths of the files in the session's own copy, where that was made."""
+    copy: Path | None = None
+    """That copy: of a folder, or with uncommitted changes, there is no other."""
+    recorded: Mapping[str, frozenset[str]] | None = None
+    """In a replay, which reads no repository, the paths of the files at each commit."""
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _turn: Lock = field(default_factory=Lock)
+    _opened: dict[Path, Objects] = field(default_factory=dict)
+    _read: dict[tuple[Path, str], CommitTree] = field(default_factory=dict)
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def files(self, commit: str | None) -> frozenset[str]:
+        """Return the paths of the files at a commit, or in the session's own copy. Raises
+        `HarnessError`."""
+        if commit is not None and self.recorded is not None:
+            return self.recorded.get(commit, frozenset())
+        if self.own is not None and commit in (None, self.repository.clean_commit):
+            return self.own
+        tree = self.tree(commit)
+        return frozenset() if tree is None else tree.files
+
+    def tree(self, commit: str | None) -> CommitTree | None:
+        """Return the files with their content; `None` where nobody has it any more. Raises
+        `HarnessError`."""
+        revision, folder = commit or self.repository.clean_commit, Path(self.repository.path)
+        if revision is None:
+            revision, folder = self.repository.tree, self.copy or Path()
+        if self.recorded is not None or folder == Path():
+            return None
+        with self._turn:
+            if (folder, revision) not in self._read:
+                if len(self._read) == _AT_ONCE:
+                    self._read.clear()
+                self._read[folder, revision] = self._listed(folder, revision)
+            return self._read[folder, revision]
+
+    def _listed(self, folder: Path, revision: str) -> CommitTree:
+        if folder not in self._opened:
+            self._opened[folder] = self._stack.enter_context(Objects(folder))
+        tree = self._opened[folder].tree(revision)
+        index = INDEX.decode()
+        hashes = {path: name for path, name in tree.hashes.items() if index not in path.split("/")}
+        return replace(tree, hashes=hashes)

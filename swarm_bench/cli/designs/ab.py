@@ -1,0 +1,30 @@
+"""`swarm-bench ab`: one agent at a time."""
+
+from functools import partial
+
+import typer
+
+from swarm_bench.cli.designs.running import run_command
+from swarm_bench.cli.options import taking
+from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.options import command_line
+from swarm_bench.core.session.designs import AB
+
+HELP = """Compare modes with one agent at a time: every task of a suite, a fresh index for each.
+
+\b
+Examples:
+  swarm-bench ab
+  swarm-bench ab --modes baseline canopy --tasks my-tasks.yaml --runs 5
+
+Settings, output and exit codes are those of `swarm-bench compare`.
+"""
+
+
+_OMITTED = ("agents", "all_tasks", "concurrency")
+
+
+def register(app: typer.Typer) -> None:
+    settings = (option for option in command_line(AB) if option.name not in _OMITTED)
+    command = taking(settings, partial(run_command, AB))
+    app.command(name=AB.name, cls=VariadicCommand, help=HELP)(command)

@@ -1,0 +1,50 @@
+"""`swarm-bench calibrate`: a mode against itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from swarm_bench.cli.designs.running import run_command
+from swarm_bench.cli.options import taking
+from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.options import Setting, command_line
+from swarm_bench.core.session.designs import CALIBRATE
+
+HELP = """Compare a mode with itself: by how much do two identical arms differ here, and what
+difference could a planned experiment find?
+
+\b
+Examples:
+  swarm-bench calibrate --mode canopy
+  swarm-bench calibrate --mode baseline --tasks my-tasks.yaml --runs 10 --agent claude
+  swarm-bench calibrate --continue --runs 20
+
+Runs exactly what `swarm-bench compare` runs, with the second arm called <mode>-again. Settings,
+output and exit codes are those of compare; 5 runs by default.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name=CALIBRATE.name, cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
+
+
+def _settings() -> Iterator[Setting]:
+    """Yield those of compare, with one mode and one size."""
+    for setting in command_line(CALIBRATE):
+        match setting.name:
+            case "controls":
+                continue
+            case "modes":
+                about = "Name of a mode, or path to a mode file."
+                yield setting._replace(kind="text", flag="--mode", help=about, metavar="M")
+            case "agents":
+                about = "Agents of a swarm, which share out the tasks."
+                yield setting._replace(help=about, metavar="N")
+            case _:
+                yield setting
+
+
+def _run(options: dict[str, Any]) -> None:
+    mode = {"modes": [options["modes"]]} if "modes" in options else {}
+    run_command(CALIBRATE, {**options, **mode})

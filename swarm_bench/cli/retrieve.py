@@ -1,0 +1,65 @@
+"""`swarm-bench retrieve`: the tools themselves, without an agent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from swarm_bench.cli.consent import ask
+from swarm_bench.cli.designs.running import show_result
+from swarm_bench.cli.options import taking
+from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.options import Setting, command_line
+from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
+
+HELP = """Put questions with known answers to retrieval tools themselves, without any agent: how
+much of what is right do they find, how high does it stand, and in how many tokens?
+
+\b
+Examples:
+  swarm-bench tasks make --kind all --output tasks/mine.yaml
+  swarm-bench retrieve --tasks mine
+  swarm-bench retrieve --tasks mine --modes bm25 grep canopy ./my-server.json
+  swarm-bench retrieve --continue --runs 3
+
+Needs no model and costs nothing. bm25 and grep are plain searches: a tool that does not beat them
+is not worth its price. Settings, trust and exit codes are those of `swarm-bench compare`.
+"""
+_HELP = {
+    "modes": "Names of modes, or paths to mode files: each needs a tool that searches.",
+    "tasks": "Name of a task suite with answer keys, or path to a YAML file.",
+    "agent_env": "A variable for the servers; NAME alone takes it from here. Never stored.",
+    "timeout": "Time that an answer may take: seconds, or 90s, 5m, 1h.",
+}
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name=RETRIEVE.name, cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
+
+
+def _settings() -> Iterator[Setting]:
+    for setting in command_line(RETRIEVE):
+        if setting.name in RETRIEVE_OPTIONS:
+            about = _HELP.get(setting.name) or setting.help
+            default = None if setting.name == "tasks" else setting.default
+            yield setting._replace(help=about, default=default)
+
+
+def _run(typed: dict[str, Any]) -> None:
+    # Imported here, so that help and completion answer at once.
+    from swarm_bench.app.retrieve import session
+    from swarm_bench.app.retrieve.resolving import resolve
+    from swarm_bench.app.trust.approval import approve
+    from swarm_bench.cli.output.progress import watching
+
+    config, trust = typed.pop("config", None), typed.pop("trust", False)
+    resolved = resolve(typed, config)
+    resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
+    if resolved.settings.plan:
+        show(session.show_plan(resolved))
+        return
+    with watching(quiet=resolved.settings.quiet) as emit:
+        result = session.run(resolved, emit)
+    show_result(result)
+    result.check()

@@ -1,0 +1,18 @@
+"""What is said of one mode before its figures."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What the witnesses and the answer keys make of one mode."""
+
+    mode: str
+    treatment: str = ""
+    """How many of its trials were connected to the tool and used it; empty without a tool."""
+    no_verdict: str | None = None
+    """Why nothing can be said of the mode."""
+    qualifications: tuple[str, ...] = ()
+    """What must be known before its figures are believed; empty where there is no verdict."""
+    correctness: str = ""
+    """Whether it found as much as the reference; empty for that, without keys or a verdict."""

@@ -1,0 +1,38 @@
+"""What today's scorers say of an answer that was scored when its trial ended."""
+
+from datetime import datetime
+
+from swarm_bench.core.ports import Score
+from swarm_bench.core.session.audit import Key
+from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.scores import OwnScores
+
+
+class Rescored(OwnScores):
+    """One line of `rescored.jsonl`; of several of a trial the last one counts."""
+
+    schema_version: SchemaVersion = SCHEMA_VERSION
+    mode: str
+    trial: str | None
+    attempt: int
+    rescored_at: datetime
+    swarm_bench: str
+    """The version whose scorers these are."""
+    unscored_characters: int | None = None
+    scores: dict[str, Score] | None = None
+    missing_scores: dict[str, str] | None = None
+    score_failures: dict[str, str] | None = None
+    unread: str | None = None
+    """Why the answer could not be read again, as a clause."""
+
+    @property
+    def key(self) -> Key:
+        """What it is of."""
+        return self.trial, self.attempt
+
+    def applied(self, record: TrialRecord) -> TrialRecord:
+        """Return the record with these scores."""
+        about = ("schema_version", "mode", "trial", "attempt", "rescored_at", "swarm_bench")
+        scores = {key: value for key, value in self if key not in (*about, "unread")}
+        return record.model_copy(update=scores)

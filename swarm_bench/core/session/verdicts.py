@@ -1,0 +1,63 @@
+"""What a model said of two answers to the same task."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
+from swarm_bench.core.stored import Stored
+
+Side = Literal["mode", "reference"]
+Choice = Literal["A", "B", "tie"]
+
+
+class Verdict(Stored):
+    """One line of `judge.jsonl`: a pair of answers, shown in one order."""
+
+    schema_version: SchemaVersion = SCHEMA_VERSION
+    mode: str
+    reference: str
+    """The mode of the other answer."""
+    run: int
+    agent: int
+    task_id: str | None
+    trial: str | None
+    attempt: int
+    reference_trial: str | None
+    reference_attempt: int
+    first: Side
+    """Whose answer was called A."""
+    model: str
+    url: str
+    """Of its server, without logins and keys."""
+    prompt: str
+    """SHA-256 of what it was asked."""
+    verdict: Choice | None
+    """`None` where its reply does not end with one."""
+    reply: str = ""
+    """The end of what it wrote."""
+    requests: int = Field(ge=0)
+    """0 where both answers are the same text, so that nobody was asked."""
+    input_tokens: int | None = Field(ge=0)
+    """Without those that were read from a cache."""
+    cache_read: int | None = Field(ge=0)
+    output_tokens: int | None = Field(ge=0)
+    cost: float | None = Field(ge=0)
+    """US dollars, by the price table; `None` where it does not have the model."""
+    price_table: str | None
+    seconds: float
+    asked_at: datetime
+
+    @property
+    def judge(self) -> tuple[str, str]:
+        """Who judged: the model, and its server."""
+        return self.model, self.url
+
+    @property
+    def winner(self) -> Side | Literal["tie"] | None:
+        """Whose answer was better."""
+        if self.verdict is None or self.verdict == "tie":
+            return self.verdict
+        second: Side = "reference" if self.first == "mode" else "mode"
+        return self.first if self.verdict == "A" else second

@@ -1,0 +1,107 @@
+"""What a commit changed in a file: lines, functions and classes."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from swarm_bench.core.session.tasks import SYMBOL_MARK
+from swarm_bench.source.comments import comment_lines
+from swarm_bench.source.definitions import Definition, definitions
+
+MOST_LINES = 400
+"""Changed in one file; more is a rewrite, which no sentence describes."""
+_MEANING = re.compile(rb"\w")
+_TESTS = re.compile(r"tests?$|testing$")
+_STILL = 0.7
+"""Of the added lines, so that a change still stands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedFile:
+    """A file before and after a commit; `None` where it is not there."""
+
+    path: str
+    target: str
+    before: bytes
+    after: bytes | None
+
+    @cached_property
+    def lines(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Numbers of the lines that were removed, and of those that were added. Those of comments
+        and of modules of tests, those without a letter or a digit, and those that differ in white
+        space only do not count."""
+        if self.after is not None and self.before.split() == self.after.split():
+            return frozenset(), frozenset()
+        old, new = self.before.splitlines(), (self.after or b"").splitlines()
+        start = _alike(old, new)
+        end = _alike(old[start:][::-1], new[start:][::-1])
+        matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
+        removed, added = set[int](), set[int]()
+        for tag, first, last, new_first, new_last in matcher.get_opcodes():
+            if tag != "equal":
+                removed |= _numbers(old, start + first, start + last)
+                added |= _numbers(new, start + new_first, start + new_last)
+        return (
+            frozenset(removed) - _beside_the_program(self.path, self.before),
+            frozenset(added) - _beside_the_program(self.target, self.after or b""),
+        )
+
+    @property
+    def is_huge(self) -> bool:
+        return sum(map(len, self.lines)) > MOST_LINES
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Functions and classes that stand in the file before, and whose lines the commit
+        changed."""
+        removed, added = self.lines
+        old = definitions(self.path, self.before)
+        names = _around(old, removed) | _around(
+            [new for new in self._later if new.name in {each.name for each in old}], added
+        )
+        return tuple(f"{self.path}{SYMBOL_MARK}{name}" for name in sorted(names))
+
+    @cached_property
+    def _later(self) -> tuple[Definition, ...]:
+        return definitions(self.target, self.after or b"")
+
+    def stands_in(self, source: bytes) -> tuple[str, ...] | None:
+        """Return the symbols of the change in a later version of the file; `None` when the change
+        does not stand there any more."""
+        later = set(source.splitlines())
+        new = (self.after or b"").splitlines()
+        added = [new[number - 1] for number in self.lines[1]]
+        if sum(line in later for line in added) < _STILL * max(1, len(added)):
+            return None
+        changed = _around(self._later, self.lines[1])
+        if not changed <= {definition.name for definition in definitions(self.target, source)}:
+            return None
+        return tuple(f"{self.target}{SYMBOL_MARK}{name}" for name in sorted(changed))
+
+
+def _alike(old: Sequence[bytes], new: Sequence[bytes]) -> int:
+    """Return how many lines are the same from the beginning."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+def _numbers(lines: Sequence[bytes], first: int, last: int) -> set[int]:
+    return {number + 1 for number in range(first, last) if _MEANING.search(lines[number])}
+
+
+def _beside_the_program(path: str, source: bytes) -> frozenset[int]:
+    """Return the lines of comments, and of the modules that Rust has for tests inside a file."""
+    tests = (d for d in definitions(path, source) if d.kind == "module" and _TESTS.match(d.name))
+    return comment_lines(path, source).union(*(range(d.first_line, d.last_line + 1) for d in tests))
+
+
+def _around(every: Sequence[Definition], lines: frozenset[int]) -> set[str]:
+    """Return for each line the name of the innermost definition that it stands in."""
+    around = ([d for d in every if d.first_line <= line <= d.last_line] for line in lines)
+    return {
+        min(some, key=lambda d: (d.last_line - d.first_line, d.name)).name
+        for some in around
+        if some
+    }

@@ -1,0 +1,180 @@
+"""All source code of a repository at one commit, and what is said in it of a name."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from random import Random
+from weakref import WeakKeyDictionary
+
+from swarm_bench.core.ports import Tree
+from swarm_bench.core.session.tasks import SYMBOL_MARK
+from swarm_bench.source.definitions import LARGEST, Definition, definitions, is_supported
+from swarm_bench.source.files import Purpose, language_of, purpose_of, says_generated
+
+_WORD = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
+_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".html", ".svg", ".po"})
+_LONG_LINE = 200
+"""Bytes that lines have on average only where a program wrote them."""
+_DEFINES = re.compile(rb"""(?x)
+    ^[ \t]*(?:(?:export|default|declare|abstract|pub|pub\([^)]*\)|async|static|public|private|
+        protected|final|unsafe|const|inline|extern(?:\s"C")?)\s+)*
+    (?:def|class|cdef|cpdef|func|fn|function\s?\*?|struct|enum|type|interface|trait|const|let|var|
+        static|mut|union|namespace|module|sub|macro_rules!|\#\s*define|func\s*\([^)\n]*\))
+    \s+(?:mut\s+)?([\w$]+)\b(?!\s*=\s*(?:\w+\()?require\b)
+  | ^[ \t]*(?:[\w$]+\.)*([\w$]+)(?:[ \t]*:[^=\n()]{1,60}=|[ \t]+:?=)(?![=>]|\s*\2\b)
+  | \b([\w$]+)\s*:\s*(?:async\s+)?(?:function\b|\([^()\n]*\)\s*=>)
+  | ^[ \t]*(?:(?:async|static|public|private|protected|get|set|override|readonly)[ \t]+|\*)*
+    ([\w$]+)\s*(?:<[^>\n]*>)?\([^()\n]*\)[^;\n=]*\{[ \t]*$
+  | \bas[ \t]+([\w$]+)\b
+""")
+"""What looks like a definition of a name in any language, or like an assignment to it: a line."""
+_IS_TEST = re.compile(r"tests?|testing")
+
+
+@dataclass(kw_only=True)
+class Code:
+    """The text files of a tree."""
+
+    texts: dict[str, bytes]
+    """By path, without the prose."""
+    _definitions: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def mentions(self) -> dict[bytes, list[str]]:
+        """The files in which each word stands."""
+        files: dict[bytes, list[str]] = defaultdict(list)
+        for path, text in self.texts.items():
+            for word in set(_WORD.findall(text)):
+                files[word].append(path)
+        return files
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Files of the program itself that people wrote, and that can be parsed."""
+        return tuple(path for path in sorted(self.texts) if self._is_source(path))
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """Paths without their endings."""
+        return frozenset(re.sub(r"(\.d)?\.\w+$", "", path) for path in self.texts)
+
+    @cached_property
+    def classes(self) -> dict[str, list[Definition]]:
+        """Classes of the program, by their names."""
+        named: dict[str, list[Definition]] = defaultdict(list)
+        for path in self.sources:
+            for each in self.definitions(path):
+                if each.kind == "class":
+                    named[each.own_name].append(each)
+        return named
+
+    def definitions(self, path: str) -> tuple[Definition, ...]:
+        """Return the definitions of a file; each is parsed once."""
+        if path not in self._definitions:
+            self._definitions[path] = definitions(path, self.texts[path])
+        return self._definitions[path]
+
+    def candidates(self) -> Iterator[Definition]:
+        """Yield the definitions of the program that can be asked about: outside of functions and
+        of tests, and not only declared."""
+        for path in self.sources:
+            all_here = self.definitions(path)
+            kinds = {each.name: each.kind for each in all_here}
+            tests = [d for d in all_here if d.kind == "module" and _IS_TEST.fullmatch(d.name)]
+            for each in all_here:
+                around = kinds.get(each.around, "")
+                is_inner = each.is_local or around in ("interface", "trait")
+                if not is_inner and not any(_holds(test, each) for test in tests):
+                    yield each
+
+    def other_definitions(self, definition: Definition) -> Iterator[str]:
+        """Yield the files with something that looks like another definition of its name."""
+        name = definition.own_name.encode()
+        first, last = definition.span
+        for path in self.mentions.get(name, ()):
+            for start, line in self.lines_with(path, definition.own_name):
+                inside = path == definition.path and first <= start < last
+                if not inside and any(name in each for each in _DEFINES.findall(line)):
+                    yield path
+                    break
+
+    def lines_with(self, path: str, name: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a file that mention a name, each with the offset of its mention."""
+        text, word = self.texts[path], name.encode()
+        start = text.find(word)
+        while start >= 0:
+            end = text.find(b"\n", start)
+            yield start, text[text.rfind(b"\n", 0, start) + 1 : end if end >= 0 else len(text)]
+            start = text.find(word, start + len(word))
+
+    def is_only(self, definition: Definition) -> bool:
+        """Tell whether nothing else in the repository has its name."""
+        same = [d for d in self.definitions(definition.path) if d.own_name == definition.own_name]
+        return same == [definition] and not any(self.other_definitions(definition))
+
+    def _is_source(self, path: str) -> bool:
+        text = self.texts[path]
+        return (
+            is_supported(path)
+            and purpose_of(path) is Purpose.SOURCE
+            and not says_generated(text)
+            and len(text) < _LONG_LINE * (text.count(b"\n") + 1)
+        )
+
+
+_CODE: "WeakKeyDictionary[Tree, Code]" = WeakKeyDictionary()
+
+
+def code_of(tree: Tree) -> Code:
+    """Read the text files of a tree, once for all kinds of tasks."""
+    if tree not in _CODE:
+        paths = (p for p in sorted(tree.files) if PurePosixPath(p).suffix.lower() not in _PROSE)
+        contents = ((path, tree.read(path)) for path in paths)
+        _CODE[tree] = Code(texts={path: text for path, text in contents if text and _is_text(text)})
+    return _CODE[tree]
+
+
+def in_drawn_order(candidates: Iterable[Definition], drawn: Random) -> list[Definition]:
+    """Put definitions into an order in which the first ones are of many files and folders."""
+    files: dict[str, list[Definition]] = defaultdict(list)
+    for each in sorted(candidates, key=lambda each: (each.path, each.name_at)):
+        files[each.path].append(each)
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(files, key=lambda _: drawn.random()):
+        folders[path.rpartition("/")[0]].append(path)
+    turns: list[tuple[int, int, float, Definition]] = []
+    for paths in folders.values():
+        for file_turn, path in enumerate(paths):
+            drawn.shuffle(files[path])
+            for turn, each in enumerate(files[path]):
+                turns.append((turn, file_turn, drawn.random(), each))
+    return [turn[3] for turn in sorted(turns, key=lambda turn: turn[:3])]
+
+
+def spoken(definition: Definition) -> str:
+    """Return a name as people write it in its language."""
+    mark = "::" if language_of(definition.path) == "rust" else "."
+    return definition.name.replace(".", mark)
+
+
+def symbol(definition: Definition) -> str:
+    return f"{definition.path}{SYMBOL_MARK}{definition.name}"
+
+
+def task_id(kind: str, definition: Definition, ids: Sequence[str]) -> str:
+    """Make an id that no other task has."""
+    id = "-".join([kind, *re.findall(r"[A-Za-z0-9_]+", definition.name)])[:60]
+    while id in ids:
+        id += "-2"
+    return id
+
+
+def _holds(outer: Definition, inner: Definition) -> bool:
+    return outer.span[0] <= inner.span[0] and inner.span[1] <= outer.span[1]
+
+
+def _is_text(content: bytes) -> bool:
+    return len(content) <= LARGEST and b"\0" not in content

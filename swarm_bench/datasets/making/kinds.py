@@ -1,0 +1,78 @@
+"""All kinds of tasks that are made of a repository, by their names."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from swarm_bench.core.ports import Tree
+from swarm_bench.core.session.tasks import Task
+from swarm_bench.datasets.making.callers import make_callers
+from swarm_bench.datasets.making.changes import Changes, make_changes
+from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.symbols import make_symbols
+from swarm_bench.runtime.workspaces.history import read_history
+from swarm_bench.runtime.workspaces.objects import Objects
+from swarm_bench.source.definitions import is_supported
+from swarm_bench.source.files import Purpose, language_of, purpose_of
+
+ANSWER_FORMAT = (
+    "Begin with the paths of the files, relative to the root of the repository, one on a line, the "
+    "most certain one first; then name the functions and classes in them. Name nothing that you "
+    "did not see in the repository."
+)
+CHANGES = "changes"
+_OF_A_TREE: Mapping[str, Callable[..., Made]] = {"symbols": make_symbols, "callers": make_callers}
+KINDS = (CHANGES, *_OF_A_TREE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where tasks are made from, and how."""
+
+    objects: Objects
+    repository: Path
+    commit: str
+    """The whole hash of the one whose history counts."""
+    tree: Tree
+    """Its files."""
+    count: int
+    """Of each kind."""
+    seed: int
+    since: date | None = None
+    """Changes that are older make no tasks."""
+    on_commit: bool = False
+    """Whether changes too are asked about on the commit itself, as finished ones."""
+    newest: int | None = None
+    """Commits of the history that are looked at; `None` for all."""
+
+
+def make(kind: str, source: Source) -> Made:
+    """Make the tasks of a kind, each with its commit."""
+    if kind != CHANGES:
+        made = _OF_A_TREE[kind](source.tree, source.count, source.seed)
+    else:
+        wanted = Changes(
+            count=source.count,
+            seed=source.seed,
+            since=source.since,
+            on=source.tree if source.on_commit else None,
+        )
+        history = read_history(source.repository, source.commit, source.newest)
+        made = make_changes(source.objects, history, wanted)
+    tasks = tuple(_on(task, source.commit) for task in made.tasks)
+    return Made(tasks=tasks, dropped=made.dropped, looked_at=made.looked_at)
+
+
+def by_files_only(source: Source) -> Counter[str]:
+    """Count the source files of languages whose symbols are not read, by language."""
+    return Counter(
+        language_of(path) or ""
+        for path in source.tree.files
+        if purpose_of(path) is Purpose.SOURCE and not is_supported(path)
+    )
+
+
+def _on(task: Task, commit: str) -> Task:
+    return task if task.commit else task.model_copy(update={"commit": commit})

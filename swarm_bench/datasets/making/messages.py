@@ -1,0 +1,194 @@
+"""What the message of a commit says, without what would give the answer away."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+_TRAILER = re.compile(
+    r"^\s*([A-Z][A-Za-z]*(-[A-Za-z]+)+|Cc|Refs?|See|Fix(es|ed)?|Closes?|Resolves?|References?|"
+    r"Link|Bug|Issue)\s*:|^\s*\(cherry picked|^-{3,}|^\s*(git-svn-id)",
+)
+_KIND = re.compile(r"^(\w+)(\([^)]*\))?!?:\s+", re.ASCII)
+_KINDS = frozenset(
+    {"feat", "feature", "fix", "bugfix", "hotfix", "refactor", "perf", "chore", "impl"}
+    | {"added", "fixed", "changed"}
+)
+_SCOPE = re.compile(r"^(?:\[[^\]]{1,30}\]\s*|([\w./,*{}-]{1,40})\s*:\s+)", re.ASCII)
+_NUMBER = r"(?:(?:[\w.-]+/[\w.-]+)?#\d+|GH-?\d+|\d{3,})"
+_WORD_OF_ISSUE = (
+    r"(?:fix(?:es|ed|ing)?|close[sd]?|cloases|closing|resolve[sd]?|see|refs?|references?|issues?|"
+    r"tickets?|pull requests?|pr|bug|gh|for|per|from|as in|re)"
+)
+_ISSUE = re.compile(
+    rf"[(\[]\s*(?:{_WORD_OF_ISSUE}[\s:]*)*{_NUMBER}(?:[\s,&]*(?:and\s*)?{_NUMBER})*\s*[)\]]|"
+    rf"\[ticket:[^\]]*\]|"
+    rf"(?:[,;.]|\band\b)?\s*(?:\b{_WORD_OF_ISSUE}[\s:-]*)*(?:[\w.-]+/[\w.-]+)?(?:#|\bGH-)\d+(?:\s*(?:--?|:))?|"
+    rf"\b(?:{_WORD_OF_ISSUE}[\s:]+)*(?:issue|ticket|bug|pr)\s+\d+",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
+_SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
+_HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+_VAGUE_WORDS = """
+    a an and or of to in on for from with without by at as is are was be been it its this that
+    these those the when where if not no now so also only all any some more less other into than
+    then do does don did doesn have has had can could should would may will up out over new old
+    fix fixes fixed fixing add adds added adding update updates updated updating change changes
+    changed make makes made making use uses used using remove removes removed improve improves
+    improved improving improvement improvements allow allows allowed support supports refactor
+    refactors refactored refactoring refactorings clean cleans cleaned cleanup cleanups minor small
+    tiny little better bit code codes stuff thing things work works working wip move moved moves
+    rename renamed simplify simplified tweak tweaks tweaked test tests testing file files function
+    functions method methods class classes feature features issue issues bug bugs problem problems
+    error errors first initial start started continue implement implemented implementation some
+    get set handle correct correctly proper properly missing few several various part follow
+    review address merge commit version release polish polishing again still just really we i you
+    my our instead via due per them they their there which what who how func funcs short such
+"""
+_VAGUE = frozenset(_VAGUE_WORDS.split())
+_TELLING = ((4, 4), (3, 6), (2, 9))
+"""Different words besides the vague ones, in the subject and in all; with fewer, nobody could know
+what is meant."""
+_FEWEST = 5
+"""Words of a paragraph that explains anything."""
+_LONGEST = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A commit's message, cleaned."""
+
+    subject: str
+    """Its first sentence."""
+    paragraph: str
+    """What explains it; may be empty."""
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{_ended(self.subject)} {self.paragraph}".strip() if self.paragraph else self.subject
+        )
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """Its telling words, in their order; those of the paragraph only when the subject has too
+        few."""
+        telling = telling_words(self.subject)
+        return telling if len(telling) > 2 else telling_words(self.text)
+
+    @property
+    def says_something(self) -> bool:
+        subject, text = len(telling_words(self.subject)), len(telling_words(self.text))
+        return any(subject >= few and text >= many for few, many in _TELLING)
+
+
+def telling_words(text: str) -> tuple[str, ...]:
+    """Return the different words of a text that say what it is about."""
+    first: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        if len(word) > 2 and word.lower() not in _VAGUE:
+            first.setdefault(word.lower(), word)
+    return tuple(first.values())
+
+
+def clean(message: str, paths: Iterable[str]) -> Message:
+    """Take out of a message what is no part of the question: kinds, issues, addresses, trailers,
+    and a scope or a paragraph that names one of the changed files."""
+    paths = tuple(paths)
+    readable = message.encode("utf-8", "replace").decode()
+    paragraphs = [*filter(None, map(_joined, re.split(r"\n\s*\n", readable))), ""]
+    head = _without_scope(_without_references(paragraphs[0]), paths)
+    subject, *rest = _SENTENCE.split(head, maxsplit=1)
+    body = rest[0] if rest else _prose(paragraphs[1] if len(paragraphs) > 1 else "")
+    if names_file(body, paths) or not _explains(body):
+        body = ""
+    return Message(subject=_plain(subject), paragraph=_shortened(body))
+
+
+def names_file(text: str, paths: Iterable[str]) -> bool:
+    """Tell whether a text names one of the files: by its name, its module, or a stem that is no
+    plain word."""
+    lower = text.lower()
+    return any(
+        name in lower and re.search(rf"(?<!\w){re.escape(name)}(?![\w])", lower)
+        or re.search(rf"(?<![\w.]){re.escape(PurePosixPath(path).stem)}\.[a-z_]{{3,}}", text)
+        for path in paths
+        for name in _names(path)
+    )  # fmt: skip
+
+
+def names_commit(text: str) -> bool:
+    """Tell whether a text has what may be the hash of a commit."""
+    return any(any(map(str.isdigit, word)) for word in _HASH.findall(text))
+
+
+def _names(path: str) -> set[str]:
+    """Return what names a file, in lower case."""
+    file = PurePosixPath(path)
+    names = {file.name}
+    stem = file.stem
+    if re.search(r"[a-z0-9][A-Z]|\w[_-]\w", stem):
+        names.add(stem)
+    if len(file.parts) > 1:
+        module = file.parent.name if stem in ("__init__", "mod", "index", "lib") else stem
+        folder = file.parent.parent.name if module is not stem else file.parent.name
+        names |= {f"{folder}{mark}{module}" for mark in (".", "/", "::") if folder}
+    return {name.lower() for name in names}
+
+
+def _joined(paragraph: str) -> str:
+    lines = paragraph.splitlines()
+    kept = [line.strip() for line in lines if line.strip() and not _TRAILER.match(line)]
+    return "\n".join(kept)
+
+
+def _without_references(text: str) -> str:
+    text = _ADDRESS.sub("", text)
+    return " ".join(_ISSUE.sub(" ", text).split()).lstrip("-*:•, ")
+
+
+def _prose(paragraph: str) -> str:
+    return "" if re.match(r"[-*•+\d]", paragraph) else _without_references(paragraph)
+
+
+def _without_scope(subject: str, paths: tuple[str, ...]) -> str:
+    if (kind := _KIND.match(subject)) and kind[1].lower() in _KINDS:
+        subject = f"{'fix: ' if 'fix' in kind[1].lower() else ''}{subject[kind.end() :]}"
+    scope = _SCOPE.match(subject)
+    if scope is None or scope[1] == "fix":
+        return subject
+    parts = set(re.split(r"\W+", (scope[1] or "").lower()))
+    names = {
+        part.lower()
+        for path in paths
+        for part in (*PurePosixPath(path).parts, PurePosixPath(path).stem)
+    }
+    if scope[1] is None or "/" in scope[1] or not parts.isdisjoint(names):
+        return subject[scope.end() :]
+    return subject
+
+
+def _explains(text: str) -> bool:
+    """Tell whether a text is prose: no listing, no code, no figures."""
+    is_listing = re.search(r"(?:^|\s)[*+-] .*\s[*+-] |```|>>>|\d+%|ns/op", text)
+    return not (is_listing or names_commit(text) or len(text.split()) < _FEWEST)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+([,.;:])", r"\1", " ".join(text.split())).strip(" ,;:-.(")
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    if len(text) <= _LONGEST:
+        return text
+    sentences = _SENTENCE.split(text)
+    while len(sentences) > 1 and len(" ".join(sentences)) > _LONGEST:
+        sentences.pop()
+    return " ".join(sentences) if len(" ".join(sentences)) <= _LONGEST else ""
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

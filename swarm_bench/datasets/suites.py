@@ -1,0 +1,210 @@
+"""Task suites: YAML files that say what agents are asked."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Self
+
+import regex
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from swarm_bench.config.located import Located, read_located
+from swarm_bench.config.shipped import SUITES
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.listing import Listing
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
+from swarm_bench.core.validation import Problem, wrong_file
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+LARGEST = 768 * 1024
+"""Bytes of a task file: about 1,200 tasks that a program made."""
+
+
+def _fit_for_a_folder(id: str) -> str:
+    if not _ID.fullmatch(id):
+        raise ValueError(
+            "must be 1-64 letters, digits, '.', '_' or '-', beginning with a letter or digit"
+        )
+    return id
+
+
+def _not_blank(text: str) -> str:
+    """Check what becomes an argument of a program, which cannot hold a NUL. Raises
+    `ValueError`."""
+    if not text.strip():
+        raise ValueError("must not be empty")
+    if "\0" in text:
+        raise ValueError("must not hold a NUL")
+    return text
+
+
+def _whole_hash(commit: str) -> str:
+    if not _COMMIT.fullmatch(commit):
+        raise ValueError("must be the whole hash of a commit")
+    return commit
+
+
+def _path_of_a_file(path: str) -> str:
+    parts = path.split("/")
+    if not path.strip() or path.startswith("/") or not {".", "..", ""}.isdisjoint(parts):
+        raise ValueError("must be the path of a file below the root of the repository")
+    return path
+
+
+def _symbol(symbol: str) -> str:
+    path, mark, name = symbol.partition(SYMBOL_MARK)
+    if not mark or not name.strip():
+        raise ValueError(f"must be written as path/of/file.py{SYMBOL_MARK}name")
+    _path_of_a_file(path)
+    return symbol
+
+
+def _pattern(text: str) -> str:
+    try:
+        regex.compile(text)
+    except regex.error as error:
+        raise ValueError(f"must be a regular expression: {error}") from error
+    return text
+
+
+class _KeyEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    files: list[Annotated[str, AfterValidator(_path_of_a_file)]] = []
+    symbols: list[Annotated[str, AfterValidator(_symbol)]] = []
+    facts: list[Annotated[str, AfterValidator(_pattern)]] = []
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not (self.files or self.symbols or self.facts):
+            raise ValueError("must name files, symbols or facts")
+        return self
+
+
+class _TaskEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    id: Annotated[str, AfterValidator(_fit_for_a_folder)]
+    title: Annotated[str, AfterValidator(_not_blank)]
+    prompt: Annotated[str, AfterValidator(_not_blank)]
+    keywords: str = ""
+    commit: Annotated[str, AfterValidator(_whole_hash)] | None = None
+    written: date | None = None
+    key: _KeyEntry | None = None
+    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    tags: list[str] = []
+
+
+class _SuiteFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    description: str = ""
+    answer_format: str = ""
+    made: str = ""
+    since: date | None = None
+    scorers: list[str] | None = None
+    tasks: list[_TaskEntry] = Field(min_length=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A named list of tasks."""
+
+    name: str
+    source: str
+    description: str
+    answer_format: str
+    """What every answer should look like; put after each task in the prompt."""
+    made: str
+    """How a program made it; empty for one that a person wrote."""
+    since: date | None
+    """Tasks that were written before may be in a model's training data."""
+    scorers: tuple[str, ...] | None
+    """Names of those that score its answers, `module:Class` too; `None` for all there are."""
+    tasks: tuple[Task, ...]
+
+
+def list_suites() -> list[Listing]:
+    """Return every suite in the shipped folder and in `tasks/` of the working folder."""
+    return [_listing(path) for path in SUITES.files()]
+
+
+def find_suite(name: str) -> Suite:
+    """Return the suite of that name, or of a path to a YAML file.
+
+    Raises `UnknownName` for a name without a file and `ConfigError` for a file that is wrong.
+    """
+    return read_suite(SUITES.find(name))
+
+
+def located_suite(path: Path) -> Located:
+    """Read the YAML of a task file. Raises `ConfigError`."""
+    return read_located(path, "task file", largest=LARGEST)
+
+
+def read_suite(path: Path) -> Suite:
+    """Read the suite that a file defines. Raises `ConfigError` naming file and line."""
+    located = located_suite(path)
+    repeated = list(_repeated_ids(located))
+    try:
+        suite = _SuiteFile.model_validate(located.content)
+    except ValidationError as error:
+        raise ConfigError(wrong_file(path, error, _SuiteFile, located.line, repeated)) from error
+    if repeated:
+        raise ConfigError(wrong_file(path, None, _SuiteFile, located.line, repeated))
+    return Suite(
+        name=path.stem,
+        source=str(path),
+        description=suite.description,
+        answer_format=suite.answer_format.strip(),
+        made=suite.made,
+        since=suite.since,
+        scorers=None if suite.scorers is None else tuple(suite.scorers),
+        tasks=tuple(map(_task, suite.tasks)),
+    )
+
+
+def _task(entry: _TaskEntry) -> Task:
+    return Task(
+        id=entry.id,
+        title=entry.title,
+        prompt=entry.prompt.strip(),
+        keywords=entry.keywords.strip(),
+        commit=entry.commit,
+        written=entry.written,
+        key=None if entry.key is None else AnswerKey.model_validate(entry.key.model_dump()),
+        weight=entry.weight,
+        tags=tuple(entry.tags),
+    )
+
+
+def _listing(path: Path) -> Listing:
+    try:
+        suite = read_suite(path)
+    except ConfigError as error:
+        return Listing(name=path.stem, about="", source=str(path), problem=str(error))
+    noun = "task" if len(suite.tasks) == 1 else "tasks"
+    about = f"{len(suite.tasks)} {noun}. {suite.description}"
+    return Listing(name=suite.name, about=about, source=suite.source)
+
+
+def _repeated_ids(located: Located) -> Iterator[Problem]:
+    """Yield repeated ids, also of a file that is wrong in other ways."""
+    tasks = located.content.get("tasks") if isinstance(located.content, dict) else None
+    earlier = set[str]()
+    for number, task in enumerate(tasks if isinstance(tasks, list) else ()):
+        id = task.get("id") if isinstance(task, dict) else None
+        if not isinstance(id, str):
+            continue
+        if id in earlier:
+            line = located.line(("tasks", number, "id"))
+            yield line, f"the id {id!r} is taken; give each task its own"
+        earlier.add(id)

@@ -1,0 +1,156 @@
+"""Ranks the files of a repository by BM25: the full-text search of SQLite, told what a word is in
+code.
+
+A question is compared with whole files and with pieces of them, and a file counts by its places in
+both orders. Tried on what the commits of flask, gin, express and zod changed, asked by their first
+lines: names in camel case taken apart, word stems and paths each find more; stop words find less.
+"""
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm_bench.models.lexical.ranking import is_code
+
+LINES = 60
+"""Of a piece."""
+MAX_WORDS = 64
+"""Words of a question that count; more only cost time."""
+_RANKED = 100
+"""Files and pieces that are put in order; no caller asks for as many files."""
+_RATED = 1000
+"""Files or pieces that are enough to rate."""
+_SMOOTHING = 10
+"""How little the first place counts more than the second one; 60 is usual for longer lists."""
+_PIECES = 2**20
+"""Numbers of pieces that belong to one file."""
+_WORD = re.compile(r"[^\W_]+")
+_MIXED = re.compile(r"(?<![A-Za-z0-9])[A-Z]*[a-z0-9]+[A-Z][A-Za-z0-9]*")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_TABLES = """
+    BEGIN;
+    CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT);
+    CREATE VIRTUAL TABLE whole USING fts5(path, text, content='', tokenize='porter unicode61');
+    CREATE VIRTUAL TABLE piece USING fts5(path, text, content='', tokenize='porter unicode61');
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """The piece of a file that fits a question best."""
+
+    path: str
+    first: int
+    last: int
+
+
+class Bm25:
+    """An index of the code files among those that it is made of."""
+
+    def __init__(self, files: Iterable[tuple[str, str]], database: Path | None = None) -> None:
+        """Index paths and texts, in memory or in a file that does not exist yet. Files that fit
+        equally well are found in the order that they are given in."""
+        self._use(sqlite3.connect(database or ":memory:", isolation_level=None))
+        self._database.executescript(_TABLES)
+        for number, (path, text) in enumerate(files, start=1):
+            if is_code(path):
+                self._add(number, path, text)
+        self._database.execute("COMMIT")
+
+    @classmethod
+    def opened(cls, database: Path) -> "Bm25":
+        """Open an index that was made in a file."""
+        index = cls.__new__(cls)
+        index._use(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True))
+        return index
+
+    def _use(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def close(self) -> None:
+        self._database.close()
+
+    def search(self, question: str, limit: int) -> list[str]:
+        """Return the paths that fit a question, the best first."""
+        return [passage.path for passage in self.passages(question, limit)]
+
+    def passages(self, question: str, limit: int) -> list[Passage]:
+        """Return the best piece of each file that fits a question, the best file first."""
+        asked = _asked(question)
+        pieces: dict[int, int] = {}
+        for piece in self._ranked("piece", asked):
+            pieces.setdefault(piece // _PIECES, piece % _PIECES)
+        scores: defaultdict[int, float] = defaultdict(float)
+        for files in (self._ranked("whole", asked), pieces):
+            for position, file in enumerate(files):
+                scores[file] += 1 / (_SMOOTHING + position)
+        best = sorted(scores, key=lambda file: (-scores[file], file))[:limit]
+        return [self._passage(file, pieces.get(file, 0)) for file in best]
+
+    def _add(self, number: int, path: str, text: str) -> None:
+        named, split = _split(path), _split(text)
+        self._database.execute("INSERT INTO file VALUES (?, ?)", (number, path))
+        insert = "INSERT INTO {} (rowid, path, text) VALUES (?, ?, ?)"
+        self._database.execute(insert.format("whole"), (number, named, split))
+        lines = split.split("\n")
+        self._database.executemany(
+            insert.format("piece"),
+            (
+                (number * _PIECES + start // LINES, named, "\n".join(lines[start : start + LINES]))
+                for start in range(0, len(lines), LINES)
+            ),
+        )
+
+    def _ranked(self, table: str, asked: Sequence[str]) -> list[int]:
+        """Return the numbers of what fits, the best first; a word in a path counts three times.
+        What most have weighs nothing, and is not looked for. Only what has one of the rarest words
+        is rated, which takes a third of the time."""
+        (every,) = self._database.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()
+        rare = [word for word in asked if 2 * self._count(table, word) <= every] or asked
+        if not rare:
+            return []
+        select = (
+            f"SELECT rowid FROM {table} WHERE {table} MATCH ? "  # + keeps it from looking up each
+            f"AND +rowid IN (SELECT rowid FROM {table} WHERE {table} MATCH ?) "
+            f"ORDER BY bm25({table}, 3.0, 1.0), rowid LIMIT {_RANKED}"
+        )
+        queries = " OR ".join(rare), " OR ".join(self._rarest(table, rare))
+        return [row[0] for row in self._database.execute(select, queries)]
+
+    def _rarest(self, table: str, rare: Sequence[str]) -> list[str]:
+        """Choose the rarest words, as many as it takes to have enough to rate."""
+        rarest, number = list[str](), 0
+        for word in sorted(rare, key=lambda word: self._count(table, word)):
+            if number >= _RATED:
+                break
+            rarest.append(word)
+            number += self._count(table, word)
+        return rarest
+
+    def _count(self, table: str, word: str) -> int:
+        """Count what has a word; questions share their commonest ones."""
+        if (table, word) not in self._counts:
+            select = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"
+            self._counts[table, word] = self._database.execute(select, (word,)).fetchone()[0]
+        return self._counts[table, word]
+
+    def _passage(self, file: int, piece: int) -> Passage:
+        select = "SELECT path FROM file WHERE id = ?"
+        (path,) = self._database.execute(select, (file,)).fetchone()
+        first = piece * LINES + 1
+        return Passage(path=path, first=first, last=first + LINES - 1)
+
+
+def _split(text: str) -> str:
+    """Put its parts behind each name in camel case; others are taken apart by SQLite."""
+    return _MIXED.sub(lambda name: f"{name[0]} {' '.join(_HUMP.findall(name[0]))}", text)
+
+
+def _asked(question: str) -> list[str]:
+    """List the words of a question as a query has them: any of them may occur."""
+    asked = dict.fromkeys(word.lower() for word in _WORD.findall(_split(question)))
+    return [f'"{word}"' for word in [*asked][:MAX_WORDS]]

@@ -1,0 +1,107 @@
+"""Reads the history of a repository: its commits, and the files that each of them changed."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.workspaces.objects import git_command, git_environment
+
+_HEAD = "\x1e"
+_FIELD = "\x1f"
+_FORMAT = _FIELD.join((f"--format={_HEAD}%H", "%P", "%aI", "%cI", "%B"))
+_OPTIONS = (
+    *("-z", "--raw", "--relative", "-M", "-l200", "--no-abbrev"),
+    *("--no-show-signature", "--no-mailmap", "--no-notes"),  # which a configuration may ask for
+)
+_READABLE = {"100644", "100755"}
+"""Modes of files; what else there is are links and submodules."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileChange:
+    """What a commit did to one file."""
+
+    path: str
+    """Where it is in the parent; a new one: in the commit."""
+    target: str
+    """Where it is in the commit; one that was removed: in the parent."""
+    before: str | None
+    """Git's hash of its content in the parent; `None` for one that is new."""
+    after: str | None
+    """That in the commit; `None` for one that was removed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """A commit, and what it changed."""
+
+    hash: str
+    parents: tuple[str, ...]
+    """Empty also where a shallow history ends."""
+    written: date
+    """When its author wrote it, or it was committed: the later of both, in UTC."""
+    message: str
+    changes: tuple[FileChange, ...]
+    """Of files; empty for a merge."""
+
+
+def read_history(repository: Path, revision: str, newest: int | None = None) -> tuple[Commit, ...]:
+    """Return the commits that lead to a revision, the newest first, and at most so many. Raises
+    `HarnessError`."""
+    most = () if newest is None else (f"--max-count={newest}",)
+    done = subprocess.run(
+        [*git_command(), "log", *_OPTIONS, *most, _FORMAT, "--end-of-options", revision, "--"],
+        cwd=repository,
+        env=git_environment(),
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise HarnessError(
+            f"git cannot read the history of {revision} in {repository}; see that it is whole"
+        )
+    return tuple(_commits(iter(done.stdout.decode("utf-8", "surrogateescape").split("\0"))))
+
+
+def _commits(entries: Iterator[str]) -> Iterator[Commit]:
+    """Read what `git log -z --raw` prints: for each commit a head, then entries of two or three
+    parts for its files."""
+    head, changes = "", list[FileChange]()
+    for entry in entries:
+        entry = entry.removeprefix("\n")
+        if entry.startswith(_HEAD):
+            if head:
+                yield _commit(head, changes)
+            head, changes = entry, []
+        elif entry.startswith(":"):
+            changes += _change(entry, entries)
+    if head:
+        yield _commit(head, changes)
+
+
+def _commit(head: str, changes: list[FileChange]) -> Commit:
+    hash, parents, *dates, message = head.removeprefix(_HEAD).split(_FIELD, 4)
+    return Commit(
+        hash=hash,
+        parents=tuple(parents.split()),
+        written=max(datetime.fromisoformat(date).astimezone(UTC) for date in dates).date(),
+        message=message.strip(),
+        changes=tuple(changes),
+    )
+
+
+def _change(entry: str, entries: Iterator[str]) -> Iterator[FileChange]:
+    mode, new_mode, before, after, status = entry.removeprefix(":").split(" ")
+    path = next(entries)
+    target = next(entries) if status[0] in "RC" else path
+    if not {mode, new_mode} <= {*_READABLE, "000000"}:
+        return
+    yield FileChange(
+        path=target if status[0] == "C" else path,
+        target=target,
+        before=None if status[0] in "AC" else before,
+        after=None if status[0] == "D" else after,
+    )

@@ -1,0 +1,154 @@
+"""Reads many objects of a repository through one process of git's."""
+
+import os
+import subprocess
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import IO, Self
+
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.workspaces.git import ENVIRONMENT, SAFE
+
+LARGEST = 4_000_000
+"""Bytes of an object; a larger one is hardly source code, and is not read."""
+MOST_KEPT = 32_000_000
+"""Bytes of contents that are kept, since many answers are about the same files."""
+
+
+class Objects(AbstractContextManager["Objects"]):
+    """The objects of one repository, while the block lasts. Threads may share it."""
+
+    def __init__(self, repository: Path) -> None:
+        self._repository = repository
+        self._turn = Lock()
+        self._kept: dict[str, bytes | None] = {}
+        self._room = MOST_KEPT
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [*git_command(), "cat-file", "--batch-command"],
+            cwd=self._repository,
+            env=git_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # No tree of its own, which would be suspected of having started what agents hide. In
+            # our session it is left alone, and in another group Ctrl-C does not reach it.
+            process_group=0,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def blob(self, hash: str) -> bytes | None:
+        """Return the content of an object by its whole hash, as `read` does; the last ones are
+        kept. Raises `HarnessError`."""
+        kept = self._kept  # another thread may begin a new one
+        if hash not in kept:
+            content = self.read(hash)
+            self._room -= len(content or b"")
+            if self._room < 0:
+                self._kept, self._room = {}, MOST_KEPT
+            kept[hash] = content
+        return kept[hash]
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of an object, by its hash or as `revision:path`; `None` for one that
+        is not there, is no file, or is too large. Raises `HarnessError`."""
+        if "\n" in name or not name:
+            return None
+        with self._turn:
+            size = self._size(name)
+            return None if size is None else self._content(name, size)
+
+    def tree(self, revision: str) -> "CommitTree":
+        """Return the files of a commit, or of a tree. Raises `HarnessError`."""
+        listed = subprocess.run(
+            [*git_command(), "ls-tree", "-r", "-z", revision],
+            cwd=self._repository,
+            env=git_environment(),
+            capture_output=True,
+            check=False,
+        )
+        if listed.returncode != 0:
+            raise HarnessError(f"git cannot list the files of {revision} in {self._repository}")
+        hashes = dict(filter(None, map(_file, listed.stdout.split(b"\0"))))
+        return CommitTree(objects=self, hashes=hashes)
+
+    def _size(self, name: str) -> int | None:
+        about = self._asked(f"info {name}").split(" ")
+        if len(about) != 3 or about[1] != "blob" or int(about[2]) > LARGEST:
+            return None
+        return int(about[2])
+
+    def _content(self, name: str, size: int) -> bytes:
+        self._asked(f"contents {name}")
+        content = self._stdout.read(size + 1)
+        if len(content) != size + 1:
+            raise self._lost()
+        return content[:-1]
+
+    def _asked(self, command: str) -> str:
+        try:
+            self._stdin.write(command.encode("utf-8", "surrogateescape") + b"\n")
+            self._stdin.flush()
+        except OSError as error:
+            raise self._lost() from error
+        line = self._stdout.readline()
+        if not line:
+            raise self._lost()
+        return line.removesuffix(b"\n").decode("utf-8", "replace")
+
+    def _lost(self) -> HarnessError:
+        return HarnessError(f"git ended while it read {self._repository}; see that it is whole")
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CommitTree:
+    """The files of a repository at one commit, as `Tree` in core/ports.py says."""
+
+    objects: Objects
+    hashes: dict[str, str]
+    """Git's hash of each file, by path."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        return frozenset(self.hashes)
+
+    def read(self, path: str) -> bytes | None:
+        name = self.hashes.get(path)
+        return None if name is None else self.objects.blob(name)
+
+
+def git_command() -> list[str]:
+    """Return the beginning of a command of git's for a repository of strangers."""
+    return ["git", *(word for setting in SAFE for word in ("-c", setting))]
+
+
+def git_environment() -> dict[str, str]:
+    """Return the environment of such a command."""
+    return {**small_environment(os.environ), **ENVIRONMENT}
+
+
+def _file(entry: bytes) -> tuple[str, str] | None:
+    """Read an entry of `git ls-tree`: path and hash of a file; `None` for links and submodules."""
+    about, _, name = entry.partition(b"\t")
+    mode, _, rest = about.partition(b" ")
+    if mode not in (b"100644", b"100755"):
+        return None
+    return name.decode("utf-8", "surrogateescape"), rest.split(b" ")[1].decode()

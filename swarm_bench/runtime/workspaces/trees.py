@@ -1,0 +1,54 @@
+"""Trees in the private copy: what agents get of the user's files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from swarm_bench.runtime.workspaces.content import INDEX
+from swarm_bench.runtime.workspaces.git import git
+
+
+async def write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
+    """Put files of `repo` into the repository `target`. Returns their tree."""
+    here = _own_index(target, repo)
+    feed = b"".join(name + b"\0" for name in names)
+    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
+    tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return tree
+
+
+def _own_index(target: Path, files: Path) -> dict[str, str]:
+    """Make the environment in which git puts `files` into the repository `target`."""
+    return {
+        "GIT_DIR": str(target),
+        "GIT_WORK_TREE": str(files),
+        "GIT_INDEX_FILE": str(target / "snapshot-index"),
+    }
+
+
+async def without_index(target: Path, tree: str) -> str:
+    """Make the tree without canopy's index, if that is committed."""
+    listed = await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=target)
+    indexed = [name for name in listed.split(b"\0") if INDEX in name.split(b"/")]
+    if not indexed:
+        return tree
+    here = _own_index(target, target)
+    await git("read-tree", tree, cwd=target, env=here)
+    feed = b"".join(name + b"\0" for name in indexed)
+    await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
+    rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
+    (target / "snapshot-index").unlink(missing_ok=True)
+    return rest
+
+
+async def contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
+    """List the paths of the files of a tree, and sum up their bytes."""
+    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
+    files, size = set[str](), 0
+    for entry in filter(None, listed.split(b"\0")):
+        about, _, name = entry.partition(b"\t")
+        _, kind, _, length = about.split()
+        if kind == b"blob":  # a submodule is only a commit's name here
+            files.add(name.decode("utf-8", "replace"))
+            size += int(length)
+    return frozenset(files), size

@@ -1,0 +1,26 @@
+"""Which of the right functions and classes the answer names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from swarm_bench.core.ports import Missing, Score, ScoreContext
+from swarm_bench.source.key_measures import keys_of, measures_of
+from swarm_bench.source.naming import symbols_named
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedSymbols:
+    """The measures of files, for symbols: `symbol_recall` and so on. A symbol counts as named if
+    the answer names its file too."""
+
+    name = "symbols"
+    version = 1
+    keys = keys_of("symbol")
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
+        right = frozenset(context.key.symbols) if context.key else frozenset()
+        if not right:
+            return dict.fromkeys(self.keys, Missing("the key has no symbols"))
+        if context.tree is None:
+            return dict.fromkeys(self.keys, Missing("the repository cannot be read"))
+        return measures_of("symbol", symbols_named(context, context.tree), right)

@@ -1,0 +1,102 @@
+"""What the files of a repository are for, by their paths."""
+
+import re
+from enum import Enum, auto
+from pathlib import PurePosixPath
+
+LANGUAGES = {
+    suffix: language
+    for language, suffixes in {
+        "c": "c h",
+        "c++": "cc cpp cxx hh hpp hxx",
+        "c#": "cs",
+        "clojure": "clj cljs cljc",
+        "dart": "dart",
+        "elixir": "ex exs",
+        "erlang": "erl",
+        "go": "go",
+        "haskell": "hs",
+        "java": "java",
+        "javascript": "js jsx mjs cjs",
+        "julia": "jl",
+        "kotlin": "kt kts",
+        "lua": "lua",
+        "objective-c": "m mm",
+        "ocaml": "ml mli",
+        "perl": "pl pm",
+        "php": "php",
+        "python": "py pyx pyi",
+        "ruby": "rb",
+        "rust": "rs",
+        "scala": "scala",
+        "shell": "sh bash zsh",
+        "svelte": "svelte",
+        "swift": "swift",
+        "typescript": "ts tsx mts cts",
+        "vue": "vue",
+        "zig": "zig",
+    }.items()
+    for suffix in suffixes.split()
+}
+"""By suffix, without the dot."""
+_GENERATED = re.compile(
+    r"(^|/)(__generated__|generated|dist|build|out|node_modules|vendor(s|ed)?|_vendor|third_?party|"
+    r"3rdparty|external|extern|deps|bundled|bower_components|site-packages)/"
+    r"|\.(min|bundle|generated|gen|g)\.\w+$|(_pb2(_grpc)?\.pyi?|\.pb\.go|_gen\.go)$"
+    r"|(^|/)(zz_generated|parsetab)[^/]*$"
+)
+_TEST = re.compile(
+    r"(^|/)(tests?|test_?suites?|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"
+    r"|(^|/)(tests?_[^/]*|tests?|conftest)\.\w+$|[._-](tests?|spec)\.\w+$"
+)
+_DOCUMENTATION = re.compile(
+    r"(^|/)(docs?|documentation|website|examples?|_?samples?|demos?|tutorials?|bench(es|marks?)?|"
+    r"perf)/|[._-]bench\.\w+$",
+    re.IGNORECASE,
+)
+_SETTINGS = re.compile(
+    r"(^|/)(\.[^/]+/|ci/|(setup|noxfile|fabfile|conf|tasks|_?_?version_?_?|__about__)\.py$|build\.rs$|"
+    r"version\.\w+$|(gulp|grunt|jake|rake|cake)file\.\w+$|[^/]+\.config\.\w+$|\.[^/]+$)",
+    re.IGNORECASE,
+)
+_MARK = re.compile(rb"@generated\b|\bDO NOT EDIT\b|[Aa]utomatically generated\b|[Aa]utogenerated\b")
+_HEAD = 1500
+"""Bytes at the beginning of a file in which it says that a program wrote it."""
+
+
+class Purpose(Enum):
+    """What a file is for."""
+
+    SOURCE = auto()
+    TEST = auto()
+    DOCUMENTATION = auto()
+    """Examples and benchmarks too."""
+    GENERATED = auto()
+    """Or written elsewhere, and copied."""
+    OTHER = auto()
+    """Settings, data, and what builds and releases the program."""
+
+
+def purpose_of(path: str) -> Purpose:
+    """Tell what a file is for."""
+    if language_of(path) is None:
+        return Purpose.OTHER
+    for pattern, purpose in (
+        (_GENERATED, Purpose.GENERATED),
+        (_TEST, Purpose.TEST),
+        (_DOCUMENTATION, Purpose.DOCUMENTATION),
+        (_SETTINGS, Purpose.OTHER),
+    ):
+        if pattern.search(path):
+            return purpose
+    return Purpose.SOURCE
+
+
+def language_of(path: str) -> str | None:
+    """Return the programming language of a file; `None` where it has none."""
+    return LANGUAGES.get(PurePosixPath(path).suffix.removeprefix("."))
+
+
+def says_generated(source: bytes) -> bool:
+    """Tell whether the content of a file says that a program wrote it."""
+    return _MARK.search(source[:_HEAD]) is not None

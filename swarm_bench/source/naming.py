@@ -1,0 +1,97 @@
+"""The files and symbols of a repository that an answer names, in the order in which it names them
+first."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import lru_cache
+
+from swarm_bench.core.ports import ScoreContext, Tree
+from swarm_bench.core.session.tasks import SYMBOL_MARK
+from swarm_bench.source.definitions import Definition, definitions
+from swarm_bench.source.references.extraction import references
+from swarm_bench.source.references.reference import Reference
+from swarm_bench.source.references.symbols import names
+
+MOST_FILES = 50
+"""Named first, whose definitions are compared with the names in an answer."""
+
+
+def cited(context: ScoreContext) -> tuple[Reference, ...]:
+    """Return what an answer points to, in its order."""
+    return _cited(context.beginning, context.files, context.workspace)
+
+
+def files_named(context: ScoreContext) -> list[str]:
+    """Return the files of the repository that an answer names, each once."""
+    paths = (reference.path for reference in cited(context))
+    return list(dict.fromkeys(path for path in paths if path is not None))
+
+
+def symbols_named(context: ScoreContext, tree: Tree) -> list[str]:
+    """Return the definitions that an answer names, each once, as keys have them. A name counts if
+    the answer names the file of the definition too: for itself, or with the name."""
+    text = context.beginning
+    by_name = defaultdict[str, list[Definition]](list)
+    for path in files_named(context)[:MOST_FILES]:
+        for definition in defined_in(tree, path):
+            by_name[definition.own_name].append(definition)
+    tied = [
+        (reference.position, _key(definition))
+        for reference in cited(context)
+        if reference.symbol
+        for definition in _called(by_name, reference.symbol)
+        if definition.path == reference.path
+    ]
+    certain = {symbol for _, symbol in tied}
+    loose = [
+        (text.find(name), symbol)
+        for name in names(text)
+        for symbol in _only([_key(definition) for definition in _called(by_name, name)], certain)
+    ]
+    return list(dict.fromkeys(symbol for _, symbol in sorted([*tied, *loose])))
+
+
+def defined_in(tree: Tree, path: str) -> tuple[Definition, ...]:
+    """List the definitions in a file; none where it cannot be read."""
+    source = tree.read(path)
+    return () if source is None else _defined(path, source)
+
+
+def is_called(definition: Definition, name: str) -> bool:
+    """Tell whether a definition is meant by a name: qualified as far as one likes, also with the
+    module before it."""
+    plain = _plain(name)
+    return f".{definition.name}".endswith(f".{plain}") or plain.endswith(f".{definition.name}")
+
+
+def _called(by_name: Mapping[str, list[Definition]], name: str) -> list[Definition]:
+    own_name = _plain(name).rpartition(".")[2]
+    return [each for each in by_name.get(own_name, ()) if is_called(each, name)]
+
+
+def _plain(name: str) -> str:
+    return name.replace("::", ".").replace("#", ".")
+
+
+def _key(definition: Definition) -> str:
+    return f"{definition.path}{SYMBOL_MARK}{definition.name}"
+
+
+def _only(symbols: list[str], certain: set[str]) -> list[str]:
+    """Return the symbols that a name can mean: those that are named with their files are meant
+    there already, and of several others nobody knows which."""
+    if certain.intersection(symbols):
+        return []
+    return symbols if len(symbols) == 1 else []
+
+
+@lru_cache(maxsize=4)
+def _cited(text: str, files: frozenset[str], workspace: str) -> tuple[Reference, ...]:
+    """Keep the last ones: several scorers look at one answer."""
+    return references(text, files, workspace)
+
+
+@lru_cache(maxsize=1024)
+def _defined(path: str, source: bytes) -> tuple[Definition, ...]:
+    """Keep the last ones: the agents of a session name the same files."""
+    return definitions(path, source)

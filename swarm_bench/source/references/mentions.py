@@ -1,0 +1,193 @@
+"""The files that prose names: in words, code spans, links and addresses."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from swarm_bench.source.references.meanings import can_be_file, meaning_of
+from swarm_bench.source.references.snapshot import Snapshot
+from swarm_bench.source.references.spelling import Spelling
+
+_TOKEN = re.compile(
+    r"(?P<url>\bhttps?://[^\s<>\"'`)\]}|]{1,2000})"
+    r"|(?P<double>``(?:[^`\n]|`(?!`)){1,400}``)"
+    r"|`(?P<span>[^`\n]{1,400})`"
+    r"|\]\((?P<target>[^()\s]{1,400})\)"
+    r"|(?P<word>[^\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」]+)"
+)
+_WRAPPED = re.compile(r"\r?\n[ \t>]{0,20}([\w./:#-]{1,200})")
+_BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")
+_ASCII = re.compile(r"[\w.+~@:#/\\–-]+", re.ASCII)
+_FORGE = re.compile(r"/(?:blob|tree|raw|src|edit)/[^/]+/(.+)\Z")
+_TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
+_AFTER = re.compile(
+    r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"
+    r"(?:[Ll]ines?:?|ll?\.|L\.?)\s{0,2}(\d{1,9})" + _TO
+)
+_BEFORE = re.compile(
+    r"\b(?:[Ll]ines?|L)\s{0,2}(\d{1,9})" + _TO + r"\s{1,2}(?:of|in|from)\s{1,2}[`\"'*_(\[]{0,4}\Z"
+)
+_NAME = re.compile(r"`?([A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)(?:\(\))?`?\Z")
+_NEAR = 60
+"""Characters around a mention in which its lines may stand."""
+MAX_MENTIONS = 5000
+"""In one text."""
+_MAX_WORD = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mention:
+    """A part of a text that names a file."""
+
+    start: int
+    end: int
+    text: str
+    spelling: Spelling
+    path: str | None
+
+
+def mentions(text: str, snapshot: Snapshot) -> list[Mention]:
+    """Return the files that a text names, in its order."""
+    result: list[Mention] = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        if len(result) >= MAX_MENTIONS:
+            break
+        kind = token.lastgroup or ""
+        if token.start() < end or not can_be_file(token[kind], is_alone=kind in ("span", "target")):
+            continue
+        if kind == "target":
+            _link(text, token, snapshot, result)
+        elif kind == "word" and (braces := _BRACES.match(text, token.end())):
+            end = braces.end()
+            result.extend(_braces(text[token.start() : end], token.start(), snapshot))
+        elif kind == "word" and (wrapped := _wrapped(text, token, snapshot)):
+            end = wrapped.end
+            result.append(wrapped)
+        elif kind != "word" or not _is_glob(text, *token.span()):
+            result.extend(_READERS[kind](token[kind], token.start(kind), snapshot))
+    return [_with_lines(text, mention) for mention in result]
+
+
+def _wrapped(text: str, token: re.Match[str], snapshot: Snapshot) -> Mention | None:
+    """Find a file whose path goes on in the next line, behind a `/`."""
+    rest = _WRAPPED.match(text, token.end()) if token[0].endswith("/") else None
+    if not rest:
+        return None
+    mention = meant(token[0] + rest[1], token.start(), snapshot, is_alone=False)
+    return replace(mention, end=rest.end()) if mention and mention.path else None
+
+
+def _link(text: str, token: re.Match[str], snapshot: Snapshot, result: list[Mention]) -> None:
+    """Add what a link leads to, once: its text may name the file too, or a symbol of it."""
+    target = token["target"]
+    at = token.start("target")
+    read = _address if target.startswith("http") else _span
+    for mention in read(target, at, snapshot):
+        opening = text.rfind("[", max(0, token.start() - 200), token.start())
+        if opening >= 0 and result and result[-1].start > opening:
+            if result[-1].path == mention.path:
+                result.pop()
+        elif opening >= 0 and (symbol := _symbol(text[opening + 1 : token.start()], mention.text)):
+            mention = replace(mention, spelling=replace(mention.spelling, symbol=symbol))
+        result.append(mention)
+
+
+def _symbol(label: str, path: str) -> str | None:
+    """Read the symbol that a link to a file is labelled with."""
+    name = _NAME.match(label)
+    return name[1] if name and name[1] != path else None
+
+
+def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the file of this repository that a link to a forge leads to."""
+    if match := _FORGE.search(address):
+        at += match.start(1)
+        mention = meant(match[1].rstrip(".,:"), at, snapshot, is_alone=False)
+        if mention and mention.path == mention.text:
+            yield mention
+
+
+def _span(span: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the file that a code span consists of, or those in a command."""
+    inner = span.strip()
+    at += len(span) - len(span.lstrip())
+    if "{" in inner:
+        yield from _braces(inner, at, snapshot)
+        return
+    if mention := meant(inner, at, snapshot, is_alone=True):
+        yield mention
+    elif " " in inner:
+        yield from _command(inner, at, snapshot)
+
+
+def _command(command: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the files of the repository that are words of a command, or of quoted source."""
+    for word in re.finditer(r"[^\s`]+", command):
+        mention = meant(word[0], at + word.start(), snapshot, is_alone=False)
+        if mention and mention.path:
+            yield mention
+
+
+def _word(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    if mention := meant(word, at, snapshot, is_alone=False):
+        yield mention
+    elif not word.isascii():
+        for part in _ASCII.finditer(word):
+            if mention := meant(part[0], at + part.start(), snapshot, is_alone=False):
+                yield mention
+
+
+def meant(word: str, at: int, snapshot: Snapshot, *, is_alone: bool) -> Mention | None:
+    """Find the file that a word means, if it means any. `is_alone` says that the word is set apart
+    from others."""
+    if len(word) > _MAX_WORD or not can_be_file(word, is_alone=is_alone):
+        return None
+    if (meaning := meaning_of(word, snapshot, is_alone=is_alone)) is None:
+        return None
+    end = at + len(word.rstrip(".,:!?"))
+    return Mention(
+        start=at, end=end, text=meaning.text, spelling=meaning.spelling, path=meaning.path
+    )
+
+
+def _is_glob(text: str, start: int, end: int) -> bool:
+    """Tell whether a word is a part of `src/*.py`."""
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if before in ("*", "?") and text[start] in "./_":
+        return True
+    return after == "*" and text[end - 1] in "/_" and not text.startswith("**", end)
+
+
+def _braces(text: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the files of `src/{a,b}.py`."""
+    head, _, rest = text.partition("{")
+    names, _, tail = rest.partition("}")
+    if "," in names:
+        for name in names.split(","):
+            mention = meant(head + name + tail.rstrip("."), at, snapshot, is_alone=False)
+            if mention and mention.path:
+                yield replace(mention, end=at + len(text))
+
+
+def _with_lines(text: str, mention: Mention) -> Mention:
+    """Add the lines that stand beside a mention: `a.py (line 3)`, `lines 3-5 of a.py`."""
+    if mention.spelling.first_line is not None:
+        return mention
+    near = text[mention.end : mention.end + _NEAR]
+    before = text[max(0, mention.start - _NEAR) : mention.start]
+    lines = _AFTER.match(near) or _BEFORE.search(before)
+    if not lines:
+        return mention
+    first, last = int(lines[1]), int(lines[2]) if lines[2] else None
+    return replace(
+        mention,
+        spelling=replace(
+            mention.spelling,
+            first_line=first or None,
+            last_line=last if last and last >= first else None,
+        ),
+    )
+
+
+_READERS = {"url": _address, "double": _command, "span": _span, "word": _word}

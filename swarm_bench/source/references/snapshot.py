@@ -1,0 +1,80 @@
+"""Which file of a repository a text means by a path, by the end of one, or by a bare name."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+_HERE = re.compile(r"\A(?:\./)+")
+_MAX_PATH = 4096
+
+
+class Snapshot:
+    """The files of a repository, and where its copy lies."""
+
+    def __init__(self, files: frozenset[str], workspace: str = "") -> None:
+        self._files = files
+        self._root = workspace.rstrip("/")
+
+    def relative(self, mention: str) -> str:
+        """Remove what may stand before a path."""
+        if self._root:
+            mention = mention.removeprefix(self._root + "/")
+        return _HERE.sub("", mention)
+
+    def has(self, path: str) -> bool:
+        """Tell whether a file has this path, or one that ends so from a `/` on."""
+        return path in self._files or any(self._ending(path, exact=True))
+
+    def resolve(self, path: str) -> str | None:
+        """Find the only file that is meant. Raises `Ambiguous` when there are several."""
+        if path in self._files:
+            return path
+        if path.rpartition("/")[2].casefold() not in _names(self._files):
+            return None
+        for name in (path, path.removeprefix(PurePosixPath(self._root).name + "/")):
+            for is_exact in (True, False):
+                meant = list(self._ending(name, exact=is_exact))
+                if len(meant) == 1:
+                    return meant[0]
+                if meant:
+                    raise Ambiguous
+        return None
+
+    def _ending(self, path: str, *, exact: bool) -> Iterator[str]:
+        """Yield at most two files that are this path or end with it."""
+        if not path or len(path) > _MAX_PATH:
+            return
+        endings = _endings(self._files, str if exact else str.casefold)
+        backwards = (path if exact else path.casefold())[::-1]
+        position = bisect_left(endings, (backwards,))
+        if position < len(endings) and endings[position][0] == backwards:
+            yield endings[position][1]
+            return
+        position = bisect_left(endings, (backwards + "/",))
+        for ending, file in endings[position : position + 2]:
+            if ending.startswith(backwards + "/"):
+                yield file
+
+
+class Ambiguous(Exception):
+    """Several files have this name."""
+
+
+@lru_cache(maxsize=8)
+def snapshot_of(files: frozenset[str], workspace: str) -> Snapshot:
+    """Return the same snapshot for the same files, so that what was looked up is kept."""
+    return Snapshot(files, workspace)
+
+
+@lru_cache(maxsize=8)
+def _names(files: frozenset[str]) -> frozenset[str]:
+    return frozenset(path.rpartition("/")[2].casefold() for path in files)
+
+
+@lru_cache(maxsize=8)
+def _endings(files: frozenset[str], fold: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Sort the paths backwards: all that end alike stand together. Kept between calls, since all
+    trials of a session have one snapshot."""
+    return sorted((fold(path)[::-1], path) for path in files)

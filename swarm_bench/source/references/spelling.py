@@ -1,0 +1,83 @@
+"""How a path is written: its extension, the lines behind it, a symbol behind it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+_CODE = re.compile(
+    r"(?:py[ix]?|rs|go|[mc]?js|[mc]?ts|[jt]sx|vue|svelte|java|kts?|rb|php|cc|c[px]{2}|hpp|cs|swift"
+    r"|scala|exs?|erl|lua|dart|zig|hs|clj|jl|ya?ml|toml)\Z"
+)
+"""Extensions that hardly any attribute or word ends with."""
+_OTHER = re.compile(
+    r"(?:[chmr]|sh|bash|ps1|sql|md|rst|txt|json|ini|cfg|xml|html|s?css|proto|mod|lock|tf)\Z"
+)
+_PRODUCT = re.compile(r"(?:[A-Z][\w.]*|node|next|vue|nuxt|react|express|three|d3)\.js\Z")
+_FOREIGN_HOST = re.compile(r"\A[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|in|ai)/")
+_PLAIN = re.compile(r"[\w./@+~$-]+\Z")
+
+_LINES = re.compile(
+    r"(?::|#)L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?(?:[-–—]L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?)?:?\Z"
+)
+_SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
+_AROUND = ".,:!?_~"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """A word, read as a path with what may stand behind it."""
+
+    path: str
+    first_line: int | None = None
+    last_line: int | None = None
+    symbol: str | None = None
+
+
+def spellings(word: str) -> list[Spelling]:
+    """Read a word in the ways that it may be meant, the likeliest first."""
+    word = word.removeprefix("file://").strip()
+    bare = word.rstrip(_AROUND).lstrip("_~@")
+    ways = [Spelling(path=_slashes(word))] if word != bare else []
+    if lines := _LINES.search(bare):
+        first, last = int(lines[1]), int(lines[2]) if lines[2] else None
+        ways.append(
+            Spelling(
+                path=_slashes(bare[: lines.start()]),
+                first_line=first or None,
+                last_line=last if last and last >= first else None,
+            )
+        )
+    else:
+        path, _, rest = bare.partition("::" if "::" in bare else "#" if "#" in bare else ":")
+        if symbol := _SYMBOL.match(rest):
+            ways.append(Spelling(path=_slashes(path), symbol=symbol[1]))
+        ways.append(Spelling(path=_slashes(rest)))
+    ways.append(Spelling(path=_slashes(bare)))
+    return ways
+
+
+def is_path(path: str, *, is_alone: bool) -> bool:
+    """Tell whether it reads as the path of a file, wherever that may be. `is_alone` says that it
+    is set apart from the words around it."""
+    if not _PLAIN.match(path) or _FOREIGN_HOST.match(path) or path.startswith(("../", "path/to/")):
+        return False
+    name = PurePosixPath(path)
+    extension = name.suffix[1:].lower()
+    if any(_CODE.search(PurePosixPath(part).suffix[1:]) for part in name.parts[:-1]):
+        return False
+    if "@" in path or not name.stem.strip("."):
+        return False
+    if "/" not in path:
+        return is_alone and not is_product(path) and _CODE.match(extension) is not None
+    if _CODE.match(extension):
+        return True
+    return not path.startswith("/") and _OTHER.match(extension) is not None
+
+
+def is_product(name: str) -> bool:
+    """Tell whether a name is read as that of a framework: Node.js."""
+    return _PRODUCT.match(name) is not None
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")

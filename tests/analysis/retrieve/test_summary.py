@@ -1,0 +1,119 @@
+"""What the summary of `retrieve` says, on figures made up for it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from swarm_bench.analysis.case_summary import CaseSession
+from swarm_bench.analysis.retrieve.figures import Answers, p95
+from swarm_bench.analysis.retrieve.summary import document
+from swarm_bench.benchmarks.retrieve.metrics import METRICS
+from swarm_bench.core.session.base import stable_id
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.experiment import Mode, Repository
+from swarm_bench.core.session.retrieving import RetrieveExperiment, Searching, questions
+from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.reports.markdown import render
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+SPREAD = (0.0, 0.02, -0.02, 0.01)
+"""Added to the figures of the tasks, so that they differ a little."""
+
+
+def session(recalls: dict[str, float], **changes: object) -> CaseSession:
+    """A session in which every mode has the same recall in all tasks, nearly."""
+    tasks = tuple(
+        Task(id=f"t{n}", title=f"T{n}", prompt="?", key=AnswerKey(files=("a.py",)))
+        for n in range(len(SPREAD))
+    )
+    arms = tuple(recalls)
+    experiment = RetrieveExperiment(
+        session="s", created_at=NOW, benchmark="retrieve", runs=1, seed=0, order=(arms,),
+        concurrency=1, arms=arms, cases=tuple(case for case, _, _ in questions(tasks)),
+        repository=Repository(path="/r", kind="git", tree="t", files=1, bytes=1),
+        modes=tuple(Mode(name=arm, source="x") for arm in arms), suite="mine", tasks=tasks,
+        timeout=60, index_timeout=60,
+    ).model_copy(update=changes)  # fmt: skip
+    records = [
+        record(arm, n, recall + (SPREAD[n] if arm != "bm25" else 0))
+        for arm, recall in recalls.items()
+        for n in range(len(tasks))
+    ]
+    return CaseSession(experiment=experiment, records=records, metrics=METRICS)
+
+
+def record(arm: str, number: int, recall: float) -> CaseRecord:
+    case = f"t{number}/sentence"
+    keys = ("recall_1", "recall_5", "recall_10", "recall", "reciprocal_rank", "ndcg_10")
+    figures = {**dict.fromkeys(keys, recall), "tokens": 500.0, "files": 5.0, "empty": 0.0}
+    seconds = {"first_seconds" if number == 0 else "later_seconds": number / 10}
+    return CaseRecord(
+        arm=arm, case=case, number=number + 1, run=1, session="s", trial=stable_id(1, arm, case),
+        attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED, answer="",
+        figures={**figures, **seconds, "failed": 0.0},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("recall", "verdict"),
+    [
+        (0.5, "finds less than bm25"),
+        (0.79, "is not shown to find more than bm25"),
+        (0.8, "may find more than bm25"),
+        (0.9, "finds more than bm25"),
+    ],
+)
+def test_each_mode_is_held_against_the_plain_search(recall: float, verdict: str) -> None:
+    summary = render(document(session({"mine": recall, "bm25": 0.8})))
+    assert f"**mine** {verdict}, a plain search" in summary
+    assert "over 4 tasks" in summary
+
+
+def test_without_the_plain_search_the_summary_asks_for_it() -> None:
+    summary = render(document(session({"mine": 0.9})))
+    assert "bm25 is not among the modes" in summary
+    assert "Against bm25" not in summary
+
+
+def test_what_was_assumed_is_said() -> None:
+    searching = {"mine": Searching(server="s", tool="look_up", recognised=True)}
+    changed = session({"mine": 0.9, "bm25": 0.8}, searching=searching, omitted_tasks=3)
+    summary = render(document(changed))
+    assert "the tool look_up was recognised" in summary
+    assert "3 tasks of mine without files" in summary
+    assert "4 tasks without keywords" in summary
+
+
+def test_figures_of_a_mode() -> None:
+    answers = Answers(session({"mine": 0.5}))
+    assert answers.mean(answers.of("mine"), "recall_5") == pytest.approx(0.5025)
+    assert answers.mean(answers.of("mine"), "index_seconds") is None
+    row = next(line for line in render(document(answers.session)).splitlines() if "| mine" in line)
+    cells = [cell.strip() for cell in row.split("|")]
+    assert cells[7:9] == ["5.0", "500"]
+    assert cells[9] == "1.00"  # recall 0.5 in 500 tokens
+    assert cells[12:] == ["0 ms", "200 ms", "300 ms", "-", "-", ""]
+
+
+def test_weights_count() -> None:
+    every = session({"mine": 0.5})
+    assert isinstance(every.experiment, RetrieveExperiment)
+    heavy, *others = every.experiment.tasks
+    tasks = (heavy.model_copy(update={"weight": 7.0}), *others)
+    experiment = every.experiment.model_copy(update={"tasks": tasks})
+    weighed = Answers(CaseSession(experiment=experiment, records=every.records, metrics=METRICS))
+    assert weighed.mean(weighed.of("mine"), "recall") == pytest.approx(0.501)
+
+
+def test_p95_is_a_value_that_was_measured() -> None:
+    assert p95([]) is None
+    assert p95([3.0]) == 3.0
+    assert p95([float(n) for n in range(1, 101)]) == 95.0
+
+
+def test_an_empty_session_has_a_summary() -> None:
+    empty = session({"mine": 0.5, "bm25": 0.5})
+    summary = render(document(CaseSession(empty.experiment, (), METRICS)))
+    assert "no answer was measured" in summary
+    assert "not reported" in summary

@@ -1,0 +1,78 @@
+"""What else a session says whose tasks have answer keys."""
+
+from datetime import date
+
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.report import Figure
+from swarm_bench.core.session.records import SessionData
+from tests.builders.keyed import TASKS, answered, report_of, trials_of
+from tests.builders.reports import render, render_page, series, summarise
+from tests.builders.sessions import make_session, make_trial
+
+
+def test_how_the_tasks_were_made_and_how_old_they_are_is_said() -> None:
+    dates = [date(2024, 5, 1), None]
+    tasks = [task | {"written": when} for task, when in zip(TASKS, dates, strict=True)]
+    since = date(2025, 1, 1)
+    text = render(report_of({"baseline": (1, 1)}, tasks=tasks, since=since, made="tasks make"))
+    assert "**Tasks made:** tasks make" in text
+    assert "Of 2 tasks, 1 older than 2025-01-01 and 1 of unknown age: the model may have" in text
+    newer = [task | {"written": date(2026, 1, 1)} for task in TASKS]
+    assert "may have seen" not in render(report_of({"baseline": (1, 1)}, tasks=newer, since=since))
+
+
+def test_a_series_says_what_each_size_found() -> None:
+    def of(size: int, recall: float) -> SessionData:
+        return make_session(*trials_of({"canopy": (recall, 1)}), tasks=TASKS, swarm_size=size)
+
+    found = series({1: of(1, 1), 2: of(2, 0.5)})
+    rows = {row.metric.key: [cell.value for cell in row.cells] for row in found.modes[0].rows}
+    assert rows["file_recall"] == [1, 0.75]
+    assert rows["right_answer"] == [1, 0.5]
+    assert "recall is 0.75 instead of 1.00" in found.modes[0].sentence
+    assert "Correctness was not" not in found.remark
+
+
+def test_the_page_of_a_trial_says_what_it_found() -> None:
+    page = render_page(METRICS, answered("canopy", "a", 1 / 3), "x")
+    assert "- **Recall (files):** 0.33\n- **Right answer:** no\n" in page
+    assert "Recall" not in render_page(METRICS, make_trial(), "x")
+
+
+def test_only_trials_of_the_tasks_in_a_figure_are_missing_from_it() -> None:
+    """Three tasks are planned twice each; one of them is done already, one has no key."""
+    done = TASKS[1] | {"tags": ["done-already"]}
+    plain = {"id": "c", "title": "c", "prompt": "c"}
+    trial = answered("baseline", "a", 1)
+    tasks = [TASKS[0], done, plain]
+    report = summarise(make_session(trial, tasks=tasks, planned={"baseline": 6}))
+    assert report.headline.correctness is not None
+    (recall,) = report.headline.correctness.rows[0].figures
+    assert recall == Figure(value=1, low=1, high=1, runs=1, missing=1)
+
+
+def test_a_task_whose_key_has_no_symbols_is_not_missing_from_their_recall() -> None:
+    asked = TASKS[0] | {"key": {"files": ["a.py"], "symbols": ["a.py::f"]}}
+    symbols = {"file_recall": 1.0, "symbol_recall": 1.0}
+    trials = (make_trial(task_id="a", scores=symbols), answered("baseline", "b", 1, agent=2))
+    report = summarise(make_session(*trials, tasks=[asked, TASKS[1]], planned={"baseline": 2}))
+    assert report.headline.correctness is not None
+    rows = {row.metric.key: row.figures[0] for row in report.headline.correctness.rows}
+    assert rows["symbol_recall"] == Figure(value=1, low=1, high=1, runs=1)
+
+
+def test_where_tasks_that_are_done_already_differ_the_others_alone_are_too_easy() -> None:
+    tasks = [TASKS[0], TASKS[1] | {"tags": ["done-already"]}]
+    differing = report_of({"baseline": (1, 0), "canopy": (1, 1)}, tasks=tasks).headline.remark
+    assert "too easy to tell the modes apart by what they find, but those that are" in differing
+    alike = report_of({"baseline": (1, 1), "canopy": (1, 1)}, tasks=tasks).headline.remark
+    assert "by what they find." in alike
+
+
+def test_tasks_that_no_agent_gets_are_in_no_figure() -> None:
+    """The one that is asked is done already, and the other one is for no agent."""
+    tasks = [TASKS[0] | {"tags": ["done-already"]}, TASKS[1]]
+    report = report_of({"baseline": (0.5,)}, tasks=tasks)
+    assert report.headline.correctness is not None
+    assert [row.metric.key for row in report.headline.correctness.rows][0] == "file_recall"
+    assert "over 1 task:" in report.headline.remark

@@ -1,0 +1,102 @@
+"""The tasks of a session that names none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.app import session
+from swarm_bench.app.setup.resolving import resolve
+from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.datasets.suites import read_suite
+from tests.builders.repositories import commit, git, start
+
+WORDS = "alpha beta gamma delta kappa sigma omega theta lambda"
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with changes whose words stand everywhere but where they were made."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    repo = start(tmp_path / "shop")
+    files = {f"part{n}.py": f"def make_{n}():\n    return {n}\n" for n in range(8)}
+    commit(repo, "Start", {**files, "noise.py": f"# {WORDS} coupons totals\n"})
+    for number, word in enumerate(WORDS.split()[:8]):
+        text = f"def make_{number}():\n    return {number} + {number}\n"
+        message = f"Let {word} coupons change {word}x totals of {word}y bills"
+        commit(repo, message, {f"part{number}.py": text})
+    return repo
+
+
+def planned(design: Design = COMPARE, **typed: Any) -> Experiment:
+    options = {"repo": Path("shop"), "modes": ["baseline"], **typed}
+    return session.planned(resolve(options, design, None), design).experiment
+
+
+def test_they_are_made_from_the_repository(repo: Path) -> None:
+    experiment = planned()
+    assert experiment.suite == "repository"
+    assert len(experiment.tasks) == 8
+    assert all(task.key and task.commit is None for task in experiment.tasks)
+    head = git(repo, "rev-parse", "HEAD")
+    assert experiment.made.startswith(f"from the repository at {head[:12]}, seed 0: 4 changes, 4")
+    assert planned().tasks == experiment.tasks, "the same again"
+    assert planned(seed=5).tasks != experiment.tasks
+
+
+def test_a_session_keeps_them(repo: Path) -> None:
+    events: list[Event] = []
+    typed = {"repo": Path("shop"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
+    done = session.run(resolve(typed, COMPARE, None), COMPARE, events.append)
+    kept = read_suite(done.folder / "tasks.yaml")
+    assert len(kept.tasks) == 8
+    assert {task.commit for task in kept.tasks} == {git(repo, "rev-parse", "HEAD")}
+    assert "Tasks made" in done.summary
+
+    again = resolve({"resume": str(done.folder)}, COMPARE, None)
+    assert session.planned(again, COMPARE).experiment.tasks == tuple(
+        task.model_copy(update={"commit": None}) for task in kept.tasks
+    )
+
+
+@pytest.mark.parametrize("design", [AB, CALIBRATE])
+def test_other_designs_have_tasks_of_their_own(repo: Path, design: Design) -> None:
+    assert planned(design).suite == design.defaults["tasks"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ({"repo": Path("plain")}, "plain gives no tasks with answer keys: it is no git checkout"),
+        ({"dirty": True}, "with --dirty agents see changes that no commit has"),
+        ({"repo": Path("few")}, "too few of its functions and commits can be asked about"),
+    ],
+)
+def test_without_them_the_shipped_ones_are_asked(
+    repo: Path, typed: dict[str, Any], why: str
+) -> None:
+    (repo.parent / "plain").mkdir()
+    (repo.parent / "plain" / "a.py").write_text("x = 1\n")
+    commit(start(repo.parent / "few"), "Start", {"a.py": "def load():\n    pass\n"})
+    experiment = planned(**typed)
+    assert experiment.suite == "exploration"
+    assert why in experiment.made
+
+
+def test_a_session_says_that_it_asks_the_shipped_ones(repo: Path) -> None:
+    (repo.parent / "plain").mkdir()
+    (repo.parent / "plain" / "a.py").write_text("x = 1\n")
+    events: list[Event] = []
+    typed = {"repo": Path("plain"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
+    done = session.run(resolve(typed, COMPARE, None), COMPARE, events.append)
+    troubles = [event.message for event in events if isinstance(event, Trouble)]
+    assert any("the tasks of exploration are asked instead" in text for text in troubles)
+    assert not (done.folder / "tasks.yaml").exists()
+
+
+def test_they_can_be_asked_for_by_name(repo: Path) -> None:
+    assert planned(CALIBRATE, tasks="repository").suite == "repository"

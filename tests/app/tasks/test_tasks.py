@@ -1,0 +1,145 @@
+"""`swarm-bench tasks make` and `tasks check`."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from swarm_bench.cli.commands import app
+from swarm_bench.core.errors import UsageError
+from swarm_bench.datasets.suites import read_suite
+from tests.builders.repositories import commit, git, start
+
+CART = "class Cart:\n    def total(self):\n        return sum(self.prices)\n"
+BILL = "def bill(cart):\n    return cart.total()\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    repo = start(tmp_path / "shop")
+    commit(repo, "Start", {"cart.py": CART, "bill.py": BILL, "old.rb": "x = 1\n"})
+    commit(repo, "Round coupon totals upwards", {"cart.py": CART.replace("sum", "up")})
+    commit(repo, "Bill customers twice by mail", {"bill.py": BILL * 2})
+    return repo
+
+
+def call(*words: str | Path) -> Result:
+    return CliRunner().invoke(app, ["tasks", *map(str, words)])
+
+
+def test_a_file_is_made_and_is_right(repo: Path) -> None:
+    made = call("make", "--repo", repo, "--kind", "changes")
+    assert made.exit_code == 0, made.output
+    suite = read_suite(Path("tasks/shop.yaml"))
+    assert {task.title for task in suite.tasks} == {
+        "Round coupon totals upwards",
+        "Bill customers twice by mail",
+    }
+    head = git(repo, "rev-parse", "HEAD")
+    how = "swarm-bench tasks make --kind changes --count 30 --seed 0"
+    assert suite.made == f"{how}, at commit {head}"
+    assert "changes: reading" in made.stderr
+    assert "fewer than 30 of: changes" in made.stdout
+    assert "ruby (1)" in made.stdout
+    assert "Its parent is not there" in made.stdout
+
+    checked = call("check", "shop", "--repo", repo)
+    assert checked.exit_code == 0, checked.output
+    assert "## Problems\n\nNone.\n" in checked.stdout
+    assert "of 2 tasks are easy, as BM25 answers them" in checked.stdout
+
+
+def test_the_same_seed_gives_the_same_file(repo: Path) -> None:
+    texts = set()
+    for name in ("a.yaml", "b.yaml"):
+        call("make", "--repo", repo, "--seed", "3", "--output", name)
+        texts.add(Path(name).read_bytes())
+    assert len(texts) == 1
+    assert b"shop" in texts.pop()
+
+
+def test_a_file_is_replaced_with_force_only(repo: Path) -> None:
+    Path("mine.yaml").write_text("tasks: []\n")
+    arguments = ("make", "--repo", repo, "--output", "mine.yaml", "--kind", "changes")
+    refused = call(*arguments)
+    assert isinstance(refused.exception, UsageError)
+    assert "replace it with --force" in str(refused.exception)
+    assert Path("mine.yaml").read_text() == "tasks: []\n"
+    assert call(*arguments, "--force").exit_code == 0
+    assert read_suite(Path("mine.yaml")).tasks
+
+
+def test_everything_can_be_asked_on_one_commit(repo: Path) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    call("make", "--repo", repo, "--commit", "main", "--output", "a.yaml", "--kind", "changes")
+    suite = read_suite(Path("a.yaml"))
+    assert {(task.commit, task.tags[-1]) for task in suite.tasks} == {(head, "done-already")}
+    assert suite.made.endswith(f"--commit {head}")
+    assert call("check", "./a.yaml", "--repo", repo).exit_code == 0
+
+
+def test_a_file_that_nothing_reads_is_not_written(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swarm_bench.app.tasks.making.LARGEST", 1024)
+    refused = call("make", "--repo", repo, "--output", "a.yaml")
+    assert "larger than 1 KiB, which is not read; lower --count" in str(refused.exception)
+    assert not Path("a.yaml").exists()
+
+
+def test_since_is_kept(repo: Path) -> None:
+    call("make", "--repo", repo, "--since", "2026-01-01", "--output", "a.yaml")
+    assert str(read_suite(Path("a.yaml")).since) == "2026-01-01"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--repo", "plain"], "plain is no git checkout"),
+        (["--repo", "absent"], "absent does not exist"),
+        (["--repo", "shop", "--commit", "v9"], "shop has no commit v9"),
+        (["--repo", "shop", "--commit", "--all"], "shop has no commit --all"),
+        (
+            ["--repo", "shop", "--kind", "changes", "--since", "2030-01-01"],
+            "shop gives no task of the kind changes: changes: before 2030-01-01 (3)",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_said(repo: Path, words: list[str], sentence: str) -> None:
+    (repo.parent / "plain").mkdir()
+    (repo.parent / "plain" / "a.py").touch()
+    assert sentence in str(call("make", *words).exception)
+    assert not Path("tasks").exists()
+
+
+def test_every_problem_has_its_line(repo: Path) -> None:
+    parent = git(repo, "rev-parse", "HEAD~1")
+    Path("mine.yaml").write_text(
+        "tasks:\n"
+        "  - {id: a, title: A, prompt: 'Where?'}\n"
+        "  - id: b\n    title: B\n    prompt: Where is a total?\n    key:\n"
+        "      files:\n        - cart.py\n        - gone.py\n"
+        "      symbols:\n        - cart.py::total\n        - cart.py::Cart.total\n"
+        "        - bill.py::absent\n        - old.rb::anything\n        - gone.py::x\n"
+        f"  - id: c\n    title: C\n    prompt: Where?\n    commit: {'a' * 40}\n"
+        f"  - id: d\n    title: D\n    prompt: Where?\n    commit: {parent}\n"
+        "    key: {files: [bill.py]}\n"
+    )
+    checked = call("check", "./mine.yaml", "--repo", repo)
+    assert checked.exit_code == 2
+    lines = [line for line in checked.stdout.splitlines() if line.startswith("mine.yaml:")]
+    assert [line.replace("\\_", "_") for line in lines] == [
+        "mine.yaml:9: there is no file gone.py",
+        "mine.yaml:11: cart.py defines no total; is it Cart.total?",
+        "mine.yaml:13: bill.py defines no absent",
+        "mine.yaml:15: there is no file gone.py",
+        f"mine.yaml:19: there is no commit {'a' * 40}",
+    ]
+    assert "**Without a key:** 2" in checked.stdout
+
+
+def test_tasks_alone_lists_suites() -> None:
+    listed = call()
+    assert listed.exit_code == 0
+    assert "exploration  (usable" in listed.stdout

@@ -1,0 +1,92 @@
+"""What an answer of a search is worth."""
+
+import json
+
+import pytest
+
+from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, best_search, figures
+from swarm_bench.benchmarks.retrieve.calls import recognised_arguments
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import SearchTool
+from swarm_bench.core.session.retrieving import relevant_files
+from swarm_bench.core.session.tasks import AnswerKey, Task
+
+HERE = Repository(workspace="/w/repo", files={"a.py", "src/b.py", "src/c.py", "src/d.py"})
+RELEVANT = {"src/b.py", "src/d.py"}
+
+
+def measured(
+    text: str, search: SearchTool | None = None, *, failed: bool = False
+) -> dict[str, float | None]:
+    return figures(Reply(text=text, seconds=0.1, failed=failed), search, HERE, RELEVANT)
+
+
+def test_the_files_of_an_answer_are_ranked_in_their_order() -> None:
+    text = "- `src/c.py:1-60`\n- `src/b.py:2`\n- `src/b.py:9`\n- `src/invented.py:1`\n"
+    values = measured(text)
+    assert values["recall_1"] == 0
+    assert values["recall_5"] == values["recall"] == 0.5
+    assert values["reciprocal_rank"] == 0.5
+    assert (values["files"], values["empty"], values["failed"]) == (2, 0, 0)
+    assert values["tokens"] == -(-len(text) // 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "kinds"),
+    [
+        ("", False, (1, 0)),
+        ("No results found.", False, (1, 0)),
+        ("The repository is not indexed; call index_codebase first.", False, (0, 1)),
+        ("Error: the index is broken", False, (0, 1)),
+        ("no answer within 60 s", True, (0, 1)),
+        ("`src/b.py:1` stands in an answer that is marked as an error", True, (0, 1)),
+    ],
+)
+def test_an_answer_without_files_has_found_nothing_and_says_why(
+    text: str, failed: bool, kinds: tuple[int, int]
+) -> None:
+    values = measured(text, failed=failed)
+    assert (values["empty"], values["failed"]) == kinds
+    assert values["recall_10"] == values["ndcg_10"] == values["files"] == 0
+
+
+def test_an_answer_is_read_as_its_mode_file_says() -> None:
+    search = SearchTool(tool="find", arguments={"q": "{{ query }}"}, json_path="$.hits[*].file")
+    text = json.dumps({"hits": [{"file": "src/b.py"}], "beside": {"file": "a.py"}})
+    assert measured(text, search)["recall_1"] == 0.5
+    assert measured(text, search)["files"] == 1
+    assert measured("Not JSON, but src/b.py:1", search)["failed"] == 1
+    assert measured("No results found.", search)["empty"] == 1
+
+
+def test_the_right_files_are_those_of_the_key_or_of_its_symbols() -> None:
+    symbols = ("src/b.py::B.run", "src/b.py::B", "src/d.py::d")
+    task = Task(id="t", title="T", prompt="?", key=AnswerKey(symbols=symbols))
+    assert relevant_files(task) == ("src/b.py", "src/d.py")
+    both = task.model_copy(update={"key": AnswerKey(files=("a.py",), symbols=symbols)})
+    assert relevant_files(both) == ("a.py",)
+    assert relevant_files(task.model_copy(update={"key": AnswerKey(facts=("x",))})) == ()
+
+
+def tool(name: str, *arguments: str, **kinds: str) -> ToolSpec:
+    properties = {argument: {"type": "string"} for argument in arguments}
+    properties |= {argument: {"type": kind} for argument, kind in kinds.items()}
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    return ToolSpec(name=name, description="", schema=schema)
+
+
+def test_the_best_search_is_recognised() -> None:
+    tools = [tool("web_search", "query"), tool("grep", "pattern"), tool("search_code", "query")]
+    best = best_search(tools)
+    assert best is not None
+    assert best.name == "search_code"
+    assert best_search([tool("write_file", "path", "content")]) is None
+
+
+def test_its_question_is_asked_as_it_is_or_as_a_pattern() -> None:
+    question = "Where is the session signed?"
+    asked = recognised_arguments(tool("search", "query", "path"), question, "/w")
+    assert asked == {"query": question, "path": "/w"}
+    assert recognised_arguments(tool("ask", questions="array"), "?", "/w") == {"query": "?"}
+    pattern = recognised_arguments(tool("grep", "pattern"), question, "/w")["pattern"]
+    assert "session" in pattern.split("|")

@@ -1,0 +1,88 @@
+"""Which scorers look at what an agent left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.benchmarks.swarm.scorers import Answer, scored, scorers
+from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.outcome import Outcome
+from swarm_bench.core.ports import Score, ScoreContext
+from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.scoring import Scored
+from tests.builders.experiments import experiment
+
+KEY = AnswerKey(facts=("three", "retries"))
+
+
+def scored_as(
+    cause: Cause, text: str | None = None, key: AnswerKey | None = KEY, root: str = ""
+) -> Scored:
+    answer = Answer(outcome=Outcome(cause=cause, text=text), key=key, workspace="/w", commit=None)
+    repository = experiment().repository.model_copy(update={"path": root})
+    with Trees(repository=repository, recorded=None if root else {}) as trees:
+        return scored(scorers(), answer, trees, ())
+
+
+def test_an_answer_is_compared_with_its_key() -> None:
+    result = scored_as(Cause.FINISHED, "It retries.")
+    assert (result.scores or {})["fact_share"] == 0.5
+    assert vars(result.own)["result_lines"] == 1
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [Cause.MAX_TURNS, Cause.TIMEOUT, Cause.EMPTY_ANSWER, Cause.EXIT_CODE, Cause.ANSWER_CUT],
+)
+def test_an_agent_that_gives_no_answer_has_found_nothing(cause: Cause) -> None:
+    text = "It retries three times" if cause is Cause.ANSWER_CUT else None
+    result = scored_as(cause, text)
+    assert (result.scores or {})["fact_share"] == 0
+    assert set(vars(result.own).values()) == {None}
+    assert result.failures is None
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [Cause.RATE_LIMITED, Cause.NOT_STARTED, Cause.SERVICE_FAILED, Cause.INTERRUPTED],
+)
+def test_nobody_knows_what_an_agent_would_have_found_that_others_stopped(cause: Cause) -> None:
+    assert scored_as(cause) == Scored()
+
+
+@pytest.mark.parametrize("key", [None, AnswerKey(files=("a.py",))])
+def test_what_a_key_does_not_have_is_not_asked_for(key: AnswerKey | None) -> None:
+    assert "fact_share" not in (scored_as(Cause.FINISHED, "It retries.", key).scores or {})
+
+
+def test_a_repository_that_is_gone_spoils_no_other_score(tmp_path: Path) -> None:
+    result = scored_as(Cause.FINISHED, "It retries.", root=str(tmp_path / "gone"))
+    assert (result.scores or {})["fact_share"] == 0.5
+    assert result.failures is None
+
+
+@dataclass(frozen=True)
+class Mine:
+    name = "mine"
+    version = 1
+    keys = ("letters",)
+
+    def score(self, context: ScoreContext) -> Mapping[str, Score]:
+        return {"letters": len(context.text)}
+
+
+def test_a_suite_chooses_its_scorers() -> None:
+    names = [scorer.name for scorer in scorers(("facts", f"{__name__}:Mine", "length"))]
+    assert names == ["length", "digest", "facts", "mine"]
+    assert [scorer.name for scorer in scorers(())] == ["length", "digest"]
+
+
+def test_a_scorer_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UnknownName, match="facts"):
+        scorers(("fact",))
+    with pytest.raises(ConfigError, match="nowhere"):
+        scorers(("nowhere_at_all:Class",))

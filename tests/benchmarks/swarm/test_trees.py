@@ -1,0 +1,63 @@
+"""What scorers may read of the repository."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.session.experiment import Repository
+from swarm_bench.runtime.workspaces.workspace import take_snapshot
+
+pytestmark = pytest.mark.anyio
+
+
+def commit(folder: Path) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+    for words in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "more"]):
+        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+    asked = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(asked, cwd=folder, check=True, capture_output=True).stdout.decode()[:40]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    (made := tmp_path / "repo" / "sub").mkdir(parents=True)
+    (made / "a.py").write_text("first = 1\n")
+    (made / ".canopy").mkdir()
+    (made / ".canopy" / "index.db").write_text("an index\n")
+    return made
+
+
+async def test_each_commit_has_files_and_contents_of_its_own(repo: Path, tmp_path: Path) -> None:
+    first = commit(repo)
+    (repo / "a.py").write_text("second = 2\n")
+    (repo / "b.py").touch()
+    second = commit(repo)
+    snapshot = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
+    with Trees(repository=snapshot.repository, own=snapshot.files, copy=snapshot.path) as trees:
+        assert trees.files(first) == {"a.py"}, "of the folder, and without an index"
+        assert trees.files(second) == trees.files(None) == {"a.py", "b.py"}
+        read = [tree.read("a.py") for tree in map(trees.tree, (first, second, None)) if tree]
+        assert read == [b"first = 1\n", b"second = 2\n", b"second = 2\n"]
+        with pytest.raises(HarnessError, match="cannot list the files"):
+            trees.files("0" * 40)
+
+
+async def test_what_is_in_no_commit_is_read_from_the_copy(repo: Path, tmp_path: Path) -> None:
+    snapshot = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
+    (repo / "a.py").write_text("changed meanwhile\n")
+    with Trees(repository=snapshot.repository, own=snapshot.files, copy=snapshot.path) as trees:
+        tree = trees.tree(None)
+        assert tree is not None
+        assert tree.read("a.py") == b"first = 1\n"
+
+
+def test_a_replay_reads_no_repository() -> None:
+    repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
+    recorded = {"b" * 40: frozenset({"then.py"})}
+    with Trees(repository=repository, own=frozenset({"own.py"}), recorded=recorded) as trees:
+        assert trees.files("b" * 40) == {"then.py"}
+        assert trees.files(None) == {"own.py"}
+        assert trees.tree(None) is None

@@ -1,0 +1,205 @@
+import pytest
+
+from swarm_bench.datasets.making.callers import make_callers
+from tests.datasets.making.trees import TextTree, files_of, symbols_of
+
+PYTHON = {
+    "app/__init__.py": "",
+    "app/base.py": (
+        "def wanted(x): pass\n\ndef other(): return wanted(1)\n"
+        "class Base:\n"
+        "    def step(self): pass\n    def run(self): self.step()\n"
+        "    def again(self): return [self.step() for _ in 'ab']\n"
+    ),
+    "app/use.py": (
+        "from app import base\nfrom .base import wanted\n__all__ = ['wanted']\n"
+        "def by_name(): return f'{wanted(2)} wanted'\n"
+        "def by_module(): g = lambda: base.wanted(3); call(wanted=1)\n"
+        "class Child(Base):\n    def more(self):\n        # self.step() of the base\n"
+        "        super().step()\n"
+    ),
+    "tests/test_use.py": "def test_it(): wanted(4); Base().step()\n",
+}
+JAVASCRIPT = {
+    "lib/tag.js": (
+        "exports.wanted = wanted\nfunction wanted(a) {}\nconst own = () => wanted(1)\n"
+        "class Box { inner() {} first() { this.inner() }\n"
+        "  second() { list.map(x => this.inner(x)) } }\n"
+    ),
+    "lib/use.js": (
+        "const { wanted } = require('./tag')\nconst tag = require('./tag')\n"
+        "app.go = function go() { return wanted(2) }\nfunction all() { tag.wanted(3) }\n"
+    ),
+}
+TYPESCRIPT = {
+    "src/tag.ts": (
+        "export function wanted(a: string): void;\nexport function wanted<T>(a: any) {}\n"
+        "class Box { inner() {} first() { this.inner() } }\n"
+        "class Crate extends Box { last = () => { this.inner() } }\n"
+    ),
+    "src/index.ts": "export { wanted } from './tag.js'\n",
+    "src/use.tsx": (
+        "import { wanted } from '.'\nimport * as tag from './tag'\n"
+        "export const one = () => wanted<string>('a')\n"
+        "function two() { return <b>{tag.wanted('')}</b> }\n"
+    ),
+}
+GO = {
+    "go.mod": "module example.com/thing\n",
+    "tag/tag.go": (
+        "package tag\nfunc Wanted() {}\nfunc own() { defer Wanted() }\ntype Box struct{}\n"
+        "func (b *Box) Inner() {}\nfunc (b *Box) first() { b.Inner() }\n"
+        "func (b *Box) second() { go func() { b.Inner() }() }\n"
+        "func (b *Box) hidden() {}\nfunc (b *Box) third() { b.hidden() }\n"
+        "func free(x Box) { x.hidden() }\n"
+    ),
+    "main.go": ('package main\nimport t "example.com/thing/tag"\nfunc start() { t.Wanted() }\n'),
+    "main_test.go": "package main\nfunc TestIt() { t.Wanted() }\n",
+}
+RUST = {
+    "Cargo.toml": '[package]\nname = "my-thing"\n',
+    "src/tag.rs": (
+        "pub fn wanted<T>() {}\nfn own() { wanted::<u8>() }\npub struct Tag;\n"
+        "impl Tag { fn inner(&self) {} fn first(&self) { self.inner() }\n"
+        "  fn new_tag() -> Tag { Tag } }\n"
+        "impl Show for Tag { fn second(&self) { self.inner(); Self::new_tag(); } }\n"
+        "fn build() { Tag::new_tag(); }\n"
+        "#[cfg(test)]\nmod checks { #[test] fn it() { wanted(); assert!(wanted()) } }\n"
+    ),
+    "src/lib.rs": (
+        "mod tag;\nuse crate::tag::{wanted, Tag};\nfn one() { wanted() }\n"
+        "fn two() { tag::wanted(); }\n"
+    ),
+}
+EXPECTED = {
+    "python": (
+        PYTHON,
+        {
+            "wanted": "app/base.py::other app/use.py::by_name app/use.py::by_module",
+            "Base.step": "app/base.py::Base.run app/base.py::Base.again app/use.py::Child.more",
+        },
+    ),
+    "javascript": (
+        JAVASCRIPT,
+        {
+            "wanted": "lib/tag.js::own lib/use.js::app.go lib/use.js::all",
+            "Box.inner": "lib/tag.js::Box.first lib/tag.js::Box.second",
+        },
+    ),
+    "typescript": (
+        TYPESCRIPT,
+        {
+            "wanted": "src/use.tsx::one src/use.tsx::two",
+            "Box.inner": "src/tag.ts::Box.first src/tag.ts::Crate.last",
+        },
+    ),
+    "go": (
+        GO,
+        {
+            "Wanted": "main.go::start tag/tag.go::own",
+            "Box.Inner": "tag/tag.go::Box.first tag/tag.go::Box.second",
+            "Box.hidden": "tag/tag.go::Box.third tag/tag.go::free",
+        },
+    ),
+    "rust": (
+        RUST,
+        {
+            "wanted": "src/lib.rs::one src/lib.rs::two src/tag.rs::own",
+            "Tag::inner": "src/tag.rs::Tag.first src/tag.rs::Tag.second",
+            "Tag::new_tag": "src/tag.rs::Tag.second src/tag.rs::build",
+        },
+    ),
+}
+
+
+def _asked(texts: dict[str, str]) -> dict[str, str]:
+    """Return the callers of each task, by the name that it asks about."""
+    tasks = make_callers(TextTree(texts), 99, 0).tasks
+    return {task.title.removeprefix("Callers of "): " ".join(symbols_of(task)) for task in tasks}
+
+
+@pytest.mark.parametrize("language", EXPECTED)
+def test_calls_are_attributed_to_the_function_around_them(language: str) -> None:
+    texts, expected = EXPECTED[language]
+    assert _asked(texts) == expected
+
+
+UNCLEAR = {
+    "passed on": ("b.py", "from a import wanted\nrun(wanted)\n"),
+    "a decorator": ("b.py", "from a import wanted\n@wanted\ndef f(): pass\n"),
+    "a decorator that is called": ("b.py", "from a import wanted\n@wanted()\ndef f(): pass\n"),
+    "another name": ("b.py", "from a import wanted as w\n"),
+    "looked up by name": ("b.py", "getattr(a, 'wanted')()\n"),
+    "an attribute of an object": ("b.py", "def f(x): x.wanted()\n"),
+    "imported from elsewhere": ("b.py", "from .. import x\nfrom json import wanted\n"),
+    "a parameter": ("b.py", "def f(wanted): wanted()\n"),
+    "assigned": ("b.py", "def f():\n    wanted = g()\n"),
+    "outside of functions": ("b.py", "from a import wanted\nwanted()\n"),
+    "a function within": ("b.py", "from a import wanted\ndef f():\n    def g(): wanted()\n"),
+    "a file of settings": ("setup.cfg", "run = a:wanted\n"),
+    "another language": ("b.js", "function f() { wanted() }\n"),
+    "a second definition": ("tests/b.py", "def wanted(): pass\n"),
+    "a module that no package has": ("b.py", "import a.c\ndef f(): a.c.wanted()\n"),
+}
+
+
+@pytest.mark.parametrize("why", UNCLEAR)
+def test_what_cannot_be_known_for_sure_is_not_asked(why: str) -> None:
+    known = {"a.py": "def wanted(): pass\ndef f(): wanted()\ndef g(): wanted()\n"}
+    assert list(_asked(known)) == ["wanted"]
+    path, text = UNCLEAR[why]
+    made = make_callers(TextTree({**known, path: text}), 99, 0)
+    assert not [task for task in made.tasks if "wanted" in task.title]
+    assert made.looked_at == len(made.tasks) + sum(made.dropped.values())
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("b.js", "export default wanted\n"),
+        ("b.js", "module.exports = wanted\n"),
+        ("b.js", "import { wanted } from 'other'\n"),
+        ("b.ts", "const x = { wanted: 1 }\n"),
+    ],
+)
+def test_other_exports_and_packages_are_not_guessed(path: str, text: str) -> None:
+    source = "function wanted() {}\nfunction f() { wanted() }\nfunction g() { wanted() }\n"
+    assert list(_asked({"a.js": source})) == ["wanted"]
+    assert _asked({"a.js": source, path: text}) == {}
+
+
+def test_self_is_of_the_class_only_where_it_inherits_from_it() -> None:
+    source = (
+        "class A:\n    def step(self): pass\n    def f(self): self.step()\n"
+        "class B(A):\n    def g(self): self.step()\n"
+    )
+    assert list(_asked({"a.py": source})) == ["A.step"]
+    assert _asked({"a.py": f"{source}class C:\n    def h(self): self.step()\n"}) == {}
+
+
+def test_it_is_counted_why_a_name_was_dropped() -> None:
+    source = "def wanted(): pass\ndef f(): wanted()\ndef g(): run(wanted)\n"
+    dropped = make_callers(TextTree({"a.py": source}), 1, 0).dropped
+    assert dropped == {"used otherwise than in calls": 1}
+
+
+def test_what_is_local_to_a_function_without_a_name_is_not_asked() -> None:
+    source = "make(() => { function wanted() {} \n x.f = () => wanted(); x.g = () => wanted() })\n"
+    assert _asked({"a.js": source}) == {}
+
+
+def test_a_macro_of_rust_is_not_guessed() -> None:
+    source = "fn wanted() {}\nfn f() { wanted() }\nfn g() { wanted() }\n"
+    assert list(_asked({"a.rs": source})) == ["wanted"]
+    assert _asked({"a.rs": f"{source}fn h() {{ run!(wanted()) }}\n"}) == {}
+
+
+def test_tasks_name_no_path_and_follow_from_the_seed() -> None:
+    texts = {
+        f"m{n}.py": f"def call_{n}(): pass\ndef f{n}(): call_{n}()\ndef g{n}(): call_{n}()\n"
+        for n in range(9)
+    }
+    first, again, other = (make_callers(TextTree(texts), 3, seed).tasks for seed in (1, 1, 2))
+    assert first == again != other
+    assert not any(path in task.prompt for task in first for path in files_of(task))
+    assert all("tests" in task.prompt.lower() for task in first)

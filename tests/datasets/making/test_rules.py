@@ -1,0 +1,84 @@
+"""Commits that make no tasks, each dropped by the rule that is meant for it."""
+
+from datetime import date
+
+import pytest
+
+from swarm_bench.datasets.making.rules import sources, unfit
+from swarm_bench.runtime.workspaces.history import Commit, FileChange
+
+GOOD = "Round coupon totals upwards in bills"
+
+
+def _change(path: str, before: str | None = "a", after: str | None = "b") -> FileChange:
+    return FileChange(path=path, target=path, before=before, after=after)
+
+
+def _commit(
+    message: str = GOOD, *paths: str, parents: int = 1, changes: tuple[FileChange, ...] = ()
+) -> Commit:
+    return Commit(
+        hash="c" * 40,
+        parents=("p" * 40,) * parents,
+        written=date(2026, 1, 1),
+        message=message,
+        changes=changes or tuple(map(_change, paths or ("shop/cart.py",))),
+    )
+
+
+def test_a_good_commit_is_fit() -> None:
+    assert unfit(_commit()) is None
+    assert unfit(_commit(GOOD, "shop/cart.py", "tests/test_cart.py", "docs/bills.md")) is None
+    assert unfit(_commit(GOOD, *(f"shop/cart{n}.py" for n in range(6)))) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("Merge branch 'main' of shop", "merge"),
+        (f'Revert "{GOOD}"', "revert"),
+        (f"{GOOD}\n\nThis reverts commit 123.", "revert"),
+        ("Bump pytest from 7.0 to 8.0", "bump of a version or a dependency"),
+        ("build(deps): pytest 8.0 everywhere", "bump of a version or a dependency"),
+        ("updates clap to v2.23.0", "bump of a version or a dependency"),
+        ("Release 2.0", "bump of a version or a dependency"),
+        ("1.2.3", "bump of a version or a dependency"),
+        ("Run black over the coupon code", "formatting, by its message"),
+        ("Fix typos of coupon names everywhere", "formatting, by its message"),
+        ("docs: explain rounding of coupon totals", "documentation or tests, by its message"),
+        ("Add tests of the rounding of totals", "documentation or tests, by its message"),
+        ("Refactor rounding of coupon totals", "tidying, by its message"),
+        ("Fix bug", "message that says too little"),
+        ("Round totals in cart.py for coupons", "message that names a file of it, or a commit"),
+        ("Round totals as before 0d50ce8 coupons", "message that names a file of it, or a commit"),
+    ],
+)
+def test_messages_drop_commits(message: str, why: str) -> None:
+    assert unfit(_commit(message)) == why
+
+
+@pytest.mark.parametrize(
+    ("paths", "why"),
+    [
+        (["tests/test_cart.py", "README.md"], "no source files: tests, documentation, settings"),
+        (["setup.py", ".github/run.py"], "no source files: tests, documentation, settings"),
+        (["dist/cart.js", "vendor/a/b.go"], "generated or vendored files only"),
+        (["static/cart.min.js"], "generated or vendored files only"),
+        ([f"shop/cart{n}.py" for n in range(7)], "more than 6 source files"),
+    ],
+)
+def test_files_drop_commits(paths: list[str], why: str) -> None:
+    assert unfit(_commit(GOOD, *paths)) == why
+
+
+def test_merges_and_commits_without_a_parent_are_dropped() -> None:
+    assert unfit(_commit(parents=2)) == "merge"
+    assert unfit(_commit(parents=0)) == "its parent is not there"
+
+
+def test_new_and_renamed_files_are_no_key() -> None:
+    assert unfit(_commit(changes=(_change("cart.py", before=None),))) == "new files only"
+    same = _change("cart.py", "a", "a")
+    assert unfit(_commit(changes=(same,))) == "renames without content"
+    commit = _commit(changes=(_change("new.py", before=None), _change("old.py", after=None)))
+    assert [change.path for change in sources(commit)] == ["old.py"]

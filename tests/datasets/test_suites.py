@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+from swarm_bench.datasets.suites import find_suite, list_suites, read_suite
+
+
+def suite_file(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_shipped_suites_can_be_used() -> None:
+    assert all(listing.problem is None for listing in list_suites())
+    assert [task.id for task in find_suite("exploration").tasks] == [
+        "auth-flow",
+        "data-models",
+        "request-life-cycle",
+        "background-jobs",
+        "plugin-architecture",
+    ]
+    assert len(find_suite("ab").tasks) == 4
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = suite_file(tmp_path, "tasks:\n  - {id: a, title: Ä, prompt: 'Where?'}\n")
+    suite = find_suite(str(path))
+    assert (suite.name, suite.tasks[0].title, suite.tasks[0].prompt) == ("mine", "Ä", "Where?")
+
+
+def test_an_unknown_suite_is_named_with_a_hint() -> None:
+    with pytest.raises(UnknownName, match="no task suite called 'exploratoin'; did you mean"):
+        find_suite("exploratoin")
+
+
+def test_a_file_that_is_taken_for_a_name_is_told_from_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yml").touch()
+    with pytest.raises(UsageError, match=r"for the file of that name give its path, \./mine\.yml"):
+        find_suite("mine.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("tasks:\n  - id: a\n   title: b\n", 3, "not YAML"),
+        ("tasks: []\n", 1, "tasks must not be empty"),
+        ("tasks:\n  - id: a\n    title: b\n", 2, "tasks.0.prompt is missing"),
+        ("tasks:\n  - id: a\n    title: b\n    prompt: c\n    hint: d\n", 5, "tasks.0.hint"),
+        ("tasks:\n  - id: a b\n    title: b\n    prompt: c\n", 2, "tasks.0.id"),
+        (
+            "tasks:\n  - {id: a, title: b, prompt: c}\n  - {id: a, title: b, prompt: c}\n",
+            3,
+            "the id 'a' is taken",
+        ),
+        ("- a\n", 1, "it must be a mapping"),
+        ("tasks:\n  - {id: a, title: 2026-99-99, prompt: c}\n", 0, "not YAML"),
+        ('tasks:\n  - {id: a, title: b, prompt: "c\\0"}\n', 2, "tasks.0.prompt"),
+        ("", 1, "it must be a mapping"),
+        ("tasks:\n  - {id: a, title: b, prompt: ' '}\n", 2, "tasks.0.prompt must not be empty"),
+        ("tasks:\n  - {id: 1, title: b, prompt: c}\n", 2, "must be a string; put it into quotes"),
+        ("tasks:\n  - id: a\n    prompt: see: it\n", 3, "quote a value that contains ': '"),
+    ],
+)
+def test_a_wrong_file_names_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    path = suite_file(tmp_path, text)
+    with pytest.raises(ConfigError, match=words) as caught:
+        read_suite(path)
+    assert str(caught.value).startswith(f"{path}:{line}:" if line else f"{path}:")
+
+
+def test_an_id_that_is_taken_is_named_beside_other_mistakes(tmp_path: Path) -> None:
+    task = "  - {id: a, title: b, prompt: c}\n"
+    path = suite_file(tmp_path, f"tasks:\n{task}{task}  - {{id: d, prompt: e}}\n")
+    with pytest.raises(ConfigError) as caught:
+        read_suite(path)
+    assert f"{path}:3: the id 'a' is taken" in str(caught.value)
+    assert f"{path}:4: tasks.2.title is missing" in str(caught.value)

@@ -1,0 +1,186 @@
+"""`swarm-bench retrieve`: questions with known answers, put to the tools themselves."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders.repositories import git
+from tests.e2e.conftest import Bench
+
+TASKS = """
+tasks:
+- id: auth
+  title: Authentication
+  prompt: |-
+    Which class checks this?
+
+    The token of every request.
+  keywords: token request middleware
+  key: {files: [shop/auth.py]}
+- id: jobs
+  title: Jobs
+  prompt: Where are background jobs worked off?
+  key: {symbols: ["shop/jobs.py::run_worker"]}
+- {id: open, title: Open, prompt: "What is this?"}
+"""
+SERVER = """
+import json, sys
+TOOL = {"name": "look_up", "description": "", "inputSchema": {"type": "object",
+        "properties": {"query": {"type": "string"}}, "required": ["query"]}}
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    method, params = request["method"], request.get("params") or {}
+    result = {}
+    if method == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "fragile", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [TOOL]}
+    elif method == "tools/call":
+        if "this? The token of" in params["arguments"]["query"]:
+            sys.exit(3)
+        result = {"content": [{"type": "text", "text": "1. `shop/jobs.py:7`"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture
+def tasks(bench: Bench) -> str:
+    (bench.folder / "mine.yaml").write_text(TASKS)
+    return "mine.yaml"
+
+
+def fragile(bench: Bench) -> str:
+    """A server of one's own that dies of one of the questions."""
+    (bench.folder / "server.py").write_text(SERVER)
+    server = {"command": sys.executable, "args": ["-I", "{{ mode_folder }}/server.py"]}
+    (bench.folder / "fragile.json").write_text(json.dumps({"mcpServers": {"fragile": server}}))
+    return "./fragile.json"
+
+
+def figures(record: dict[str, Any], *keys: str) -> tuple[Any, ...]:
+    return tuple(record["figures"].get(key) for key in keys)
+
+
+def lines(bench: Bench, session: str = "out") -> dict[tuple[str, str, int], dict[str, Any]]:
+    return {(it["arm"], it["case"], it["run"]): it for it in bench.records(session)}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_each_question_is_put_in_both_forms_and_scored(bench: Bench, tasks: str) -> None:
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+    done = bench.call("retrieve", *words, "--modes", "bm25", "grep", fragile(bench))
+    assert done.code == 0, done.err
+    records = lines(bench)
+    cases = ("auth/sentence", "jobs/sentence", "auth/keywords")
+    assert [*records] == [(arm, case, 1) for arm in order(bench) for case in cases]
+    for case in cases:
+        assert figures(records["bm25", case, 1], "recall_5", "failed") == (1, 0)
+    assert records["bm25", "auth/sentence", 1]["figures"]["index_bytes"] > 0
+    assert records["grep", "auth/sentence", 1]["figures"]["index_seconds"] is None
+    # The server that died is started again, and its failure is no missing figure.
+    failed, found, other = (records["fragile", case, 1] for case in cases)
+    assert figures(failed, "failed", "empty", "recall_10") == (1, 0, 0)
+    assert "exited with code 3" in failed["answer"]
+    assert figures(found, "recall_1", "files") == (1, 1)
+    assert figures(other, "recall_10", "reciprocal_rank") == (0, 0)
+    timed = [record["figures"].get("first_seconds") is not None for record in (failed, found)]
+    assert timed == [True, False]
+    assert "fragile** finds less than bm25" in done.out or "fragile** is not shown" in done.out
+    assert "recognised by its schema" in done.out
+    assert "1 task of mine without files" in done.out
+    assert bench.call("report", "out").out == done.out
+
+
+def order(bench: Bench) -> list[str]:
+    arms: list[str] = bench.experiment("out")["order"][0]
+    return arms
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_session_is_continued_and_grows(bench: Bench, tasks: str) -> None:
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out", "--modes", "grep")
+    assert bench.call("retrieve", *words).code == 0
+    path = bench.folder / "out" / "metrics.jsonl"
+    whole = path.read_text().splitlines()
+    path.write_text("\n".join([*whole[:-1], ""]))
+    assert "1 to put, 2 answered" in bench.call("retrieve", "--plan", "--continue", "out").out
+    more = bench.call("retrieve", "--continue", "out", "--runs", "2", "--modes", "grep", "bm25")
+    assert more.code == 0, more.err
+    records = bench.records("out")
+    assert {(it["arm"], it["run"]) for it in records} == {
+        (arm, run) for arm in ("grep", "bm25") for run in (1, 2)
+    }
+    assert len({it["trial"] for it in records}) == len(records) == 12
+    assert records[0]["ended_at"] == json.loads(whole[0])["ended_at"]
+    assert "session of the benchmark 'retrieve'" in bench.call("compare", "--continue", "out").err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_task_with_a_commit_is_asked_in_a_workspace_of_that_commit(bench: Bench) -> None:
+    commit = git(bench.repo, "rev-parse", "HEAD").strip()
+    git(bench.repo, "rm", "-q", "shop/jobs.py")
+    git(bench.repo, "commit", "-q", "-m", "No jobs")
+    suite = TASKS.replace("id: jobs", f"id: jobs\n  commit: {commit}")
+    (bench.folder / "mine.yaml").write_text(suite)
+    words = ("--repo", str(bench.repo), "--tasks", "mine.yaml", "--output", "out")
+    assert bench.call("retrieve", *words, "--modes", "bm25").code == 0
+    assert figures(lines(bench)["bm25", "jobs/sentence", 1], "recall_1") == (1,)
+    assert "shop/jobs.py" not in lines(bench)["bm25", "auth/sentence", 1]["answer"]
+
+
+def test_a_plan_starts_no_server(bench: Bench, tasks: str) -> None:
+    mode = fragile(bench)
+    (bench.folder / "server.py").write_text("open('was-started', 'w')")
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--modes", "bm25", mode)
+    done = bench.call("retrieve", "--plan", *words)
+    assert done.code == 0, done.err
+    assert "6 to put, 0 answered" in done.out
+    assert not [*bench.folder.rglob("was-started")]
+    assert not (bench.folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--tasks", "exploration"), "answer key"),
+        (("--tasks", "mine.yaml", "--modes", "baseline"), "no tool that could be asked"),
+        (("--tasks", "nowhere.yaml"), "nowhere.yaml"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    bench: Bench, tasks: str, words: tuple[str, ...], sentence: str
+) -> None:
+    done = bench.call("retrieve", "--repo", str(bench.repo), *words)
+    assert done.code == 2
+    assert sentence in done.err
+
+
+def test_a_tool_that_searches_nothing_is_refused(bench: Bench, tasks: str) -> None:
+    mode = fragile(bench)
+    (bench.folder / "server.py").write_text(SERVER.replace("look_up", "write_file"))
+    done = bench.call("retrieve", "--repo", str(bench.repo), "--tasks", tasks, "--modes", mode)
+    assert done.code == 2
+    assert "no tool that is recognised as a search, among write_file" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_session_of_somebody_else_starts_nothing_without_trust(bench: Bench, tasks: str) -> None:
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+    assert bench.call("retrieve", *words, "--modes", fragile(bench)).code == 0
+    path: Path = bench.folder / "out" / "experiment.json"
+    stranger = json.loads(path.read_text())
+    path.write_text(json.dumps({**stranger, "session": "0badc0de"}))
+    done = bench.call("retrieve", "--continue", "out", "--runs", "2")
+    assert done.code == 2
+    assert "server.py" in done.err
+    assert "--trust" in done.err

@@ -1,0 +1,46 @@
+"""What a judge is shown, and what it answers."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from swarm_bench.benchmarks.swarm.judging.blinding import blinded
+from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
+from swarm_bench.models.chat_server import reply_in
+from swarm_bench.models.prices import price
+from swarm_bench.reports.page import answer_in
+from swarm_bench.reports.text import block
+from tests.builders.chat import says
+
+NAMES = ("canopy", "mcp__canopy__query", "evidence_pack")
+
+
+def pages() -> list[bytes]:
+    answer = "`canopy_query`: see /tmp/swarm-bench-1a/repo/shop/a.py\n```\nx\n```"
+    return [f"# a\n\n## Task\n{block('b')}\n\n## Result\n{block(answer)}\n\n---\n".encode()]
+
+
+def page(data: bytes, _folder: Path) -> None:
+    """No answer leaves its part of the question, or keeps a name."""
+    text = data.decode("utf-8", "replace")
+    answer = blinded(answer_in(text) or text, NAMES)
+    assert "mcp__canopy__query" not in answer.split()
+    asked = question("Where?", answer, "There.")
+    opening, closing = (asked.rpartition("<answer-B-")[2][:16], asked.rpartition("</answer-B-")[2])
+    assert asked.count(f"</answer-B-{opening}>") == 1
+    assert closing.startswith(opening)
+
+
+def completions() -> list[bytes]:
+    return [says("Because.\nA")[2], says(None)[2], says("tie", usage={"prompt_tokens": 1e99})[2]]
+
+
+def completion(data: bytes, _folder: Path) -> None:
+    with suppress(ValidationError):
+        reply = reply_in(data, 1)
+        assert verdict_in(reply.text) in ("A", "B", "tie", None)
+        listed = price("rules")
+        assert listed
+        cost = listed.of(reply.usage)
+        assert cost is None or cost >= 0

@@ -1,0 +1,83 @@
+"""Reading the history of a repository."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.workspaces.history import FileChange, read_history
+from tests.builders.repositories import commit, git, start
+
+LINES = "".join(f"line {number}\n" for number in range(20))
+
+
+def test_a_commit_says_what_it_did_to_which_file(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    first = commit(repo, "first", {"a.py": LINES, "old name.py": LINES * 2, "gone": "x\n"})
+    files = {"a.py": LINES + "x\n", "old name.py": None, "näm\n.py": LINES * 2, "gone": None}
+    second = commit(repo, "second\n\n:100644 is no entry", files, date="2026-02-03T00:30:00+02:00")
+
+    new, old = read_history(repo, "HEAD")
+
+    assert (new.hash, old.hash, new.parents, old.parents) == (second, first, (first,), ())
+    assert new.message == "second\n\n:100644 is no entry"
+    assert new.written == date(2026, 2, 2), "in UTC"
+    changes = {change.path: change for change in new.changes}
+    assert set(changes) == {"a.py", "old name.py", "gone"}
+    renamed = changes["old name.py"]
+    assert (renamed.target, renamed.before) == ("näm\n.py", renamed.after)
+    assert (changes["gone"].before is None, changes["gone"].after) == (False, None)
+    assert all(change.before is None for change in old.changes)
+
+
+def test_a_history_is_that_of_a_folder(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    commit(repo, "first", {"shop/a.py": LINES, "b.py": LINES})
+    (only,) = read_history(repo / "shop", "HEAD")
+    assert [change.path for change in only.changes] == ["a.py"]
+
+
+def test_merges_have_two_parents_and_links_are_no_files(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    commit(repo, "first", {"a": "1\n"})
+    git(repo, "checkout", "-qb", "side")
+    (repo / "link").symlink_to("a")
+    commit(repo, "side", {})
+    git(repo, "checkout", "-q", "main")
+    commit(repo, "other", {"b": "1\n"})
+    git(repo, "merge", "-q", "--no-edit", "side")
+    merge, *others = read_history(repo, "HEAD")
+    assert (len(merge.parents), merge.changes) == (2, ())
+    assert {c.message: c.changes for c in others}["side"] == ()
+
+
+def test_the_end_of_a_shallow_history_has_no_parent(tmp_path: Path) -> None:
+    repo = start(tmp_path / "whole")
+    for number in range(3):
+        commit(repo, f"number {number}", {"a.py": f"{number}\n"})
+    git(tmp_path, "clone", "-q", "--depth", "2", repo.as_uri(), "shallow")
+    new, old = read_history(tmp_path / "shallow", "HEAD")
+    assert (len(new.parents), old.parents) == (1, ())
+    assert isinstance(old.changes[0], FileChange)
+
+
+def test_what_is_no_revision_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="the history of --all"):
+        read_history(start(tmp_path), "--all")
+
+
+def test_nothing_that_the_repository_names_is_run(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    commit(repo, "first", {"a.py": LINES, ".gitattributes": "*.py diff=own\n"})
+    commit(repo, "second", {"a.py": "x\n"})
+    mark = tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    for name in ("diff.external", "diff.own.command", "diff.own.textconv", "gpg.program",
+                 "core.fsmonitor", "core.pager", "core.sshCommand"):  # fmt: skip
+        git(repo, "config", name, str(program))
+    git(repo, "config", "log.showSignature", "true")
+    assert len(read_history(repo, "HEAD")) == 2
+    assert not mark.exists()

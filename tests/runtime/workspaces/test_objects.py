@@ -1,0 +1,76 @@
+"""Reading many objects of a repository."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import HarnessError
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for name, content in {"a.py": b"one\n", "d/b.bin": b"\0\n\n", "large": b"x" * 10}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "link").symlink_to("a.py")
+    (tmp_path / "ä b.py").touch()
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def test_the_files_of_a_commit_are_read_as_they_are(repository: Path) -> None:
+    with Objects(repository) as objects:
+        tree = objects.tree("HEAD")
+        assert tree.files == {"a.py", "d/b.bin", "large", "ä b.py"}, "a link is no file"
+        assert tree.read("d/b.bin") == b"\0\n\n"
+        assert tree.read("ä b.py") == b""
+        assert tree.read("gone.py") is None
+        assert objects.read("HEAD:a.py") == b"one\n"
+        assert [objects.read(name) for name in ("HEAD:d", "HEAD:no", "no", "", "a\nb")] == [
+            None
+        ] * 5
+
+
+def test_what_was_read_is_kept_within_limits(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swarm_bench.runtime.workspaces.objects.MOST_KEPT", 8)
+    with Objects(repository) as objects:
+        tree, asked = objects.tree("HEAD"), list[str]()
+        read = objects.read
+
+        def noted(name: str) -> bytes | None:
+            asked.append(name)
+            return read(name)
+
+        monkeypatch.setattr(objects, "read", noted)
+        assert [tree.read("a.py"), tree.read("a.py")] == [b"one\n"] * 2
+        assert len(asked) == 1
+        assert tree.read("large") == b"x" * 10
+        assert tree.read("a.py") == b"one\n"
+        assert len(asked) == 3
+
+
+def test_a_very_large_file_is_not_read(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swarm_bench.runtime.workspaces.objects.LARGEST", 5)
+    assert LARGEST > 5
+    with Objects(repository) as objects:
+        assert objects.read("HEAD:large") is None
+        assert objects.read("HEAD:a.py") == b"one\n", "what follows is still read"
+
+
+def test_a_commit_that_is_not_there_is_named(repository: Path) -> None:
+    with Objects(repository) as objects, pytest.raises(HarnessError, match="files of nowhere"):
+        objects.tree("nowhere")
+
+
+def test_an_end_of_git_is_an_error(repository: Path) -> None:
+    with Objects(repository) as objects:
+        objects._process.kill()
+        objects._process.wait()
+        with pytest.raises(HarnessError, match="git ended while it read"):
+            objects.read("HEAD:a.py")

@@ -1,0 +1,70 @@
+"""Which right files an agent saw, and when."""
+
+from swarm_bench.core.outcome import Retrieved
+from swarm_bench.core.ports import Missing
+from swarm_bench.scoring.seen import SeenFiles
+from tests.scoring.trees import context
+
+KEY = ("shop/cart.py", "shop/basket.py")
+
+
+def call(number: int, *mentions: str, known: bool = True) -> Retrieved:
+    return Retrieved(
+        tool="Grep",
+        turn=number if known else None,
+        seconds=number * 1.5 if known else None,
+        tokens=number * 100 if known else None,
+        mentions=mentions,
+    )
+
+
+def test_what_was_seen_and_when() -> None:
+    calls = (
+        call(1, "README.md", "no/such.py"),
+        call(2, "/srv/work/shop/cart.py", "web/app.ts"),
+        call(3, "shop/cart.py"),
+    )
+    assert SeenFiles().score(context("See README.md", files=KEY, retrieved=calls)) == {
+        "seen_recall": 0.5,
+        "seen_first_turn": 2,
+        "seen_first_call": 2,
+        "seen_first_seconds": 3.0,
+        "seen_first_tokens": 200,
+        "retrieved_precision": 1 / 3,
+        "seen_not_named": 1,
+    }
+
+
+def test_paths_are_written_in_many_ways() -> None:
+    calls = (call(1, "shop\\cart.py", "file:///srv/work/shop/basket.py", "./web/app.ts"),)
+    scores = SeenFiles().score(context("", files=KEY, retrieved=calls))
+    assert scores["seen_recall"] == 1
+    assert scores["retrieved_precision"] == 2 / 3
+
+
+def test_what_was_seen_and_named_was_not_left_out() -> None:
+    calls = (call(1, "shop/cart.py"),)
+    scores = SeenFiles().score(context("See shop/cart.py", files=KEY, retrieved=calls))
+    assert scores["seen_not_named"] == 0
+
+
+def test_what_a_program_does_not_say_is_missing() -> None:
+    calls = (call(1, "shop/cart.py", known=False),)
+    scores = SeenFiles().score(context("", files=KEY, retrieved=calls))
+    assert scores["seen_first_call"] == 1
+    assert isinstance(scores["seen_first_turn"], Missing)
+    assert isinstance(scores["seen_first_seconds"], Missing)
+    assert scores["seen_not_named"] == 1
+
+
+def test_an_agent_that_saw_nothing() -> None:
+    scores = SeenFiles().score(context("", files=KEY, retrieved=()))
+    assert (scores["seen_recall"], scores["seen_not_named"]) == (0.0, 0)
+    assert scores["seen_first_call"] == Missing("it saw no right file")
+    assert scores["retrieved_precision"] == Missing("no call named a file of the repository")
+
+
+def test_without_a_transcript_all_is_missing() -> None:
+    scores = SeenFiles().score(context("See shop/cart.py", files=KEY))
+    assert set(scores.values()) == {Missing("the transcript does not show what the tools gave")}
+    assert set(scores) == set(SeenFiles.keys)
