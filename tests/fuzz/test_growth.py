@@ -23,8 +23,8 @@ FACTOR = 8
 SHORT = 4_000
 YAML = ("task-file", "agent-file")
 """Its library is slow; for brackets in brackets it takes a second, and stops at Python's depth."""
-SHORTER = dict.fromkeys(YAML, 500)
-"""Characters; fewer where a library is slow."""
+SHORTER = {**dict.fromkeys(YAML, 500), "source-file": 1_000}
+"""Characters; fewer where a library is slow, or five grammars read each text."""
 AT_ONCE = 0.15
 """Seconds; a long text that takes no longer is not compared."""
 ELSEWHERE = ("mcp-server", "markdown")
