@@ -6,7 +6,7 @@ READY := .venv/.ready
 .PHONY: demo test test-all test-agents chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
-	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service
+	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service --runs 2
 
 test: $(READY)  ## run the tests, but for nine that take half a minute each
 	$(BIN)/pytest -n 3 --dist worksteal

@@ -89,7 +89,6 @@ def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
-        "SWARM_BENCH_RUNS": "2",
         **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
     }
     make_environment(clone / ".venv")
