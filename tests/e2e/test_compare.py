@@ -148,7 +148,7 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     words = ("--repo", str(bench.repo), "--plan", "--agents", "900", "--agent", "claude")
     large = bench.call("compare", *words, env=paid)
     assert "8100 to run, 0 done" in large.out, large.err
-    assert "Cost:       8100 paid trials of claude\n" in large.out
+    assert large.out.startswith("Cost:       8100 paid trials of claude\n")
     assert large.out.endswith("and 8040 more in the same way\n")
 
 

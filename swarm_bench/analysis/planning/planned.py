@@ -56,6 +56,7 @@ def describe(planned: Planned, title: str = "") -> Plan:
 
 def _entries(planned: Planned) -> Iterator[Entry]:
     experiment, launches = planned.experiment, planned.launches
+    yield from cost_entries(planned, planned.remaining)
     yield from _repository(experiment.repository)
     yield entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
     yield entry("Model", experiment.model_label)
@@ -89,7 +90,6 @@ def _trials(planned: Planned) -> Iterator[Entry]:
     experiment, remaining = planned.experiment, planned.remaining
     limits = experiment.limits
     yield entry("Trials", f"{remaining} to run, {len(planned.rows) - remaining} done")
-    yield from cost_entries(planned, remaining)
     yield entry(
         "Agents",
         f"{experiment.trials_per_mode} per mode and run, at most {experiment.at_once} at the "
