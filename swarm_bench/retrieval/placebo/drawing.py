@@ -3,15 +3,16 @@ nothing to do with any task.
 
 A file has nothing to do with a task when neither its path nor its content has a search word of it
 anywhere, not even within another word. Where tasks are asked on commits, it is the same in each.
+With many tasks hardly a file is left; if each of them has a key, those do that no key names.
 """
 
 import random
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.experiment import Task
+from swarm_bench.core.session.experiment import Repository, Task
 from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.material import Passage
 from swarm_bench.runtime.workspaces.git import git
@@ -41,30 +42,53 @@ async def draw_passages(
 ) -> tuple[Passage, ...]:
     """Draw passages: the same for the same content, tasks and seed. Raises `UsageError` when too
     few files have nothing to do with the tasks."""
-    stems = search_stems("\n".join(task.prompt for task in tasks))
-    files = await _files(snapshot.path, snapshot.repository.tree)
     commits = {task.commit for task in tasks} - {None, snapshot.repository.clean_commit}
-    for commit in filter(None, commits):
-        there = set(await _files(Path(snapshot.repository.path), commit))
-        files = [file for file in files if file in there]
-    files = [file for file in files if not shares_word(file.path, stems)]
+    trees = [await _files(Path(snapshot.repository.path), commit) for commit in commits if commit]
+    files = await _files(snapshot.path, snapshot.repository.tree)
     random.Random(f"{seed}:files").shuffle(files)
+    texts = await _without_words(snapshot, [f for f in files if all(f in t for t in trees)], tasks)
+    keys = [task.key.files for task in tasks if task.key and task.key.files]
+    if len(texts) < FEWEST_FILES and len(keys) == len(tasks):
+        lasting = set.intersection(*({file.path for file in tree} for tree in (files, *trees)))
+        unnamed = lasting.difference(*keys)
+        texts = await _first(snapshot, [file for file in files if file.path in unnamed])
+    if len(texts) < FEWEST_FILES:
+        raise UsageError(_refusal(snapshot.repository, len(texts), bool(commits)))
+    return tuple(
+        passage for path, text in texts.items() for passage in passages_in(path, text, seed)
+    )
+
+
+async def _without_words(
+    snapshot: Snapshot, files: Sequence[_File], tasks: Sequence[Task]
+) -> dict[str, str]:
+    """Read files that share no search word with any task: text by path."""
+    stems = search_stems("\n".join(task.prompt for task in tasks))
+    named = [file for file in files if not shares_word(file.path, stems)]
+    return await _first(snapshot, named, lambda text: not shares_word(text, stems))
+
+
+async def _first(
+    snapshot: Snapshot, files: Sequence[_File], fits: Callable[[str], bool] = bool
+) -> dict[str, str]:
+    """Read as many files as are drawn: text by path."""
     texts: dict[str, str] = {}
     async for path, text in _readable(snapshot, files):
-        if not shares_word(text, stems):
+        if fits(text):
             texts[path] = text
         if len(texts) == MOST_FILES:
             break
-    if len(texts) < FEWEST_FILES:
-        alike = " and are the same at every commit" if commits else ""
-        raise UsageError(
-            "--controls placebo answers with places of files that share no search word with any "
-            f"task{alike}; of the {snapshot.repository.files} files of {snapshot.repository.path}, "
-            f"{len(texts)} can be used ({FEWEST_FILES} are needed); give fewer tasks or a larger "
-            "repository, or omit the placebo"
-        )
-    return tuple(
-        passage for path, text in texts.items() for passage in passages_in(path, text, seed)
+    return texts
+
+
+def _refusal(repository: Repository, found: int, at_commits: bool) -> str:
+    alike = " and are the same at every commit" if at_commits else ""
+    fewer = "tasks of one commit (tasks make --commit)" if at_commits else "fewer tasks"
+    return (
+        "--controls placebo answers with places of files that share no search word with any "
+        f"task{alike}, or, where each task has an answer key, that no key names; of the "
+        f"{repository.files} files of {repository.path}, {found} can be used ({FEWEST_FILES} are "
+        f"needed); give {fewer} or a larger repository, or omit the placebo"
     )
 
 

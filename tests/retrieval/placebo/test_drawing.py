@@ -10,6 +10,7 @@ import pytest
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Task
+from swarm_bench.core.session.tasks import AnswerKey
 from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.drawing import (
     FEWEST_FILES,
@@ -78,6 +79,16 @@ def test_places_are_the_same_at_every_commit_that_tasks_are_asked_on(tmp_path: P
     more = dict.fromkeys(list(colours(5))[1:], "x = 1\n")
     with pytest.raises(UsageError, match="and are the same at every commit"):
         draw(tmp_path, more, seed=3, tasks=[old])
+
+
+def test_with_too_few_such_files_places_are_of_files_that_no_key_names(tmp_path: Path) -> None:
+    key = AnswerKey(files=("users/u0.py",))
+    keyed = TASK.model_copy(update={"key": key})
+    related = {f"users/u{number}.py": COLOURS for number in range(FEWEST_FILES + 1)}
+    places = draw(tmp_path, {**related, **colours(1)}, tasks=[keyed])
+    assert {place.path for place in places} == {*related, *colours(1)} - {"users/u0.py"}
+    with pytest.raises(UsageError, match="where each task has an answer key, that no key names"):
+        draw(tmp_path, {}, seed=1, tasks=[keyed, TASK])
 
 
 def test_places_are_ranges_of_real_lines() -> None:
