@@ -81,13 +81,13 @@ async def _first(
     return texts
 
 
-def _refusal(repository: Repository, found: int, at_commits: bool) -> str:
+def _refusal(repository: Repository, fitting: int, at_commits: bool) -> str:
     alike = " and are the same at every commit" if at_commits else ""
     fewer = "tasks of one commit (tasks make --commit)" if at_commits else "fewer tasks"
     return (
         "--controls placebo answers with places of files that share no search word with any "
         f"task{alike}, or, where each task has an answer key, that no key names; of the "
-        f"{repository.files} files of {repository.path}, {found} can be used ({FEWEST_FILES} are "
+        f"{repository.files} files of {repository.path}, {fitting} can be used ({FEWEST_FILES} are "
         f"needed); give {fewer} or a larger repository, or omit the placebo"
     )
 
