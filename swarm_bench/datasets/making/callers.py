@@ -119,7 +119,7 @@ def _task(definition: Definition, callers: list[Definition], id: str) -> Task:
         title=f"Callers of {name}",
         prompt=(
             f"Which functions and methods call the {definition.kind} `{name}` directly? Name each "
-            "with the path of its file. Tests, examples, benchmarks and documentation do not count."
+            "with the path of its file."
         ),
         keywords=definition.name.replace(".", " "),
         key=AnswerKey(

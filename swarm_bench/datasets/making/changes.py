@@ -19,8 +19,8 @@ from swarm_bench.source.files import language_of, says_generated
 
 DONE = "done-already"
 """Tag of a change that is asked about where it has been made."""
-_TO_CHANGE = "Which source files, apart from tests and documentation, have to change for this?"
-_IMPLEMENTS = "Which source files, apart from tests and documentation, implement this?"
+_TO_CHANGE = "Which source files have to change for this?"
+_IMPLEMENTS = "Which source files implement this?"
 _REMOVAL = re.compile(
     r"\s*(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b", re.I
 )

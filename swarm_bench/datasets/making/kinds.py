@@ -18,9 +18,10 @@ from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.files import Purpose, language_of, purpose_of
 
 ANSWER_FORMAT = (
-    "Begin with the paths of the files, relative to the root of the repository, one on a line, the "
-    "most certain one first; then name the functions and classes in them. Name nothing that you "
-    "did not see in the repository."
+    "Answer with the paths of the files, relative to the root of the repository, one on a line, "
+    "the most certain one first; then name the functions and classes in them. Tests, examples, "
+    "benchmarks and documentation do not count. Name nothing that you did not see in the "
+    "repository."
 )
 CHANGES = "changes"
 _OF_A_TREE: Mapping[str, Callable[..., Made]] = {"symbols": make_symbols, "callers": make_callers}

@@ -12,6 +12,7 @@ from swarm_bench.datasets.making.made import Made
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
 from tests.builders.repositories import commit, start
+from tests.datasets.making.trees import searched
 
 CART = '''\
 """Carts."""
@@ -72,6 +73,7 @@ def test_a_change_is_asked_on_the_parent_of_its_commit(repo: Path) -> None:
     assert task.key.files == ("shop/cart.py",), "what exists, and no tests"
     assert task.key.symbols == ("shop/cart.py::Cart.total", "shop/cart.py::load")
     assert task.prompt.endswith("have to change for this?\nRound coupon totals upwards")
+    assert searched(task) == ["round", "coupon", "totals", "upwards"]
     assert (task.id, task.title) == (
         "change-round-coupon-totals-upwards",
         "Round coupon totals upwards",
@@ -186,9 +188,8 @@ def test_a_finished_change_is_asked_where_it_stands(repo: Path) -> None:
     assert task.key is not None
     assert task.commit is None, "whoever has the tree knows it"
     assert task.key.symbols == ("shop/cart.py::Cart.total",)
-    assert task.prompt.startswith(
-        "Which source files, apart from tests and documentation, implement"
-    )
+    assert task.prompt.startswith("Which source files implement this?")
+    assert searched(task) == ["round", "coupon", "totals", "upwards"]
     assert task.tags == ("changes", "python", DONE)
 
 
