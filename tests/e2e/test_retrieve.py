@@ -43,6 +43,7 @@ for line in sys.stdin:
         result = {"tools": [TOOL]}
     elif method == "tools/call":
         if "this? The token of" in params["arguments"]["query"]:
+            print("out of memory", file=sys.stderr)
             sys.exit(3)
         result = {"content": [{"type": "text", "text": "1. `shop/jobs.py:7`"}]}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
@@ -87,15 +88,51 @@ def test_each_question_is_put_in_both_forms_and_scored(bench: Bench, tasks: str)
     # The server that died is started again, and its failure is no missing figure.
     failed, found, other = (records["fragile", case, 1] for case in cases)
     assert figures(failed, "failed", "empty", "recall_10") == (1, 0, 0)
-    assert "exited with code 3" in failed["answer"]
+    assert "exited with code 3 before it answered; its last words: out of mem" in failed["answer"]
     assert figures(found, "recall_1", "files") == (1, 1)
     assert figures(other, "recall_10", "reciprocal_rank") == (0, 0)
-    timed = [record["figures"].get("first_seconds") is not None for record in (failed, found)]
-    assert timed == [True, False]
-    assert "fragile** finds less than bm25" in done.out or "fragile** is not shown" in done.out
+    timed = [
+        record["figures"].get("first_seconds") is not None for record in (failed, found, other)
+    ]
+    assert timed == [True, True, False]
+    assert "**fragile**: in sentences it " in done.out
+    assert "fragile: 1 of 2 calls in sentences failed" in done.out
+    assert "auth/sentence" not in done.out  # of hundreds of questions, a line each is no summary
+    assert "fragile: a call failed: it exited" in done.err
+    assert "run 1, bm25: 3 of 3 ended" in done.err
+    assert "starts" not in done.err
+    assert "tokens" not in done.err
     assert "recognised by its schema" in done.out
     assert "1 task of mine without files" in done.out
     assert bench.call("report", "out").out == done.out
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_server_that_refuses_a_call_is_asked_on(bench: Bench, tasks: str) -> None:
+    mode = fragile(bench)
+    starts = bench.folder / "starts"
+    refusing = SERVER.replace(
+        "import json, sys", f"import json, sys\nprint(1, file=open({str(starts)!r}, 'a'))"
+    )
+    refusing = refusing.replace(
+        '        result = {"content"',
+        '        error = {"code": -32000, "message": "syntax error"}\n'
+        '        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], '
+        '"error": error}), flush=True)\n'
+        "        continue\n"
+        '        result = {"content"',
+    )
+    (bench.folder / "server.py").write_text(refusing.replace("this? The", "never"))
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+    done = bench.call("retrieve", *words, "--modes", mode)
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert [it["answer"] for it in records] == ["syntax error"] * 3
+    assert [figures(it, "failed", "empty") for it in records] == [(1, 0)] * 3
+    assert ["first_seconds" in it["figures"] for it in records] == [True, False, False]
+    assert starts.read_text().count("1") == 2  # to be greeted, and to be asked
+    assert done.err.count("a call failed") == 1
 
 
 def order(bench: Bench) -> list[str]:

@@ -22,6 +22,8 @@ class Reply:
     seconds: float
     failed: bool = False
     """It ended with an error, or too late."""
+    first: bool = False
+    """Of a server that had just started."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,8 @@ class Caller:
         """Seconds for each call."""
         self._stack = AsyncExitStack()
         self._connection: Connection | None = None
+        self._fresh = False
+        """It has had no call yet."""
 
     async def __aenter__(self) -> Self:
         """Start the server. Raises `ServiceFailed`."""
@@ -44,25 +46,31 @@ class Caller:
         await self._disconnect()
 
     async def ask(self, question: str) -> Reply:
-        """Put a question. A call that ends with an error, or too late, is a reply that says so;
-        the next one has a new server. Raises `ServiceFailed` when that does not start."""
-        from swarm_bench.runtime.mcp.client import ServerFailed  # half a second of imports
+        """Put a question. A call that ends with an error, or too late, is a reply that says so.
+        Where the server ended or is late, the next one has a new server. Raises `ServiceFailed`
+        when that does not start."""
+        from swarm_bench.runtime.mcp.client import (  # half a second of imports
+            CallRefused,
+            ServerFailed,
+        )
 
         connection = self._connection or await self._connect()
         arguments = self._arguments(connection, question)
-        started = anyio.current_time()
-        text, failed = f"no answer within {self._timeout:g} s", True
-        try:
-            with anyio.move_on_after(self._timeout) as scope:
+        first, self._fresh = self._fresh, False
+        lost: Exception | None = TimeoutError(f"no answer within {self._timeout:g} s")
+        text, failed, started = str(lost), True, anyio.current_time()
+        with anyio.move_on_after(self._timeout):
+            try:
                 answer = await connection.call(self._searching.tool, arguments)
-                text, failed = answer.text, answer.is_error
-            lost = scope.cancelled_caught
-        except ServerFailed as error:
-            text, lost = str(error), True
+                text, failed, lost = answer.text, answer.is_error, None
+            except CallRefused as error:
+                text, lost = str(error), None
+            except ServerFailed as error:
+                lost = error
         seconds = anyio.current_time() - started
         if lost:
-            await self._disconnect()
-        return Reply(text=text, seconds=seconds, failed=failed)
+            text = await self._disconnect(lost)
+        return Reply(text=text, seconds=seconds, failed=failed, first=first)
 
     async def _connect(self) -> "Connection":
         from swarm_bench.runtime.mcp.client import ServerFailed, own_server
@@ -82,16 +90,20 @@ class Caller:
             raise ServiceFailed(
                 f"The MCP server {name!r} does not start: {error}; fix it, and use --continue"
             ) from error
+        self._fresh = True
         return self._connection
 
-    async def _disconnect(self) -> None:
+    async def _disconnect(self, error: Exception | None = None) -> str:
+        """End the server. Returns the error for which that is done, with its last words."""
         from swarm_bench.runtime.mcp.client import ServerFailed
 
         self._connection = None
+        kind, traceback = (type(error), error.__traceback__) if error else (None, None)
         try:
-            await self._stack.aclose()
-        except ServerFailed:  # what it answered is known, and this says no more
-            return
+            await self._stack.__aexit__(kind, error, traceback)
+        except (ServerFailed, TimeoutError) as told:
+            return str(told)
+        return str(error or "")
 
     def _arguments(self, connection: "Connection", question: str) -> dict[str, Any]:
         site = self._site

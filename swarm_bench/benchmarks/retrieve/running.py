@@ -36,6 +36,8 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
 TAG_BEGIN = "retrieve"
 """How the tag of a server begins that is asked."""
+_LONGEST = 300
+"""Characters of an error that are shown."""
 CAUSES = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
 
 
@@ -177,17 +179,20 @@ async def _ask(kit: Kit, ready: _Ready, pending: dict[str, CaseTrial], deliver: 
     caller = Caller(site, experiment.searching[site.mode.name], experiment.timeout)
     index = {"index_seconds": ready.index_seconds, "index_bytes": ready.index_bytes}
     async with caller:
-        first = True
+        told = False
         for trial in list(pending.values()):
             task, form = asked[trial.case.id]
             await deliver(CaseStarted(trial=trial))
             began = datetime.now(UTC)
             question = task.prompt if form == "sentence" else task.keywords
             reply = await caller.ask(" ".join(question.split()))  # in one line, as it is typed
-            timed = "first_seconds" if first else "later_seconds"
-            first = False
+            timed = "first_seconds" if reply.first else "later_seconds"
             measured = figures(reply, site.mode.search, here, relevant_files(task))
             del pending[trial.id]
+            if measured["failed"] and not told:
+                told = True
+                said = clean_text(" ".join(reply.text.split()), kit.secrets)
+                kit.emit(Trouble(message=f"{trial.arm}: a call failed: {said[:_LONGEST]}"))
             await deliver(
                 CaseEnded(
                     trial=trial,

@@ -91,7 +91,8 @@ class _Trial:
 class State:
     """What the events add up to."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, spending: bool = True) -> None:
+        self._spending = spending
         self.title = "preparing"
         self.step = ""
         self.arms: dict[str, _Arm] = {}
@@ -163,13 +164,14 @@ class State:
 
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("arm", "waiting", "running", "done", "failed", "tokens", "cost"):
+        spent_in = ("tokens", "cost") if self._spending else ()
+        for name in ("arm", "waiting", "running", "done", "failed", *spent_in):
             table.add_column(name, justify="left" if name == "arm" else "right")
         for name, arm in self.arms.items():
             running = (agent.tokens for agent in self.agents.values() if agent.arm == name)
             spent = (arm.tokens.written("{:,.0f}", running), arm.cost.written("${:.4f}"))
             counts = (arm.pending, arm.running, arm.done, arm.failed)
-            table.add_row(Text(name), *map(str, counts), *spent)
+            table.add_row(Text(name), *map(str, counts), *spent[: len(spent_in)])
         return table
 
     def _line(self, agent: _Trial) -> Text:
@@ -179,9 +181,9 @@ class State:
 
 
 @contextmanager
-def live_view() -> Iterator[Emit]:
-    """Draw on standard error until the block ends."""
-    state = State()
+def live_view(*, spending: bool = True) -> Iterator[Emit]:
+    """Draw on standard error until the block ends; what trials spend, where they do."""
+    state = State(spending=spending)
     console = Console(stderr=True)
     with Live(state, console=console, refresh_per_second=4, transient=True):
         yield state.take

@@ -1,6 +1,8 @@
 """One plain line per event, for pipes and logs."""
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from typing import TextIO
 
 from swarm_bench.cli.output.terminal import printable
@@ -17,6 +19,9 @@ from swarm_bench.core.events import (
 )
 from swarm_bench.core.session.base import RecordView
 
+SECONDS_BETWEEN = 5.0
+"""Lines that only count."""
+
 
 class PlainLines:
     """Writes lines that begin with the seconds since the start."""
@@ -28,14 +33,51 @@ class PlainLines:
 
     def emit(self, event: Event) -> None:
         """Write the line of an event. What an agent does in between gets none."""
-        if isinstance(event, TrialActive) or self._deaf:
+        if not isinstance(event, TrialActive):
+            self.write(describe(event))
+
+    def write(self, line: str) -> None:
+        """Write a line."""
+        if self._deaf:
             return
         seconds = time.monotonic() - self._start
         try:
-            line = printable(describe(event))
-            print(f"[{seconds:7.1f}s] {line}", file=self._stream, flush=True)
+            print(f"[{seconds:7.1f}s] {printable(line)}", file=self._stream, flush=True)
         except OSError:  # nobody reads any more; the session is worth more than its progress
             self._deaf = True
+
+
+class CountedLines(PlainLines):
+    """Writes how many trials have ended in an arm, and no line for each of them: where there are
+    hundreds, which take moments and spend no tokens."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._planned: Mapping[str, int] = {}
+        self._ended: Counter[str] = Counter()
+        self._said = time.monotonic()
+
+    def emit(self, event: Event) -> None:
+        """Write the line of an event; of a trial that has ended, every few seconds and when the
+        arm has no more."""
+        match event:
+            case SessionStarted():
+                self._planned = event.planned
+            case TrialStarted():
+                return
+            case TrialEnded():
+                self._count(event.record)
+                return
+        super().emit(event)
+
+    def _count(self, record: RecordView) -> None:
+        arm = record.arm
+        self._ended[arm] += 1
+        ended, planned = self._ended[arm], self._planned[arm]
+        if ended < planned and time.monotonic() - self._said < SECONDS_BETWEEN:
+            return
+        self._said = time.monotonic()
+        self.write(f"run {record.run}, {arm}: {ended} of {planned} ended")
 
 
 def describe(event: Event) -> str:

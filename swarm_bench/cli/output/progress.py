@@ -10,9 +10,10 @@ from swarm_bench.core.events import Emit, Event, TrialStarted
 
 
 @contextmanager
-def watching(*, quiet: bool) -> Iterator[Emit]:
+def watching(*, quiet: bool, spending: bool = True) -> Iterator[Emit]:
     """Yield the function to hand to the engine. Everything goes to standard error. Who interrupts
-    the session before its first trial learns what became of it."""
+    the session before its first trial learns what became of it. Trials that are not `spending` have
+    no tokens and end in moments."""
     has_begun = False
 
     def noted(event: Event) -> None:
@@ -21,7 +22,7 @@ def watching(*, quiet: bool) -> Iterator[Emit]:
         emit(event)
 
     try:
-        with _shown(quiet=quiet) as emit:
+        with _shown(quiet=quiet, spending=spending) as emit:
             yield noted
     except KeyboardInterrupt:
         if not has_begun:
@@ -30,15 +31,15 @@ def watching(*, quiet: bool) -> Iterator[Emit]:
 
 
 @contextmanager
-def _shown(*, quiet: bool) -> Iterator[Emit]:
+def _shown(*, quiet: bool, spending: bool) -> Iterator[Emit]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty():
         from swarm_bench.cli.output.live import live_view
 
-        with live_view() as emit:
+        with live_view(spending=spending) as emit:
             yield emit
     else:
-        from swarm_bench.cli.output.plain import PlainLines
+        from swarm_bench.cli.output.plain import CountedLines, PlainLines
 
-        yield PlainLines(sys.stderr).emit
+        yield (PlainLines if spending else CountedLines)(sys.stderr).emit

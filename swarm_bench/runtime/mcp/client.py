@@ -60,6 +60,10 @@ class ServerFailed(Exception):
     """Why a server did not connect or answer: a clause, of which whoever asked makes a sentence."""
 
 
+class CallRefused(ServerFailed):
+    """Why a server refused a call, which it answered with an error of the protocol: it goes on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """What a tool gave back. `text` is not cut."""
@@ -85,11 +89,14 @@ class Connection:
     _server: StdioServer | None = field(repr=False)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Have a tool called, for as long as it takes. Raises `ServerFailed`."""
+        """Have a tool called, for as long as it takes. Raises `ServerFailed`, and
+        `CallRefused` where the server can be asked on."""
         try:
             result = await self._client.call_tool(tool, dict(arguments))
         except _FAILURES as error:
-            raise ServerFailed(_reason(error, self._server)) from error
+            refused = isinstance(error, MCPError) and not _is_closed(error)
+            kind = CallRefused if refused else ServerFailed
+            raise kind(_reason(error, self._server)) from error
         text = "\n".join(
             block.text if isinstance(block, TextContent) else f"[{block.type}]"
             for block in result.content
@@ -279,12 +286,15 @@ def _reason(
     if isinstance(error, ValidationError):
         return f"what it answered is not MCP: {first_clause(error)}"
     if isinstance(error, MCPError):
-        # Servers use the SDK's code for errors of their own; its text tells them apart.
-        closed = (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
-        text = server.ending() if closed and server else error.message
+        text = server.ending() if _is_closed(error) and server else error.message
         text = text.strip() or f"an error without a message, code {error.code}"
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:
         text = str(error)
     return " ".join(text.split()) or type(error).__name__
+
+
+def _is_closed(error: MCPError) -> bool:
+    # Servers use the SDK's code for errors of their own; its text tells them apart.
+    return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")

@@ -12,9 +12,9 @@ from swarm_bench.core.session.cases import CaseRecord
 WHOLE = Usage(input=1000, cache_read=0, cache_create=0, output=200)
 
 
-def shown(*events: Any) -> list[str]:
+def shown(*events: Any, spending: bool = True) -> list[str]:
     """Cells of the line of the arm."""
-    state, console = State(), Console(width=100)
+    state, console = State(spending=spending), Console(width=100)
     planned = {"plain": 4}
     state.take(SessionStarted(session="s", folder="out", trials=4, done=0, planned=planned))
     for event in events:
@@ -55,3 +55,7 @@ def test_what_is_missing_is_counted_beside_the_sum() -> None:
     assert shown(*events) == ["2", "0", "2", "0", *cells]
     more = shown(*events, starts(3), active(3, WHOLE), active(3, WHOLE))
     assert more[4] == "6,200"
+
+
+def test_trials_that_spend_nothing_have_no_columns_of_it() -> None:
+    assert shown(starts(1), ends(1), spending=False) == ["3", "0", "1", "0"]

@@ -1,0 +1,45 @@
+"""What a session writes to a pipe while it runs."""
+
+import io
+
+from swarm_bench.cli.output.plain import CountedLines, PlainLines
+from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, Trouble
+from swarm_bench.core.session.cases import CaseRecord
+
+PLANNED = {"mine": 3}
+
+
+def events() -> list[Event]:
+    record = CaseRecord.model_validate({
+        "arm": "mine", "case": "yes", "number": 1, "run": 1, "session": "s", "trial": "t",
+        "attempt": 1, "status": "completed", "cause": "finished", "wall_seconds": 0.25,
+    })  # fmt: skip
+    started = SessionStarted(session="s", folder="out", trials=3, done=0, planned=PLANNED)
+    trials: list[Event] = [
+        TrialStarted(run=1, arm="mine", number=1, case="say yes"),
+        TrialEnded(record=record),
+    ]
+    return [started, *trials * 3, Trouble(message="no\nspace")]
+
+
+def written(kind: type[PlainLines]) -> list[str]:
+    """Lines without their times."""
+    stream = io.StringIO()
+    lines = kind(stream)
+    for event in events():
+        lines.emit(event)
+    return [line.partition("] ")[2] for line in stream.getvalue().splitlines()]
+
+
+def test_each_event_has_a_line() -> None:
+    first, starts, ended, *_, trouble = written(PlainLines)
+    assert first == "session s, trials: 3; results: out"
+    assert starts == "run 1, mine 1 starts: say yes"
+    assert ended == "run 1, mine 1 ended: completed (finished), 0.2 s, tokens unknown"
+    assert trouble == "trouble: no space"
+
+
+def test_trials_that_take_moments_are_counted() -> None:
+    session, *lines = written(CountedLines)
+    assert session == "session s, trials: 3; results: out"
+    assert lines == ["run 1, mine: 3 of 3 ended", "trouble: no space"]
