@@ -1,8 +1,8 @@
-"""The figures of one mode, and of two modes question by question."""
+"""The figures of one mode, and of two modes task by task."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -10,23 +10,26 @@ from statistics import fmean, median
 from swarm_bench.analysis.case_summary import CaseSession
 from swarm_bench.analysis.noise.formulas import t_interval
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.retrieving import Form, RetrieveExperiment, figures_of
+from swarm_bench.core.session.retrieving import FORMS, Form, RetrieveExperiment, figures_of
 from swarm_bench.core.session.tasks import Task
+
+MOST_TAGS = 12
+"""That are told apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A mode against another: the mean of the differences of the questions."""
+    """A mode against another: the mean of the differences of the tasks."""
 
     own: float
-    """The mean of the mode, over the questions that both answered."""
+    """The mean of the mode, over the tasks that both answered."""
     other: float
     mean: float
     low: float | None
     """The end of the 95 % interval, which no difference of shares exceeds; `None` for a single
-    question."""
+    task."""
     high: float | None
-    questions: int
+    tasks: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +50,36 @@ class Answers:
         """By case, its task and the form of its question."""
         return {case.id: (task, form) for case, task, form in self.experiment.questions()}
 
-    def of(self, arm: str, form: Form | None = None) -> list[CaseRecord]:
-        """Return the answers of a mode, perhaps those to one form of questions."""
+    @property
+    def forms(self) -> list[Form]:
+        """The forms in which there are questions."""
+        asked = {form for _, form in self.asked.values()}
+        return [form for form in FORMS if form in asked]
+
+    def of(
+        self, arm: str, form: Form | None = None, tasks: Collection[str] | None = None
+    ) -> list[CaseRecord]:
+        """Return the answers of a mode, perhaps those to one form of questions, and those of some
+        tasks."""
         runs = range(1, self.experiment.runs + 1)
         records = [it for run in runs for it in self.session.measured.get((arm, run), ())]
-        return [it for it in records if form in (None, self.asked[it.case][1])]
+        return [
+            it
+            for it in records
+            if form in (None, self.asked[it.case][1])
+            and (tasks is None or self.asked[it.case][0].id in tasks)
+        ]
+
+    def by_tag(self) -> dict[frozenset[str], list[str]]:
+        """Return the tasks of each tag that some have and others have not, with the tag; those of
+        tags that always stand together once."""
+        tasks = self.experiment.tasks
+        groups: dict[frozenset[str], list[str]] = {}
+        for tag in dict.fromkeys(tag for task in tasks for tag in task.tags):
+            tagged = frozenset(task.id for task in tasks if tag in task.tags)
+            if len(tagged) < len(tasks) and (tagged in groups or len(groups) < MOST_TAGS):
+                groups.setdefault(tagged, []).append(tag)
+        return groups
 
     def mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
         """Return the mean of a figure, by the weights of the tasks; `None` without any."""
@@ -64,10 +92,10 @@ class Answers:
             return None
         return sum(value * weight for value, weight in pairs) / sum(w for _, w in pairs)
 
-    def difference(self, arm: str, other: str, key: str) -> Difference | None:
-        """Compare two modes task by task, where both have the figure; each task counts once, in
-        whatever forms it was asked."""
-        ours, theirs = self._by_task(arm, key), self._by_task(other, key)
+    def difference(self, arm: str, other: str, key: str, form: Form) -> Difference | None:
+        """Compare two modes task by task in one form of the questions, where both have the figure;
+        each task counts once, in whatever runs."""
+        ours, theirs = self._by_task(arm, key, form), self._by_task(other, key, form)
         both = [task for task in ours if task in theirs]
         if not both:
             return None
@@ -79,12 +107,12 @@ class Answers:
             mean=fmean(differences),
             low=None if low is None else max(low, -1.0),
             high=None if high is None else min(high, 1.0),
-            questions=len(both),
+            tasks=len(both),
         )
 
-    def _by_task(self, arm: str, key: str) -> dict[str, float]:
+    def _by_task(self, arm: str, key: str, form: Form) -> dict[str, float]:
         values: defaultdict[str, list[float]] = defaultdict(list)
-        for record in self.of(arm):
+        for record in self.of(arm, form):
             if (value := figures_of(record, key)) is not None:
                 values[self.asked[record.case][0].id].append(value)
         return {task: fmean(each) for task, each in values.items()}

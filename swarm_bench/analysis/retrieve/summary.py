@@ -1,10 +1,11 @@
 """The summary of `retrieve`, as a document: what each mode found, beside plain searches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.case_summary import CaseSession, case_trials, case_warnings
+from swarm_bench.analysis.case_summary import CaseSession, case_warnings
 from swarm_bench.analysis.documents.blocks import definitions, paragraph, warned
 from swarm_bench.analysis.retrieve.figures import Answers, Difference, middle, p95, values
+from swarm_bench.analysis.retrieve.headline import ASKED, MAIN, headline, silent
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
@@ -15,21 +16,23 @@ from swarm_bench.core.report.document import (
     Grid,
     Scale,
     Section,
-    Span,
-    Text,
     Value,
 )
+from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
-from swarm_bench.core.session.retrieving import FORMS, PLAIN, Form, RetrieveExperiment
+from swarm_bench.core.session.retrieving import (
+    PLAIN,
+    Form,
+    RetrieveExperiment,
+    figures_of,
+)
 
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
-_MAIN = "recall_5"
-"""The figure that modes are compared by."""
-_COMPARED = (_MAIN, "recall_10", "reciprocal_rank", "ndcg_10")
+_SHOWN = (*_SCORES, "files", "tokens", "empty", "failed")
+_COMPARED = (MAIN, "recall_10", "reciprocal_rank", "ndcg_10")
 _HEADERS = (
     *("Mode", "recall@1", "recall@5", "recall@10", "MRR", "nDCG@10", "Files", "Tokens"),
-    *("Recall per 1,000 tokens", "Empty", "Failed", "First call", "Median", "p95"),
-    *("Index", "Index MB"),
+    *("Recall per 1,000 tokens", "Empty", "Failed", "Median", "p95"),
 )
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
@@ -68,53 +71,15 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
 
 
 def _sections(answers: Answers) -> Iterator[Section]:
-    if items := tuple(_headline(answers)):
+    if items := tuple(headline(answers)):
         yield Section(title="Headline", blocks=(Bullets(items=items),))
-    yield from warned(case_warnings(answers.session), _notes(answers.experiment))
-    for form in FORMS:
-        if any(form == asked for _, asked in answers.asked.values()):
-            yield _table(answers, form)
+    warnings = [*case_warnings(answers.session), *silent(answers)]
+    yield from warned(warnings, _notes(answers.experiment))
+    for form in answers.forms:
+        yield _table(answers, form)
+    yield _preparation(answers)
     yield from _differences(answers)
-    yield case_trials(answers.session)
-
-
-def _headline(answers: Answers) -> Iterator[Text]:
-    arms = answers.experiment.arms
-    for arm in arms:
-        recall = answers.mean(answers.of(arm), _MAIN)
-        compared = answers.difference(arm, PLAIN, _MAIN) if PLAIN in arms and arm != PLAIN else None
-        if recall is None:
-            yield Span(text=arm, strong=True), ": no answer was measured."
-        elif compared is None:
-            yield Span(text=arm, strong=True), f": recall@5 {recall:.2f}."
-        else:
-            yield Span(text=arm, strong=True), f" {_verdict(compared)}"
-    if PLAIN not in arms:
-        yield (
-            f"{PLAIN} is not among the modes, so nothing shows whether a plain search finds as "
-            f"much; add it with --continue and --modes."
-        )
-
-
-def _verdict(compared: Difference) -> str:
-    """Say of a mode whether it beats the plain search: a clause that follows its name."""
-    if compared.low is None or compared.high is None or compared.low <= 0 <= compared.high:
-        verdict = f"is not shown to find more than {PLAIN}, a plain search"
-        if compared.mean > 0:
-            verdict = f"may find more than {PLAIN}, a plain search, or not"
-    elif compared.mean < 0:
-        verdict = f"finds less than {PLAIN}, a plain search"
-    else:
-        verdict = f"finds more than {PLAIN}, a plain search"
-    ends = (
-        f", 95 % interval {compared.low:+.2f} to {compared.high:+.2f}"
-        if compared.low is not None and compared.high is not None
-        else ""
-    )
-    return (
-        f"{verdict}: recall@5 {compared.own:.2f} against {compared.other:.2f}, "
-        f"over {amount(compared.questions, 'task')} ({compared.mean:+.2f}{ends})."
-    )
+    yield from _by_tag(answers)
 
 
 def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
@@ -122,7 +87,8 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
         if searching.recognised:
             yield (
                 f"{name}: its mode file does not say how it is searched; the tool "
-                f"{searching.tool} was recognised by its schema and asked."
+                f"{searching.tool} was recognised by its schema and asked, and every path in its "
+                "answers counts."
             )
     if experiment.omitted_tasks:
         yield (
@@ -133,45 +99,73 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
         yield f"{amount(without, 'task')} without keywords: asked in a sentence only."
     if commits := {task.commit for task in experiment.tasks if task.commit}:
         yield (
-            f"Tasks of {amount(len(commits), 'commit')} of their own were asked in workspaces of "
-            "those commits, each with its own index."
+            f"{sum(bool(task.commit) for task in experiment.tasks)} of "
+            f"{amount(len(experiment.tasks), 'task')} name a commit, "
+            f"{'the same one' if len(commits) == 1 else f'{len(commits)} in all'}: they were asked "
+            "in a workspace of it, with an index of its own."
         )
 
 
 def _table(answers: Answers, form: Form) -> Section:
     rows = tuple(_row(answers, arm, form) for arm in answers.experiment.arms)
     grid = Grid(headers=_HEADERS, labels=1, rows=rows)
+    if form != answers.forms[0]:
+        return Section(title=_TITLES[form], blocks=(grid,))
     how = (
-        "Means over the questions, by the weights of their tasks. Times are medians over both "
-        "forms, those of the first call to each server apart. Recall per 1,000 tokens "
-        "is the mean recall of all files that are named, divided by the mean tokens. Index "
-        "is what preparing the tool took, the median over runs and commits; - where nothing is "
-        "prepared."
+        "Means over all questions, by the weights of their tasks: an answer that is empty or "
+        "failed has found nothing, and its recall is 0. Recall per 1,000 tokens is the mean recall "
+        "of all files that are named, divided by the mean tokens. Median and p95 are the times of "
+        "calls that did not fail, without the first one to each server. metrics.jsonl has a line "
+        "for each answer."
     )
-    metrics = answers.session.metrics if form == FORMS[0] else ()
-    return Section(title=_TITLES[form], blocks=(grid, paragraph(how), *definitions(metrics)))
+    shown = definitions(answers.session.metrics.named(_SHOWN))
+    return Section(title=_TITLES[form], blocks=(grid, paragraph(how), *shown))
 
 
 def _row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:
     records = answers.of(arm, form)
     recall, tokens = answers.mean(records, "recall"), answers.mean(records, "tokens")
     dense = recall / tokens * 1000 if recall is not None and tokens else None
-    every = answers.of(arm)
-    later = values(every, "later_seconds")
-    index, size = values(every, "index_seconds"), values(every, "index_bytes")
+    answered = [record for record in records if not figures_of(record, "failed")]
+    later = values(answered, "later_seconds")
     return (
         arm,
         *(_value(answers.mean(records, key), Style.SCORE) for key in _SCORES),
         _value(answers.mean(records, "files"), Style.AVERAGE),
         _value(tokens if tokens is None else round(tokens), Style.WHOLE),
         _value(dense, Style.SCORE),
-        *(_value(sum(values(records, key)), Style.WHOLE) for key in ("empty", "failed")),
-        _value(middle(values(every, "first_seconds")), Style.MILLISECONDS),
+        *(_value(_number(records, key), Style.WHOLE) for key in ("empty", "failed")),
         _value(middle(later), Style.MILLISECONDS),
         _value(p95(later), Style.MILLISECONDS),
-        _value(middle(index), Style.SECONDS) if index or not every else None,
-        _value(_megabytes(size), Style.AVERAGE) if size or not every else None,
     )
+
+
+def _number(records: Sequence[CaseRecord], key: str) -> float | None:
+    counted = values(records, key)
+    return sum(counted) if counted else None
+
+
+def _preparation(answers: Answers) -> Section:
+    """Make the section of what comes before the answers."""
+    rows = []
+    for arm in answers.experiment.arms:
+        records = answers.of(arm)
+        index, size = values(records, "index_seconds"), values(records, "index_bytes")
+        rows.append(
+            (
+                arm,
+                _value(middle(index), Style.SECONDS) if index or not records else None,
+                _value(_megabytes(size), Style.AVERAGE) if size or not records else None,
+                _value(middle(values(records, "first_seconds")), Style.MILLISECONDS),
+            )
+        )
+    how = (
+        "Index is what preparing the tool took, and MB what that added to the workspace and to the "
+        "home of the servers; - where nothing is prepared. First call is the first one to a server "
+        "after its start, whatever became of it. All are medians over runs, commits and starts."
+    )
+    grid = Grid(headers=("Mode", "Index", "Index MB", "First call"), labels=1, rows=tuple(rows))
+    return Section(title="Index and first call", blocks=(grid, paragraph(how)))
 
 
 def _megabytes(sizes: list[float]) -> float | None:
@@ -191,17 +185,41 @@ def _differences(answers: Answers) -> Iterator[Section]:
         return
     metrics = answers.session.metrics.named(_COMPARED)
     rows = tuple(
-        (metric.title, *(_compared(answers.difference(arm, PLAIN, metric.key)) for arm in others))
+        (
+            f"{metric.title} {ASKED[form]}",
+            *(_compared(answers.difference(arm, PLAIN, metric.key, form)) for arm in others),
+        )
+        for form in answers.forms
         for metric in metrics
     )
     headers = ("Difference (95 % interval)", *others)
     legend = (
         f"Each mode minus {PLAIN}, task by task: the mean over the tasks that both answered, in "
-        "whatever forms and runs, each task once. Where the interval includes 0, the tasks do not "
-        "tell the two apart."
+        "whatever runs, each task once; the headline says how many. Where the interval includes "
+        "0, the tasks do not tell the two apart."
     )
     blocks = (Grid(headers=headers, labels=1, rows=rows), paragraph(legend))
     yield Section(title=f"Against {PLAIN}", blocks=blocks)
+
+
+def _by_tag(answers: Answers) -> Iterator[Section]:
+    """Make the section of what was found of each kind of task, where they differ."""
+    arms = answers.experiment.arms
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            f"{', '.join(tags)} {ASKED[form]}",
+            _value(len(tasks), Style.WHOLE),
+            *(
+                _value(answers.mean(answers.of(arm, form, tasks), MAIN), Style.SCORE)
+                for arm in arms
+            ),
+        )
+        for form in answers.forms
+        for tasks, tags in answers.by_tag().items()
+    )
+    if rows:
+        grid = Grid(headers=("Tag", "Tasks", *arms), labels=1, rows=rows)
+        yield Section(title="recall@5 by tag", blocks=(grid,))
 
 
 def _compared(difference: Difference | None) -> Cell:

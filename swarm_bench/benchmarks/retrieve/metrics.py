@@ -6,7 +6,6 @@ from swarm_bench.core.metric import Better, Column, How, Metric, Metrics, Row, S
 from swarm_bench.core.session.retrieving import figures_of
 
 TABLE = "Found"
-_NONE = "An answer that is empty or failed has found nothing."
 
 
 def _share_found(key: str, title: str, definition: str) -> Metric:
@@ -15,7 +14,7 @@ def _share_found(key: str, title: str, definition: str) -> Metric:
         title=title,
         unit="share",
         style=Style.SCORE,
-        definition=f"{definition} {_NONE}",
+        definition=definition,
         better=Better.HIGHER,
         relative=False,
         read=partial(figures_of, key=key),

@@ -43,8 +43,8 @@ def session(recalls: dict[str, float], **changes: object) -> CaseSession:
     return CaseSession(experiment=experiment, records=records, metrics=METRICS)
 
 
-def record(arm: str, number: int, recall: float) -> CaseRecord:
-    case = f"t{number}/sentence"
+def record(arm: str, number: int, recall: float, form: str = "sentence") -> CaseRecord:
+    case = f"t{number}/{form}"
     keys = ("recall_1", "recall_5", "recall_10", "recall", "reciprocal_rank", "ndcg_10")
     figures = {**dict.fromkeys(keys, recall), "tokens": 500.0, "files": 5.0, "empty": 0.0}
     seconds = {"first_seconds" if number == 0 else "later_seconds": number / 10}
@@ -60,13 +60,13 @@ def record(arm: str, number: int, recall: float) -> CaseRecord:
     [
         (0.5, "finds less than bm25"),
         (0.79, "is not shown to find more than bm25"),
-        (0.8, "may find more than bm25"),
+        (0.8, "may find more than bm25, or not"),
         (0.9, "finds more than bm25"),
     ],
 )
 def test_each_mode_is_held_against_the_plain_search(recall: float, verdict: str) -> None:
     summary = render(document(session({"mine": recall, "bm25": 0.8})))
-    assert f"**mine** {verdict}, a plain search" in summary
+    assert f"**mine**: in sentences it {verdict}, `recall@5` {recall + 0.0025:.2f}" in summary
     assert "over 4 tasks" in summary
 
 
@@ -89,11 +89,70 @@ def test_figures_of_a_mode() -> None:
     answers = Answers(session({"mine": 0.5}))
     assert answers.mean(answers.of("mine"), "recall_5") == pytest.approx(0.5025)
     assert answers.mean(answers.of("mine"), "index_seconds") is None
-    row = next(line for line in render(document(answers.session)).splitlines() if "| mine" in line)
-    cells = [cell.strip() for cell in row.split("|")]
-    assert cells[7:9] == ["5.0", "500"]
-    assert cells[9] == "1.00"  # recall 0.5 in 500 tokens
-    assert cells[12:] == ["0 ms", "200 ms", "300 ms", "-", "-", ""]
+    found, before = (
+        [cell.strip() for cell in line.split("|")]
+        for line in render(document(answers.session)).splitlines()
+        if line.startswith("| mine")
+    )
+    assert found[7:9] == ["5.0", "500"]
+    assert found[9] == "1.00"  # recall 0.5 in 500 tokens
+    assert found[12:] == ["200 ms", "300 ms", ""]
+    assert before[1:] == ["mine", "-", "-", "0 ms", ""]
+
+
+def test_calls_that_failed_are_counted_said_and_not_timed() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.8})
+    *others, last = [it for it in whole.records if it.arm == "mine"]
+    nothing = {**dict.fromkeys(last.figures, 0.0), "later_seconds": 60.0, "failed": 1.0}
+    late = last.model_copy(update={"figures": nothing, "answer": "no answer\nwithin 60 s"})
+    plain = [it for it in whole.records if it.arm == "bm25"]
+    summary = render(document(CaseSession(whole.experiment, [*others, late, *plain], METRICS)))
+    assert "), and 1 of 4 calls failed." in summary
+    assert (
+        "1 of 4 calls in sentences failed and found nothing. The first says: no answer within 60 s"
+        in summary
+    )
+    assert "60,000 ms" not in summary
+
+
+def test_a_mode_that_names_no_file_is_named() -> None:
+    whole = session({"mine": 0.0})
+    mute = [it.model_copy(update={"figures": {**it.figures, "empty": 1.0}}) for it in whole.records]
+    summary = render(document(CaseSession(whole.experiment, mute, METRICS)))
+    assert "mine: no answer to 4 questions in sentences names a file" in summary
+
+
+def test_forms_stand_apart() -> None:
+    whole = session({"mine": 0.0, "bm25": 0.8})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
+    cases = tuple(case for case, _, _ in questions(tasks))
+    experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
+    keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(4)]
+    both = CaseSession(experiment, [*whole.records, *keywords], METRICS)
+    found = Answers(both).difference("mine", "bm25", "recall_5", "keywords")
+    assert found is not None
+    assert found.own == pytest.approx(0.9)
+    assert (found.mean, found.tasks) == (0, 4)
+    summary = render(document(both))
+    assert "in sentences it finds less than bm25" in summary
+    assert "; in keywords it is not shown to find more than bm25" in summary
+
+
+def test_kinds_of_tasks_stand_apart_where_they_differ() -> None:
+    whole = session({"mine": 0.5})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    tags = [("go", "changes", "done"), ("go", "changes", "done"), ("go", "symbols"), ("go",)]
+    tasks = tuple(
+        task.model_copy(update={"tags": of_task})
+        for task, of_task in zip(whole.experiment.tasks, tags, strict=True)
+    )
+    experiment = whole.experiment.model_copy(update={"tasks": tasks})
+    summary = render(document(CaseSession(experiment, whole.records, METRICS)))
+    assert "| changes, done in sentences |       2 |   0.51 |" in summary
+    assert "| symbols in sentences       |       1 |   0.48 |" in summary
+    assert "go in sentences" not in summary
+    assert "by tag" not in render(document(whole))
 
 
 def test_weights_count() -> None:
