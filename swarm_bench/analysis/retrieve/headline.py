@@ -22,8 +22,8 @@ def headline(answers: Answers) -> Iterator[Text]:
             for form in answers.forms
             if answers.mean(answers.of(arm, form), MAIN) is not None
         ]
-        found = "; ".join(clauses) or "no answer was measured"
-        yield Span(text=arm, strong=True), f": {found}."
+        sentence = "; ".join(clauses) or "no answer was measured"
+        yield Span(text=arm, strong=True), f": {sentence}."
     if PLAIN not in arms:
         yield (
             f"{PLAIN} is not among the modes, so nothing shows whether a plain search finds as "
@@ -70,10 +70,10 @@ def silent(answers: Answers) -> Iterator[str]:
             records = answers.of(arm, form)
             failed = [record for record in records if figures_of(record, "failed")]
             if failed:
-                said = " ".join((failed[0].answer or "").split())
+                detail = " ".join((failed[0].answer or "").split())
                 yield (
                     f"{arm}: {len(failed)} of {amount(len(records), 'call')} {ASKED[form]} failed "
-                    f"and found nothing. The first says: {said}"
+                    f"and found nothing. The first says: {detail}"
                 )
             elif records and all(figures_of(record, "empty") for record in records):
                 yield (

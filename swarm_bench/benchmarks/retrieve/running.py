@@ -179,7 +179,7 @@ async def _ask(kit: Kit, ready: _Ready, pending: dict[str, CaseTrial], deliver: 
     caller = Caller(site, experiment.searching[site.mode.name], experiment.timeout)
     index = {"index_seconds": ready.index_seconds, "index_bytes": ready.index_bytes}
     async with caller:
-        told = False
+        warned = False
         for trial in list(pending.values()):
             task, form = asked[trial.case.id]
             await deliver(CaseStarted(trial=trial))
@@ -189,10 +189,10 @@ async def _ask(kit: Kit, ready: _Ready, pending: dict[str, CaseTrial], deliver: 
             timed = "first_seconds" if reply.first else "later_seconds"
             measured = figures(reply, site.mode.search, here, relevant_files(task))
             del pending[trial.id]
-            if measured["failed"] and not told:
-                told = True
-                said = clean_text(" ".join(reply.text.split()), kit.secrets)
-                kit.emit(Trouble(message=f"{trial.arm}: a call failed: {said[:_LONGEST]}"))
+            if measured["failed"] and not warned:
+                warned = True
+                detail = clean_text(" ".join(reply.text.split()), kit.secrets)
+                kit.emit(Trouble(message=f"{trial.arm}: a call failed: {detail[:_LONGEST]}"))
             await deliver(
                 CaseEnded(
                     trial=trial,

@@ -55,7 +55,7 @@ class CountedLines(PlainLines):
         super().__init__(stream)
         self._planned: Mapping[str, int] = {}
         self._ended: Counter[str] = Counter()
-        self._said = time.monotonic()
+        self._written_at = time.monotonic()
 
     def emit(self, event: Event) -> None:
         """Write the line of an event; of a trial that has ended, every few seconds and when the
@@ -74,9 +74,9 @@ class CountedLines(PlainLines):
         arm = record.arm
         self._ended[arm] += 1
         ended, planned = self._ended[arm], self._planned[arm]
-        if ended < planned and time.monotonic() - self._said < SECONDS_BETWEEN:
+        if ended < planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
             return
-        self._said = time.monotonic()
+        self._written_at = time.monotonic()
         self.write(f"run {record.run}, {arm}: {ended} of {planned} ended")
 
 
