@@ -44,14 +44,16 @@ def rescore(
     path: Path, *, repo: Path | None = None, tasks: str | None = None, trust: bool = False
 ) -> str:
     """Score the answers of a session again, and render its summary. `repo` is where its repository
-    is now, `tasks` a suite whose keys take the place of those of the session, and `trust` lets code
-    be loaded that the session names. Raises `UsageError`."""
+    is now, `tasks` a suite whose keys, and scorers if it names some, take the place of those of the
+    session, and `trust` lets code be loaded that the session names. Raises `UsageError`."""
     folder = _session(path)
     with locked(folder.lock):
         experiment = folder.read_experiment()
-        require_scorers(experiment, trust=trust)
-        if tasks is not None:
-            experiment = _with_keys(experiment, find_suite(tasks))
+        suite = None if tasks is None else find_suite(tasks)
+        if suite is None or suite.scorers is None:
+            require_scorers(experiment, trust=trust)
+        if suite is not None:
+            experiment = _with_keys(experiment, suite)
         own = experiment.repository
         if repo is not None:
             own = own.model_copy(update={"path": str(repo.expanduser().resolve())})
@@ -84,8 +86,9 @@ def _session(path: Path) -> SessionFolder:
 
 
 def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
-    """Return the experiment with the keys of a suite's tasks. Raises `UsageError` when one of them
-    asks something else than the session's task of that id, or none has such an id."""
+    """Return the experiment with the keys of a suite's tasks, and the scorers that it names. Raises
+    `UsageError` when one of them asks something else than the session's task of that id, or none
+    has such an id."""
     others = {task.id: task for task in suite.tasks}
     if others.keys().isdisjoint(task.id for task in experiment.tasks):
         raise UsageError(f"{suite.source} has none of the session's tasks; give another file")
@@ -101,7 +104,8 @@ def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
         for task in experiment.tasks
         for other in [others.get(task.id, task)]
     ]
-    return experiment.model_copy(update={"tasks": tuple(corrected)})
+    scorers = experiment.scorers if suite.scorers is None else suite.scorers
+    return experiment.model_copy(update={"tasks": tuple(corrected), "scorers": scorers})
 
 
 @dataclass(frozen=True, kw_only=True)

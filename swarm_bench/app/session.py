@@ -33,6 +33,7 @@ from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.config.options import REPOSITORY
@@ -163,6 +164,7 @@ def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
 
 async def _planned(resolved: Resolved, design: Design) -> Planned:
     async with _opened(resolved, design, None) as (ready, continued):
+        require_known(*ready.experiment.scorers or ())
         finished = continued.records.finished() if continued else set()
         rows = tuple(
             (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)

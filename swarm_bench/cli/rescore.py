@@ -26,7 +26,9 @@ def rescore(
     ] = None,
     tasks: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Task file whose keys replace those of the session."),
+        typer.Option(
+            metavar="FILE", help="Task file whose keys and scorers replace those of the session."
+        ),
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Load the scorers of your own that the session names.")

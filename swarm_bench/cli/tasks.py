@@ -1,6 +1,6 @@
 """`swarm-bench tasks`, `swarm-bench tasks make` and `swarm-bench tasks check`."""
 
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -35,9 +35,9 @@ Examples:
   swarm-bench tasks check tasks/shop.yaml --repo ../shop
   swarm-bench tasks check shop
 
-A line for each problem: a commit, a file or a symbol of a key that is not there. Then, for each
-task, the rank of the first right file when plain BM25 searches for the question; a task that it
-answers at rank 1 is easy.
+A line for each problem: a commit, a file or a symbol of a key that is not there, a scorer that is
+not known, whatever is not written as a task file is. Then, for each task, the rank of the first
+right file when plain BM25 searches for the question; a task that it answers at rank 1 is easy.
 
 Exit codes: 0 no problem, 2 problems or wrong usage, 3 git cannot read the repository.
 """
@@ -45,11 +45,19 @@ Repo = Annotated[
     Path, typer.Option("--repo", metavar="PATH", help="Git checkout that the tasks are about.")
 ]
 
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no day; write it as 2026-01-31.") from error
+
+
 Since = Annotated[
-    datetime | None,
+    date | None,
     typer.Option(
         metavar="DATE",
-        formats=["%Y-%m-%d"],
+        parser=_day,
         help="Only changes from that day on, say after a model's training.",
     ),
 ]
@@ -102,7 +110,7 @@ def make(
         kind=kind,
         count=count,
         seed=seed,
-        since=since.date() if since else None,
+        since=since,
         commit=commit,
         output=output,
         force=force,

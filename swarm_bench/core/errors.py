@@ -3,6 +3,7 @@
 SwarmBenchError            exit 1   never raised itself
   UsageError               exit 2   the person must change what they typed or wrote
     ConfigError                     a file they wrote is wrong
+      WrongFile                     ... in places that can be named one by one
     UnknownName                     a mode, suite or agent of that name does not exist
     Refused                         a file is a link, a pipe, too large or somebody else's
   HarnessError             exit 3   our side broke; nothing recorded is lost
@@ -18,7 +19,7 @@ A message is one sentence that says what happened, and what to do about it.
 Cancellation passes untouched; the command line turns it into exit 130.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -37,6 +38,15 @@ class UsageError(SwarmBenchError):
 
 class ConfigError(UsageError):
     """A mode file, task file or settings file is wrong; the message names file and line."""
+
+
+class WrongFile(ConfigError):
+    """A file that a person wrote is wrong, perhaps in several places."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(f"{'; '.join(problems)}; fix the file")
+        self.problems = tuple(problems)
+        """Each with its line."""
 
 
 class UnknownName(UsageError):

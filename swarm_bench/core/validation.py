@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from swarm_bench.core.errors import WrongFile
+
 Line = Callable[[Sequence[int | str]], int]
 """The line of a path in a file, from 1; 0 where that is not known."""
 Problem = tuple[int, str]
@@ -33,6 +35,10 @@ _CLAUSES = {
     "list_type": "must be a list",
     "dict_type": "must be a mapping of keys to values",
     "model_type": "must be a mapping of keys to values",
+    "date_type": "must be a day, as 2026-01-31",
+    "date_parsing": "must be a day, as 2026-01-31",
+    "date_from_datetime_parsing": "must be a day, as 2026-01-31",
+    "date_from_datetime_inexact": "must be a day, as 2026-01-31",
 }
 
 
@@ -74,9 +80,9 @@ def wrong_file(
     model: type[BaseModel],
     line: Line | None = None,
     others: Sequence[Problem] = (),
-) -> str:
-    """Write one sentence on all that is wrong in a file, by line; `model` is what it should have
-    been, and `others` are problems that the model does not know.
+) -> WrongFile:
+    """Make the error on all that is wrong in a file, by line; `model` is what it should have been,
+    and `others` are problems that the model does not know.
 
     An unknown key that looks like an existing one is taken for it.
     """
@@ -88,7 +94,7 @@ def wrong_file(
     clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
     omitted = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
     more = [f"and {omitted} more"] if omitted else []
-    return f"{'; '.join([*dict.fromkeys(clauses), *more])}; fix the file"
+    return WrongFile([*dict.fromkeys(clauses), *more])
 
 
 def _without_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[ErrorDetails]:

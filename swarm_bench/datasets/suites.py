@@ -157,9 +157,9 @@ def read_suite(path: Path) -> Suite:
     try:
         suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
-        raise ConfigError(wrong_file(path, error, _SuiteFile, located.line, repeated)) from error
+        raise wrong_file(path, error, _SuiteFile, located.line, repeated) from error
     if repeated:
-        raise ConfigError(wrong_file(path, None, _SuiteFile, located.line, repeated))
+        raise wrong_file(path, None, _SuiteFile, located.line, repeated)
     return Suite(
         name=path.stem,
         source=str(path),

@@ -157,6 +157,28 @@ def test_a_key_can_be_corrected(tmp_path: Path, repo: Path) -> None:
         rescore(folder.path, tasks=str(suite))
 
 
+def test_the_scorers_of_a_corrected_task_file_are_those_that_look(
+    tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = session(tmp_path, repo)
+    suite = tmp_path / "mine.yaml"
+    tasks = "tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]\n"
+    suite.write_text(tasks + "scorers: ['scorers_of_mine:Mine']\n")
+    rescore(folder.path, tasks=str(suite))
+    scores = folder.read().trials[0].scores or {}
+    assert "letters" in scores
+    assert "fact_share" not in scores
+    with pytest.raises(UsageError, match="scorers_of_mine:Mine"):
+        rescore(folder.path)
+    suite.write_text(tasks)
+    with pytest.raises(UsageError, match="scorers_of_mine:Mine"):
+        rescore(folder.path, tasks=str(suite))
+    suite.write_text(tasks + "scorers: [facts]\n")
+    rescore(folder.path, tasks=str(suite))
+    assert "fact_share" in (folder.read().trials[0].scores or {})
+
+
 def test_scores_of_other_keys_are_not_kept(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
     suite = tmp_path / "mine.yaml"

@@ -23,7 +23,7 @@ def wrong(text: str) -> str:
     with pytest.raises(ValidationError) as caught:
         File.model_validate_json(text)
     located = located_json(text)
-    return wrong_file("x.json", caught.value, File, located.line if located else None)
+    return str(wrong_file("x.json", caught.value, File, located.line if located else None))
 
 
 def test_all_problems_are_said_in_the_order_of_their_lines() -> None:

@@ -98,3 +98,13 @@ def test_what_is_no_scorer_is_said_before_anything_runs(bench: Bench, kind: str,
     assert done.code == 2
     assert why in done.err
     assert not (bench.folder / "out").exists()
+
+
+def test_a_plan_names_a_scorer_that_there_is_not_and_loads_no_code(bench: Bench) -> None:
+    (bench.folder / "own.py").write_text("raise SystemExit('loaded')\n")
+    for scorer, code in (("fils", 2), ("own:Class", 0)):
+        tasks = f"scorers: ['{scorer}']\ntasks: [{{id: a, title: A, prompt: 'Where?'}}]\n"
+        (bench.folder / "mine.yaml").write_text(tasks)
+        done = bench.call("compare", "--repo", str(bench.repo), "--tasks", "./mine.yaml", "--plan")
+        assert done.code == code
+        assert ("no scorer called 'fils'" in done.err) == (code == 2)

@@ -12,7 +12,6 @@ from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
 from swarm_bench.agents.command.templates import Arguments, Template, is_arguments
 from swarm_bench.config.located import read_located
 from swarm_bench.config.placeholders import placeholders
-from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.validation import wrong_file
 
 KIND = "agent file"
@@ -169,7 +168,7 @@ def read_command_file(path: Path) -> CommandFile:
     try:
         return CommandFile.model_validate(located.content)
     except ValidationError as error:
-        raise ConfigError(wrong_file(path, error, CommandFile, located.line)) from error
+        raise wrong_file(path, error, CommandFile, located.line) from error
 
 
 def _templates(file: CommandFile) -> Iterator[str]:

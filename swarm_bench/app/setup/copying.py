@@ -51,10 +51,11 @@ async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
     missing = [task for task, line in lines if b" tree " not in line]
     if missing:
         commits = dict.fromkeys(str(task.commit)[:12] for task in missing)
+        ids = dict.fromkeys(task.id for task in missing)  # each is asked in every mode
         raise UsageError(
             f"{repository.path} does not have {listed(commits)}, on which there are tasks "
-            f"({listed([task.id for task in missing])}); fetch the whole history (git fetch "
-            "--unshallow), or omit these tasks"
+            f"({listed(ids)}); fetch the whole history (git fetch --unshallow), or omit these "
+            "tasks"
         )
 
 

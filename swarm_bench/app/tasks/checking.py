@@ -8,8 +8,10 @@ from pathlib import Path
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.repository import find_commit
-from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
+from swarm_bench.benchmarks.swarm.scorers import require_known
+from swarm_bench.config.located import Located
+from swarm_bench.core.errors import HarnessError, UnknownName, WrongFile
+from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section, Verbatim
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.checking import wrong_keys
@@ -30,10 +32,13 @@ class Checked:
 def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
     """Compare a task file with the repository. Raises `UsageError` for a file that cannot be read,
     and a folder that is no git checkout."""
-    suite = find_suite(name)
+    try:
+        suite = find_suite(name)
+    except WrongFile as error:
+        return Checked(text="".join(f"{problem}\n" for problem in error.problems), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
-    problems, hard = list[Problem](), dict[str, Difficulty]()
+    problems, hard = list(_unknown_scorers(suite, located)), dict[str, Difficulty]()
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
     for number, task in enumerate(suite.tasks):
         by_commit[task.commit or head].append((number, task))
@@ -47,6 +52,14 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
                 hard |= _difficulties(tree, [task for _, task in tasks])
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
     return Checked(text=render(_page(suite, lines, hard)), is_right=not problems)
+
+
+def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
+    for position, name in enumerate(suite.scorers or ()):
+        try:
+            require_known(name)
+        except UnknownName as error:
+            yield located.line(("scorers", position)), str(error)
 
 
 def _tree(objects: Objects, commit: str) -> CommitTree | None:
@@ -66,13 +79,13 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
 
 def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty]) -> Document:
     without = sum(task.key is None for task in suite.tasks)
-    lines = tuple(paragraph(line) for line in problems) or (paragraph("None."),)
+    block = Verbatim(text="\n".join(problems)) if problems else paragraph("None.")
     return Document(
         title=f"{amount(len(suite.tasks), 'task')} of {suite.source}",
         banner=None,
         head=((Fact(label="Without a key", value=str(without)),),) if without else (),
         sections=(
-            Section(title="Problems", blocks=lines),
+            Section(title="Problems", blocks=(block,)),
             *(
                 [Section(title="Difficulty", blocks=tuple(_difficulty(suite, hard)))]
                 if hard
@@ -98,9 +111,10 @@ def _difficulty(suite: Suite, hard: Mapping[str, Difficulty]) -> Iterator[Block]
         headers=("Task", "Tags", "By the prompt", "By the keywords", ""), labels=2, rows=rows
     )
     easy = sum(item.is_easy for item in hard.values())
+    verb = "is" if easy == 1 else "are"
     yield paragraph(
         f"Rank of the first right file when plain BM25 searches the code; {easy} of "
-        f"{amount(len(hard), 'task')} are easy, as BM25 answers them at rank 1."
+        f"{amount(len(hard), 'task')} {verb} easy: BM25 has the first right file at rank 1."
     )
 
 

@@ -1,6 +1,6 @@
 """Makes a task file of a repository, and says what became of what was looked at."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -8,10 +8,17 @@ from shlex import quote
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.tasks.repository import find_commit
+from swarm_bench.app.tasks.repository import find_commit, is_shallow
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
-from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, by_files_only, make
+from swarm_bench.datasets.making.kinds import (
+    ANSWER_FORMAT,
+    CHANGES,
+    KINDS,
+    Source,
+    by_files_only,
+    make,
+)
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
@@ -51,11 +58,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
     repository that git cannot read.
     """
-    if wanted.file.exists() and not wanted.force:
-        raise UsageError(
-            f"{wanted.file} exists, and may have been corrected by hand; give another file with "
-            "--output, or replace it with --force"
-        )
+    _check_file(wanted)
     commit = find_commit(wanted.repo, wanted.commit)
     with Objects(wanted.repo) as objects:
         source = Source(
@@ -72,10 +75,10 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
         for kind in wanted.kinds:
             tell(f"{kind}: reading {wanted.repo}")
             made[kind] = make(kind, source)
-        others = by_files_only(source)
+        notes = tuple(_notes(wanted, by_files_only(source)))
     tasks = tuple(task for kind in made.values() for task in kind.tasks)
     if not tasks:
-        raise UsageError(_nothing(wanted, made))
+        raise UsageError(_nothing(wanted, made, notes))
     text = write_suite(_file(wanted, commit, made)).encode()
     if len(text) > LARGEST:
         raise UsageError(
@@ -83,10 +86,35 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             "read; lower --count"
         )
     write_whole(wanted.file, text)
-    return render(_page(wanted, commit, made, others))
+    return render(_page(wanted, commit, made, notes))
 
 
-def _nothing(wanted: Wanted, made: Mapping[str, Made]) -> str:
+def _check_file(wanted: Wanted) -> None:
+    if wanted.file.is_dir():
+        raise UsageError(f"{wanted.file} is a folder; give a file with --output")
+    if wanted.file.exists() and not wanted.force:
+        raise UsageError(
+            f"{wanted.file} exists, and may have been corrected by hand; give another file with "
+            "--output, or replace it with --force"
+        )
+
+
+def _notes(wanted: Wanted, others: Mapping[str, int]) -> Iterator[str]:
+    """Yield what the repository does not give, as clauses."""
+    if others:
+        names = ", ".join(f"{language} ({count:,})" for language, count in sorted(others.items()))
+        yield (
+            "functions and classes are read of Python, JavaScript, TypeScript, Go and Rust; source "
+            f"files in other languages are asked for as files only: {names}"
+        )
+    if CHANGES in wanted.kinds and is_shallow(wanted.repo):
+        yield (
+            f"{wanted.repo} is a shallow clone, whose history ends early; 'git fetch --unshallow' "
+            "there brings the rest"
+        )
+
+
+def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> str:
     reasons = [
         f"{kind}: {why} ({count:,})"
         for kind, some in made.items()
@@ -94,8 +122,8 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made]) -> str:
     ]
     return (
         f"{wanted.repo} gives no task of the kind {wanted.kind}: "
-        f"{'; '.join(reasons) or 'there is no source file to ask about'}; give another --kind, "
-        "--since or --commit"
+        f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
+        "--kind, --since or --commit"
     )
 
 
@@ -119,12 +147,10 @@ def _how(wanted: Wanted, commit: str) -> str:
     return f"swarm-bench tasks make {' '.join(parts)}{at}"
 
 
-def _page(
-    wanted: Wanted, commit: str, made: Mapping[str, Made], others: Mapping[str, int]
-) -> Document:
+def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence[str]) -> Document:
     number = sum(len(some.tasks) for some in made.values())
     omitted = tuple(
-        (kind, f"{why[:1].upper()}{why[1:]}", f"{count:,}")
+        (kind, _capital(why), f"{count:,}")
         for kind, some in made.items()
         for why, count in sorted(some.dropped.items(), key=lambda pair: -pair[1])
     )
@@ -135,7 +161,7 @@ def _page(
         banner=None,
         head=((Fact(label="Commit", value=commit),),),
         sections=(
-            Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, others))),
+            Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, notes))),
             *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
             Section(
                 title="Next",
@@ -158,18 +184,16 @@ def _numbers(made: Mapping[str, Made]) -> Grid:
     return Grid(headers=("Kind", "Tasks", "Of candidates"), labels=1, rows=rows)
 
 
-def _remarks(
-    wanted: Wanted, made: Mapping[str, Made], others: Mapping[str, int]
-) -> Iterator[Block]:
+def _remarks(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> Iterator[Block]:
     short = [kind for kind, some in made.items() if len(some.tasks) < wanted.count]
     if short:
         yield paragraph(
             f"The repository has fewer than {wanted.count} of: {', '.join(short)}. The table below "
             "says why."
         )
-    if others:
-        names = ", ".join(f"{language} ({count:,})" for language, count in sorted(others.items()))
-        yield paragraph(
-            "Functions and classes are read of Python, JavaScript, TypeScript, Go and Rust; source "
-            f"files in other languages are asked for as files only: {names}."
-        )
+    for note in notes:
+        yield paragraph(f"{_capital(note)}.")
+
+
+def _capital(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}"

@@ -15,6 +15,16 @@ def find_commit(repo: Path, revision: str | None) -> str:
     return anyio.run(_find_commit, repo, revision)
 
 
+def is_shallow(repo: Path) -> bool:
+    """Tell whether the history of a clone ends before that of the repository it was made from."""
+    return anyio.run(_is_shallow, repo)
+
+
+async def _is_shallow(repo: Path) -> bool:
+    done = await try_git("rev-parse", "--is-shallow-repository", cwd=repo)
+    return done.stdout.strip() == b"true"
+
+
 async def _find_commit(repo: Path, revision: str | None) -> str:
     head = await commit_of(repo)
     if head is None:

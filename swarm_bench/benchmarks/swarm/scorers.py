@@ -55,10 +55,20 @@ def scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
     for name in chosen:
         if name in {scorer.name for scorer in _ALWAYS}:
             continue
-        if name not in ours and name not in installed and ":" not in name:
-            raise UnknownName("scorer", name, [*ours, *installed])
+        require_known(name)
         every.append(ours[name] if name in ours else _made(name))
     return usable(every)
+
+
+def require_known(*names: str) -> None:
+    """Raise `UnknownName` for a scorer that there is not. A class of the user's own is not looked
+    for: that would import it."""
+    always = [scorer.name for scorer in _ALWAYS]
+    choosable = [scorer.name for scorer in _CHOSEN]
+    choosable += [plugin.name for plugin in registry.plugins("scorers")]
+    for name in names:
+        if name not in (*always, *choosable) and not is_code(name):
+            raise UnknownName("scorer", name, choosable)
 
 
 def is_code(name: str) -> bool:
