@@ -8,6 +8,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.models.lexical.bm25 import Bm25
 from swarm_bench.models.lexical.ranking import is_code
+from swarm_bench.source.files import is_line
 
 DEEPEST = 100
 """Ranks that are looked at."""
@@ -31,7 +32,8 @@ class Difficulty:
 @contextmanager
 def indexed(tree: Tree) -> Iterator[Bm25]:
     """Index the code of a tree."""
-    texts = ((path, tree.read(path)) for path in sorted(filter(is_code, tree.files)))
+    paths = (path for path in sorted(tree.files) if is_code(path) and is_line(path))
+    texts = ((path, tree.read(path)) for path in paths)
     with closing(
         Bm25((path, (text or b"").decode("utf-8", "replace")) for path, text in texts)
     ) as index:

@@ -59,6 +59,7 @@ _SETTINGS = re.compile(
     r"version\.\w+$|(gulp|grunt|jake|rake|cake)file\.\w+$|[^/]+\.config\.\w+$|\.[^/]+$)",
     re.IGNORECASE,
 )
+_NO_LINE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _MARK = re.compile(rb"@generated\b|\bDO NOT EDIT\b|[Aa]utomatically generated\b|[Aa]utogenerated\b")
 _HEAD = 1500
 """Bytes at the beginning of a file in which it says that a program wrote it."""
@@ -79,7 +80,7 @@ class Purpose(Enum):
 
 def purpose_of(path: str) -> Purpose:
     """Tell what a file is for."""
-    if language_of(path) is None:
+    if language_of(path) is None or not is_line(path):
         return Purpose.OTHER
     for pattern, purpose in (
         (_GENERATED, Purpose.GENERATED),
@@ -90,6 +91,11 @@ def purpose_of(path: str) -> Purpose:
         if pattern.search(path):
             return purpose
     return Purpose.SOURCE
+
+
+def is_line(path: str) -> bool:
+    """Tell whether a path is text on one line: an answer can name no other one."""
+    return _NO_LINE.search(path) is None
 
 
 def language_of(path: str) -> str | None:

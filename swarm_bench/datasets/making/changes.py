@@ -76,7 +76,8 @@ class _Maker:
     def is_fit(self, commit: Commit) -> bool:
         """Tell whether a task may be made of a commit, without looking into its files."""
         since = self.wanted.since
-        why = f"before {since}" if since and commit.written < since else unfit(commit)
+        is_old = since is not None and (commit.written is None or commit.written < since)
+        why = f"before {since}" if is_old else unfit(commit)
         if why is None and self.wanted.on is not None:
             why = self._undone(commit, self.wanted.on)
         if why is not None:

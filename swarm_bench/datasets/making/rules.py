@@ -8,6 +8,8 @@ from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.source.files import Purpose, purpose_of
 
 MOST_FILES = 6
+_LONGEST = 400
+"""Characters of a first sentence; longer ones are logs and lists, and no question."""
 _REVERT = re.compile(
     r"^\s*(revert|back\s?out|backed out|undo)\b|This reverts commit", re.IGNORECASE
 )
@@ -83,10 +85,16 @@ def _reasons(commit: Commit) -> Iterator[str]:
     if _TIDYING.search(subject):
         yield "tidying, by its message"
     yield from _of_files(commit)
+    yield from _of_question(commit)
+
+
+def _of_question(commit: Commit) -> Iterator[str]:
     paths = [path for change in commit.changes for path in (change.path, change.target)]
     message = clean(commit.message, paths)
     if not message.says_something:
         yield "message that says too little"
+    if len(message.subject) > _LONGEST:
+        yield "message with too long a first sentence"
     if names_file(message.subject, paths) or names_commit(message.subject):
         yield "message that names a file of it, or a commit"
 

@@ -17,6 +17,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # which no fetch follows: agents see what a commit really has
     "LC_ALL": "C",
 }
 LITTLE_ROOM = 100_000_000

@@ -11,10 +11,11 @@ from swarm_bench.runtime.workspaces.objects import git_command, git_environment
 
 _HEAD = "\x1e"
 _FIELD = "\x1f"
-_FORMAT = _FIELD.join((f"--format={_HEAD}%H", "%P", "%aI", "%cI", "%B"))
+_FORMAT = _FIELD.join((f"--format={_HEAD}%H", "%P", "%at", "%ct", "%B"))
 _OPTIONS = (
     *("-z", "--raw", "--relative", "-M", "-l200", "--no-abbrev"),
-    *("--no-show-signature", "--no-mailmap", "--no-notes"),  # which a configuration may ask for
+    # What a configuration may ask for otherwise.
+    *("--no-show-signature", "--no-mailmap", "--no-notes", "--encoding=UTF-8", "-O/dev/null"),
 )
 _READABLE = {"100644", "100755"}
 """Modes of files; what else there is are links and submodules."""
@@ -41,8 +42,9 @@ class Commit:
     hash: str
     parents: tuple[str, ...]
     """Empty also where a shallow history ends."""
-    written: date
-    """When its author wrote it, or it was committed: the later of both, in UTC."""
+    written: date | None
+    """When its author wrote it, or it was committed: the later of both, in UTC; `None` where no
+    calendar has such a day."""
     message: str
     changes: tuple[FileChange, ...]
     """Of files; empty for a merge."""
@@ -87,10 +89,18 @@ def _commit(head: str, changes: list[FileChange]) -> Commit:
     return Commit(
         hash=hash,
         parents=tuple(parents.split()),
-        written=max(datetime.fromisoformat(date).astimezone(UTC) for date in dates).date(),
+        written=max(filter(None, map(_day, dates)), default=None),
         message=message.strip(),
         changes=tuple(changes),
     )
+
+
+def _day(seconds: str) -> date | None:
+    """Return the day of a time since 1970; anybody can write any text there."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).date()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _change(entry: str, entries: Iterator[str]) -> Iterator[FileChange]:

@@ -50,6 +50,20 @@ def test_a_file_is_made_and_is_right(repo: Path) -> None:
     assert "of 2 tasks is easy: BM25" in checked.stdout
 
 
+def test_a_path_that_is_no_text_is_in_no_task(repo: Path) -> None:
+    strange = "\udcff.py"
+    commit(repo, "Import", {strange: BILL.replace("bill", "odd"), "a\nb.py": "def two(): 1\n"})
+    made = call("make", "--repo", repo, "--kind", "symbols")
+    assert made.exit_code == 0, made.output
+    assert {task.title for task in read_suite(Path("tasks/shop.yaml")).tasks} == {
+        "Definition of Cart",
+        "Definition of Cart.total",
+        "Definition of bill",
+    }
+    checked = call("check", "shop", "--repo", repo)
+    assert checked.exit_code == 0, checked.output
+
+
 def test_the_same_seed_gives_the_same_file(repo: Path) -> None:
     texts = set()
     for name in ("a.yaml", "b.yaml"):

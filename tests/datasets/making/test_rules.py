@@ -49,6 +49,7 @@ def test_a_good_commit_is_fit() -> None:
         ("Add tests of the rounding of totals", "documentation or tests, by its message"),
         ("Refactor rounding of coupon totals", "tidying, by its message"),
         ("Fix bug", "message that says too little"),
+        (f"{GOOD} of {'very ' * 100}many customers", "message with too long a first sentence"),
         ("Round totals in cart.py for coupons", "message that names a file of it, or a commit"),
         ("Round totals as before 0d50ce8 coupons", "message that names a file of it, or a commit"),
     ],
@@ -65,6 +66,7 @@ def test_messages_drop_commits(message: str, why: str) -> None:
         (["dist/cart.js", "vendor/a/b.go"], "generated or vendored files only"),
         (["static/cart.min.js"], "generated or vendored files only"),
         ([f"shop/cart{n}.py" for n in range(7)], "more than 6 source files"),
+        (["shop/a\n.py", "shop/\udcff.py"], "no source files: tests, documentation, settings"),
     ],
 )
 def test_files_drop_commits(paths: list[str], why: str) -> None:

@@ -81,3 +81,34 @@ def test_nothing_that_the_repository_names_is_run(tmp_path: Path) -> None:
     git(repo, "config", "log.showSignature", "true")
     assert len(read_history(repo, "HEAD")) == 2
     assert not mark.exists()
+
+
+def test_settings_of_the_repository_change_nothing_of_what_is_read(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    commit(repo, "first", {"a.py": LINES})
+    commit(repo, "sécond", {"a.py": "x\n"})
+    before = read_history(repo, "HEAD")
+    git(repo, "config", "i18n.logOutputEncoding", "UTF-16")
+    git(repo, "config", "diff.orderFile", str(tmp_path / "not there"))
+    git(repo, "replace", "HEAD^{tree}", "HEAD~1^{tree}")
+    assert read_history(repo, "HEAD") == before
+
+
+@pytest.mark.parametrize(
+    ("author", "committer", "written"),
+    [
+        ("a <a@localhost> 1700000000 +9999", "a <a@localhost> 1 +0000", date(2023, 11, 14)),
+        ("a <a@localhost> 99999999999999 +0000", "a <a@localhost> 1 +0000", date(1970, 1, 1)),
+        ("", "a <a@localhost> -5 +0000", None),
+    ],
+)
+def test_dates_that_nobody_can_read_are_unknown(
+    tmp_path: Path, author: str, committer: str, written: date | None
+) -> None:
+    repo = start(tmp_path)
+    tree = git(repo, "rev-parse", f"{commit(repo, 'first', {'a.py': LINES})}^{{tree}}")
+    file = tmp_path / "object"
+    file.write_text(f"tree {tree}\nauthor {author}\ncommitter {committer}\n\nsecond\n")
+    strange = git(repo, "hash-object", "-t", "commit", "-w", "--literally", str(file))
+    (only,) = read_history(repo, strange)
+    assert (only.message, only.written) == ("second", written)
