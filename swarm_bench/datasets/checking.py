@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.config.located import Located
+from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
 from swarm_bench.core.validation import Problem
-from swarm_bench.runtime.workspaces.objects import CommitTree
-from swarm_bench.source.definitions import definitions, is_supported
+from swarm_bench.source.definitions import is_supported
+from swarm_bench.source.naming import defined_in
 
 
-def wrong_keys(
-    located: Located, number: int, task: Task, tree: CommitTree | None
-) -> Iterator[Problem]:
+def wrong_keys(located: Located, number: int, task: Task, tree: Tree | None) -> Iterator[Problem]:
     """Yield what of the key of a task is not in the tree of its commit, with the line; the task is
     the one of that number, from 0, in the file. Without a tree its commit is not there."""
     at: tuple[int | str, ...] = ("tasks", number)
@@ -23,31 +22,20 @@ def wrong_keys(
     for position, path in enumerate(task.key.files):
         if path not in tree.files:
             yield located.line((*at, "key", "files", position)), f"there is no file {path}"
-    for position, problem in enumerate(map(_Names(tree).problem, task.key.symbols)):
-        if problem is not None:
+    for position, symbol in enumerate(task.key.symbols):
+        if (problem := _problem(tree, symbol)) is not None:
             yield located.line((*at, "key", "symbols", position)), problem
 
 
-class _Names:
-    """What is defined in the files of a tree, each read once."""
-
-    def __init__(self, tree: CommitTree) -> None:
-        self._tree = tree
-        self._names: dict[str, frozenset[str]] = {}
-
-    def problem(self, symbol: str) -> str | None:
-        """Say what is wrong with a symbol; `None` also where its language is not read."""
-        path, _, name = symbol.partition(SYMBOL_MARK)
-        if path not in self._tree.files:
-            return f"there is no file {path}"
-        if not is_supported(path):
-            return None
-        if path not in self._names:
-            source = self._tree.read(path) or b""
-            self._names[path] = frozenset(d.name for d in definitions(path, source))
-        if name in self._names[path]:
-            return None
-        return f"{path} defines no {name}{_hint(name, sorted(self._names[path]))}"
+def _problem(tree: Tree, symbol: str) -> str | None:
+    """Say what is wrong with a symbol; `None` also where its language is not read."""
+    path, _, name = symbol.partition(SYMBOL_MARK)
+    if path not in tree.files:
+        return f"there is no file {path}"
+    names = {definition.name for definition in defined_in(tree, path)}
+    if name in names or not is_supported(path):
+        return None
+    return f"{path} defines no {name}{_hint(name, sorted(names))}"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

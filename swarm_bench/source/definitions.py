@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
+from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.grammars import (
     GO,
     JAVASCRIPT,
@@ -126,18 +127,9 @@ _WRAPPERS = frozenset(
 _BEFORE = frozenset({"attribute_item", "decorator"})
 _FUNCTIONS = frozenset(
     {
-        "arrow_function",
-        "closure_expression",
-        "func_literal",
-        "function_declaration",
-        "function_definition",
-        "function_expression",
-        "function_item",
-        "generator_function",
-        "generator_function_declaration",
-        "lambda",
-        "method_declaration",
-        "method_definition",
+        *("arrow_function", "closure_expression", "func_literal", "function_declaration"),
+        *("function_definition", "function_expression", "function_item", "generator_function"),
+        *("generator_function_declaration", "lambda", "method_declaration", "method_definition"),
     }
 )
 _FURTHEST = 100
@@ -166,6 +158,11 @@ class Definition:
     """The byte at which its own name begins."""
     is_local: bool
     """Whether it is in a function, with or without a name, and so unknown outside of it."""
+
+    @property
+    def symbol(self) -> str:
+        """As an answer key has it."""
+        return f"{self.path}{SYMBOL_MARK}{self.name}"
 
     @property
     def own_name(self) -> str:

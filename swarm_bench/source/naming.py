@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from swarm_bench.core.ports import ScoreContext, Tree
-from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.definitions import Definition, definitions
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.reference import Reference
@@ -36,7 +35,7 @@ def symbols_named(context: ScoreContext, tree: Tree) -> list[str]:
         for definition in defined_in(tree, path):
             by_name[definition.own_name].append(definition)
     tied = [
-        (reference.position, _key(definition))
+        (reference.position, definition.symbol)
         for reference in cited(context)
         if reference.symbol
         for definition in _called(by_name, reference.symbol)
@@ -46,7 +45,7 @@ def symbols_named(context: ScoreContext, tree: Tree) -> list[str]:
     loose = [
         (text.find(name), symbol)
         for name in names(text)
-        for symbol in _only([_key(definition) for definition in _called(by_name, name)], certain)
+        for symbol in _only([each.symbol for each in _called(by_name, name)], certain)
     ]
     return list(dict.fromkeys(symbol for _, symbol in sorted([*tied, *loose])))
 
@@ -71,10 +70,6 @@ def _called(by_name: Mapping[str, list[Definition]], name: str) -> list[Definiti
 
 def _plain(name: str) -> str:
     return name.replace("::", ".").replace("#", ".")
-
-
-def _key(definition: Definition) -> str:
-    return f"{definition.path}{SYMBOL_MARK}{definition.name}"
 
 
 def _only(symbols: list[str], certain: set[str]) -> list[str]:

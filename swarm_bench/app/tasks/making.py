@@ -76,14 +76,14 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             tell(f"{kind}: reading {wanted.repo}")
             made[kind] = make(kind, source)
         notes = tuple(_notes(wanted, by_files_only(source)))
-    tasks = tuple(task for kind in made.values() for task in kind.tasks)
-    if not tasks:
+    file = _file(wanted, commit, made)
+    if not file.tasks:
         raise UsageError(_nothing(wanted, made, notes))
-    text = write_suite(_file(wanted, commit, made)).encode()
+    text = write_suite(file).encode()
     if len(text) > LARGEST:
         raise UsageError(
-            f"{len(tasks):,} tasks make a file larger than {LARGEST // 1024} KiB, which is not "
-            "read; lower --count"
+            f"{len(file.tasks):,} tasks make a file larger than {LARGEST // 1024} KiB, which is "
+            "not read; lower --count"
         )
     write_whole(wanted.file, text)
     return render(_page(wanted, commit, made, notes))
@@ -152,7 +152,7 @@ def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence
     omitted = tuple(
         (kind, _capital(why), f"{count:,}")
         for kind, some in made.items()
-        for why, count in sorted(some.dropped.items(), key=lambda pair: -pair[1])
+        for why, count in some.dropped.items()
     )
     grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=omitted)
     repo, file = quote(str(wanted.repo)), quote(str(wanted.file))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from swarm_bench.datasets.making.code import Code
+from swarm_bench.datasets.making.code import Code, without_ending
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import language_of
@@ -171,13 +171,13 @@ class Attribution:
         """Return a relative module of JavaScript without its ending, when it is there."""
         if not origin.startswith("."):
             return None
-        module = _without_ending(posixpath.normpath(posixpath.join(self._folder(path), origin)))
+        module = without_ending(posixpath.normpath(posixpath.join(self._folder(path), origin)))
         return next((m for m in (module, f"{module}/index") if m in self.code.modules), None)
 
     @property
     def _module(self) -> str:
         """The path of the definition's module, without its ending."""
-        module = _without_ending(self.target.path)
+        module = without_ending(self.target.path)
         folder, _, name = module.rpartition("/")
         return folder if name in ("__init__", "mod") else module
 
@@ -194,7 +194,3 @@ class Attribution:
 
     def _folder(self, path: str) -> str:
         return path.rpartition("/")[0]
-
-
-def _without_ending(path: str) -> str:
-    return re.sub(r"(\.d)?\.\w+$", "", path)

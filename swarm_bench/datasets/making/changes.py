@@ -3,22 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
 
 from swarm_bench.core.ports import Tree
-from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.core.session.tasks import DONE_ALREADY, AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.datasets.making.messages import Message, clean, telling_words
 from swarm_bench.datasets.making.rules import sources, unfit
 from swarm_bench.runtime.workspaces.history import Commit
 from swarm_bench.runtime.workspaces.objects import Objects
 from swarm_bench.source.files import language_of, says_generated
 
-DONE = "done-already"
-"""Tag of a change that is asked about where it has been made."""
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
 _REMOVAL = re.compile(
@@ -45,51 +43,31 @@ def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -
     """Make tasks of the commits of a history, drawn by the seed. Contents are looked at until there
     are enough tasks."""
     maker = _Maker(objects=objects, wanted=wanted)
-    candidates = [commit for commit in history if maker.is_fit(commit)]
-    for commit in sorted(candidates, key=lambda commit: _drawn(wanted.seed, commit.hash)):
-        if len(maker.tasks) == wanted.count:
-            break
-        maker.add(commit)
-    return Made(
-        tasks=tuple(maker.tasks),
-        dropped=dict(maker.dropped.most_common()),
-        looked_at=len(history),
-    )
+    reasons = [maker.obstacle(commit) for commit in history]
+    fit = [commit for commit, why in zip(history, reasons, strict=True) if why is None]
+    drawn = sorted(fit, key=lambda commit: _drawn(wanted.seed, commit.hash))
+    made = made_of(drawn, wanted.count, maker.task)
+    dropped = Counter(filter(None, reasons)) + Counter(made.dropped)
+    return replace(made, dropped=dict(dropped.most_common()), looked_at=len(history))
 
 
 def _drawn(seed: int, hash: str) -> str:
     return sha256(f"{seed} {hash}".encode()).hexdigest()
 
 
-class _Unfit(Exception):
-    """A commit of which no task is made; its text says why."""
-
-
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Maker:
     objects: Objects
     wanted: Changes
-    tasks: list[Task] = field(default_factory=list)
-    dropped: Counter[str] = field(default_factory=Counter)
-    _keys: set[AnswerKey] = field(default_factory=set)
 
-    def is_fit(self, commit: Commit) -> bool:
-        """Tell whether a task may be made of a commit, without looking into its files."""
+    def obstacle(self, commit: Commit) -> str | None:
+        """Say why no task is made of a commit, as far as that is known without its files."""
         since = self.wanted.since
         is_old = since is not None and (commit.written is None or commit.written < since)
         why = f"before {since}" if is_old else unfit(commit)
         if why is None and self.wanted.on is not None:
             why = self._undone(commit, self.wanted.on)
-        if why is not None:
-            self.dropped[why] += 1
-        return why is None
-
-    def add(self, commit: Commit) -> None:
-        """Make a task of a commit, or count why there is none."""
-        try:
-            self.tasks.append(self._task(commit))
-        except _Unfit as why:
-            self.dropped[str(why)] += 1
+        return why
 
     def _undone(self, commit: Commit, tree: Tree) -> str | None:
         """Say why a change cannot be asked about as finished."""
@@ -98,18 +76,18 @@ class _Maker:
         targets = {change.target for change in sources(commit) if change.after}
         return None if targets and targets <= tree.files else "its files are not there any more"
 
-    def _task(self, commit: Commit) -> Task:
+    def task(self, commit: Commit, others: Sequence[Task]) -> Task:
+        """Make a task that is not like others. Raises `Unfit`."""
         files = list(self._contents(commit))
         if not files:
-            raise _Unfit("formatting or comments only")
+            raise Unfit("formatting or comments only")
         if len({(file.path.rpartition("/")[2], _change(file)) for file in files}) < len(files):
-            raise _Unfit("the same change of several copies")
+            raise Unfit("the same change of several copies")
         key = self._key(files)
         message = clean(commit.message, (change.path for change in commit.changes))
-        if key in self._keys or any(_alike(message, task) for task in self.tasks):
-            raise _Unfit("like another task")
-        self._keys.add(key)
-        return self._written(commit, message, key)
+        if any(task.key == key or _alike(message, task) for task in others):
+            raise Unfit("like another task")
+        return self._written(commit, message, key, new_id(_parts(message), others))
 
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""
@@ -117,12 +95,12 @@ class _Maker:
             before = self.objects.read(change.before or "")
             after = self.objects.read(change.after) if change.after else None
             if before is None or (change.after and after is None):
-                raise _Unfit("a file too large to read")
+                raise Unfit("a file too large to read")
             if says_generated(before):
                 continue
             file = ChangedFile(path=change.path, target=change.target, before=before, after=after)
             if file.is_huge:
-                raise _Unfit("a file rewritten")
+                raise Unfit("a file rewritten")
             if any(file.lines):
                 yield file
 
@@ -137,36 +115,26 @@ class _Maker:
     def _standing(self, file: ChangedFile, tree: Tree) -> tuple[str, ...]:
         symbols = file.stands_in(tree.read(file.target) or b"") if file.lines[1] else None
         if symbols is None:
-            raise _Unfit("it does not stand any more")
+            raise Unfit("it does not stand any more")
         return symbols
 
-    def _written(self, commit: Commit, message: Message, key: AnswerKey) -> Task:
+    def _written(self, commit: Commit, message: Message, key: AnswerKey, id: str) -> Task:
         finished = self.wanted.on is not None
         languages = {language_of(path) or "" for path in key.files}
         return Task(
-            id=self._id(message),
+            id=id,
             title=_title(message.subject),
             prompt=f"{_IMPLEMENTS if finished else _TO_CHANGE}\n{message.text}",
             keywords=" ".join(message.keywords[:_KEYWORDS]),
             commit=None if finished else commit.parents[0],
             written=commit.written,
             key=key,
-            tags=("changes", *sorted(languages), *((DONE,) if finished else ())),
+            tags=("changes", *sorted(languages), *((DONE_ALREADY,) if finished else ())),
         )
 
-    def _id(self, message: Message) -> str:
-        named = re.findall(r"[a-z0-9]+", " ".join(message.keywords[:4]).lower())
-        id = "-".join(["change", *named])[:56].rstrip("-")
-        ids = {task.id for task in self.tasks}
-        return next(name for name in _numbered(id) if name not in ids)
 
-
-def _numbered(id: str) -> Iterator[str]:
-    yield id
-    number = 2
-    while True:
-        yield f"{id}-{number}"
-        number += 1
+def _parts(message: Message) -> list[str]:
+    return ["change", *re.findall(r"[a-z0-9]+", " ".join(message.keywords[:4]).lower())]
 
 
 def _title(subject: str) -> str:

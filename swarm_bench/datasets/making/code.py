@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -10,12 +10,13 @@ from random import Random
 from weakref import WeakKeyDictionary
 
 from swarm_bench.core.ports import Tree
-from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.definitions import LARGEST, Definition, definitions, is_supported
 from swarm_bench.source.files import Purpose, language_of, purpose_of, says_generated
 
 _WORD = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".html", ".svg", ".po"})
+_SHORTEST = 4
+"""Characters of a name."""
 _LONG_LINE = 200
 """Bytes that lines have on average only where a program wrote them."""
 _DEFINES = re.compile(rb"""(?x)
@@ -59,7 +60,7 @@ class Code:
     @cached_property
     def modules(self) -> frozenset[str]:
         """Paths without their endings."""
-        return frozenset(re.sub(r"(\.d)?\.\w+$", "", path) for path in self.texts)
+        return frozenset(map(without_ending, self.texts))
 
     @cached_property
     def classes(self) -> dict[str, list[Definition]]:
@@ -78,8 +79,8 @@ class Code:
         return self._definitions[path]
 
     def candidates(self) -> Iterator[Definition]:
-        """Yield the definitions of the program that can be asked about: outside of functions and
-        of tests, and not only declared."""
+        """Yield the definitions of the program that can be asked about: with a name of some length,
+        outside of functions and of tests, and not only declared."""
         for path in self.sources:
             all_here = self.definitions(path)
             kinds = {each.name: each.kind for each in all_here}
@@ -87,7 +88,8 @@ class Code:
             for each in all_here:
                 around = kinds.get(each.around, "")
                 is_inner = each.is_local or around in ("interface", "trait")
-                if not is_inner and not any(_holds(test, each) for test in tests):
+                is_in_test = any(_holds(test, each) for test in tests)
+                if _can_be_asked(each.own_name) and not is_inner and not is_in_test:
                     yield each
 
     def other_definitions(self, definition: Definition) -> Iterator[str]:
@@ -160,16 +162,19 @@ def spoken(definition: Definition) -> str:
     return definition.name.replace(".", mark)
 
 
-def symbol(definition: Definition) -> str:
-    return f"{definition.path}{SYMBOL_MARK}{definition.name}"
+def parts_of(definition: Definition) -> list[str]:
+    """List the parts of a name, without what stands between them."""
+    return re.findall(r"[A-Za-z0-9_]+", definition.name)
 
 
-def task_id(kind: str, definition: Definition, ids: Sequence[str]) -> str:
-    """Make an id that no other task has."""
-    id = "-".join([kind, *re.findall(r"[A-Za-z0-9_]+", definition.name)])[:60]
-    while id in ids:
-        id += "-2"
-    return id
+def without_ending(path: str) -> str:
+    """Remove the ending of a file, which a module's name does not have."""
+    return re.sub(r"(\.d)?\.\w+$", "", path)
+
+
+def _can_be_asked(name: str) -> bool:
+    is_plain = name.replace("$", "").isidentifier() and not name.startswith("__")
+    return is_plain and len(name) >= _SHORTEST
 
 
 def _holds(outer: Definition, inner: Definition) -> bool:

@@ -1,21 +1,15 @@
 """Tasks that ask where something is defined."""
 
-from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.attribution import Attribution
-from swarm_bench.datasets.making.code import (
-    Code,
-    code_of,
-    in_drawn_order,
-    spoken,
-    symbol,
-    task_id,
-)
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
+from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import language_of
 
@@ -23,7 +17,6 @@ TRAP = "trap"
 """Tag of a name that a search for the text finds in many wrong places."""
 _MANY = 5
 """Other files that mention a name, so that it is a trap."""
-_SHORTEST = 4
 _NOT_ASKED = ("module", "namespace")
 
 
@@ -31,36 +24,16 @@ def make_symbols(tree: Tree, count: int, seed: int) -> Made:
     """Make tasks of the definitions of a tree, half of them traps where there are enough. A name
     with another definition is dropped."""
     code = code_of(tree)
-    tasks: list[Task] = []
-    dropped: Counter[str] = Counter()
-    for definition in _drawn(code, Random(f"{seed}/symbols")):
-        if len(tasks) == count:
-            break
-        if (why := _ambiguous(code, definition)) is None:
-            ids = [task.id for task in tasks]
-            tasks.append(_task(definition, task_id("symbol", definition, ids), code))
-        else:
-            dropped[why] += 1
-    return Made(
-        tasks=tuple(tasks),
-        dropped=dict(dropped.most_common()),
-        looked_at=len(tasks) + dropped.total(),
-    )
+    return made_of(_drawn(code, Random(f"{seed}/symbols")), count, partial(_task, code))
 
 
 def _drawn(code: Code, drawn: Random) -> list[Definition]:
     """Return the candidates, traps and others in turn."""
-    asked = (each for each in code.candidates() if _can_be_asked(each))
+    asked = (each for each in code.candidates() if each.kind not in _NOT_ASKED)
     ordered = in_drawn_order(asked, drawn)
     traps = [each for each in ordered if _is_trap(code, each)]
     others = [each for each in ordered if not _is_trap(code, each)]
     return [each for each in chain(*zip_longest(traps, others)) if each]
-
-
-def _can_be_asked(definition: Definition) -> bool:
-    name = definition.own_name
-    is_special = name.startswith("__") or not name.replace("$", "").isidentifier()
-    return definition.kind not in _NOT_ASKED and len(name) >= _SHORTEST and not is_special
 
 
 def _is_trap(code: Code, definition: Definition) -> bool:
@@ -92,14 +65,16 @@ def _ambiguous_method(code: Code, method: Definition) -> str | None:
     return None
 
 
-def _task(definition: Definition, id: str, code: Code) -> Task:
+def _task(code: Code, definition: Definition, others: Sequence[Task]) -> Task:
+    if (why := _ambiguous(code, definition)) is not None:
+        raise Unfit(why)
     name = spoken(definition)
     tags = ["symbols", language_of(definition.path) or ""]
     return Task(
-        id=id,
+        id=new_id(["symbol", *parts_of(definition)], others),
         title=f"Definition of {name}",
         prompt=f"Where is the {definition.kind} `{name}` defined? Name the file by its path.",
         keywords=definition.name.replace(".", " "),
-        key=AnswerKey(files=(definition.path,), symbols=(symbol(definition),)),
+        key=AnswerKey(files=(definition.path,), symbols=(definition.symbol,)),
         tags=(*tags, TRAP) if _is_trap(code, definition) else tuple(tags),
     )

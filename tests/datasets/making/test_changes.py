@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.making.changes import DONE, Changes, make_changes
+from swarm_bench.core.session.tasks import DONE_ALREADY, Task
+from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
@@ -190,7 +190,7 @@ def test_a_finished_change_is_asked_where_it_stands(repo: Path) -> None:
     assert task.key.symbols == ("shop/cart.py::Cart.total",)
     assert task.prompt.startswith("Which source files implement this?")
     assert searched(task) == ["round", "coupon", "totals", "upwards"]
-    assert task.tags == ("changes", "python", DONE)
+    assert task.tags == ("changes", "python", DONE_ALREADY)
 
 
 @pytest.mark.parametrize(
