@@ -25,9 +25,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (compare, ab, calibrate, retrieve, run, doctor, report, rescore, choices):
-    command.register(app)
-for command in (judge, tasks, benchmarks):
+for command in (
+    *(compare, ab, calibrate, retrieve, run, doctor),
+    *(report, rescore, choices, judge, tasks, benchmarks),
+):
     command.register(app)
 
 

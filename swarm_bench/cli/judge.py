@@ -1,12 +1,11 @@
 """`swarm-bench judge`: a model compares the answers of a session."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swarm_bench.cli import completing
-from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.output.terminal import say, show
 
 HELP = """Have a model compare the answers of a session: each mode with the reference, task by task.
 
@@ -24,25 +23,16 @@ Examples:
 Any server that speaks the chat completions of OpenAI will do. Exit codes: 0 every pair has its
 verdicts, 2 wrong usage, 3 the server gave no answer or refused the key, 130 interrupted.
 """
-Folder = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions),
-]
 Model = Annotated[str, typer.Option(metavar="NAME", help="Model that judges.")]
 Url = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        help="Server to ask. [default: https://api.openai.com/v1]",
-        show_default=False,
-    ),
+    typer.Option(metavar="URL", help="Server to ask. [default: https://api.openai.com/v1]"),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
         metavar="VARIABLE",
         help="Environment variable that holds the key. [default: OPENAI_API_KEY, for OpenAI only]",
-        show_default=False,
     ),
 ]
 Timeout = Annotated[
@@ -50,7 +40,6 @@ Timeout = Annotated[
     typer.Option(
         metavar="TIME",
         help="Time that a request may take: seconds, or 90s, 5m. [default: 120]",
-        show_default=False,
     ),
 ]
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would be asked, and ask nobody.")]
@@ -61,7 +50,7 @@ def register(app: typer.Typer) -> None:
 
 
 def judge(
-    folder: Folder,
+    folder: SessionArgument,
     model: Model,
     url: Url = None,
     key: Key = None,
@@ -81,13 +70,9 @@ def judge(
         show(judging.show_plan(request))
         return
     try:
-        result = judging.judge(request, _say)
+        result = judging.judge(request, say)
     except KeyboardInterrupt:
-        _say("Interrupted; the same command asks what is still open.")
+        say("Interrupted; the same command asks what is still open.")
         raise
     show(result.summary)
     result.check()
-
-
-def _say(sentence: str) -> None:
-    typer.echo(printable(sentence), err=True)

@@ -10,6 +10,10 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.config.options import Setting
 
+SessionArgument = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions),
+]
 _TYPES: Mapping[str, Any] = {"switch": bool, "text": str, "texts": list[str]}
 _OF_THE_CALL = (
     (

@@ -1,11 +1,8 @@
 """`swarm-bench report`."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from swarm_bench.cli import completing
+from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show
 
 
@@ -14,12 +11,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions
-        ),
-    ],
+    folder: SessionArgument,
 ) -> None:
     """Render the summary of a session again, also of a folder that canopy's own script wrote.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli import completing
+from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show
 
 
@@ -14,12 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def rescore(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions
-        ),
-    ],
+    folder: SessionArgument,
     repo: Annotated[
         Path | None,
         typer.Option(metavar="PATH", help="Place of the session's repository now."),

@@ -8,7 +8,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.output.terminal import say, show
 
 MAKE = """Make a task file with answer keys from the repository itself.
 
@@ -115,7 +115,7 @@ def make(
         output=output,
         force=force,
     )
-    show(make_tasks(wanted, _progress))
+    show(make_tasks(wanted, say))
 
 
 def check(
@@ -131,11 +131,7 @@ def check(
 ) -> None:
     from swarm_bench.app.tasks.checking import check_tasks  # heavy
 
-    checked = check_tasks(file, repo, _progress)
+    checked = check_tasks(file, repo, say)
     show(checked.text)
     if not checked.is_right:
         raise typer.Exit(2)
-
-
-def _progress(step: str) -> None:
-    typer.echo(printable(step), err=True)

@@ -18,6 +18,11 @@ def show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def say(sentence: str) -> None:
+    """Tell a person how far it is, beside the result."""
+    typer.echo(printable(sentence), err=True)
+
+
 def printable(text: str) -> str:
     """Return the text on one line, without characters that a terminal takes for commands, and
     without the logins of addresses."""
