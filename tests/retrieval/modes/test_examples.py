@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import read_locations
 from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
 
@@ -13,7 +14,7 @@ VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
 
 
 ANSWERS = {
-    "codegraph": "- `a` (o.py:3) - 1 caller in `b.py`\n\n**`a/b.py`** - x(calls)\n```\n1 x\n",
+    "codegraph": "- `a` (a/b.py:3) — 1 caller; tests: `t.py`\n\n**`a/b.py`** — x\n```\n1 x\n",
     "vibgrate": '{"mode":"lexical","matches":[{"name":"A.b","file":"a/b.py","line":191}]}',
     "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
     "code-index": '{"results": [{"file": "./a/b.py", "line": 4, "text": "x"}], "total": 1}',
@@ -63,3 +64,18 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
         assert {(place.path, place.exists) for place in found} == {("a/b.py", True)}
     if mode.prepare is not None and mode.prepare.command:
         assert mode.may_create or mode.keep
+
+
+def test_codegraph_names_symbols_and_their_callers_before_the_sources() -> None:
+    (example,) = (path for path in EXAMPLES if path.stem == "codegraph")
+    answer = (
+        "**Exploration: `x`**\n\n**Blast radius**\n\n"
+        "- `Param` (c.go:513) — 13 callers in `g.go`; tests: `t.go`\n"
+        "- `Any` (d.go:5) — 1 caller; tested via callers: `t.go`\n\n"
+        "**`s.go`** — New(calls), `p.go`\n```go\n1\t- `u.go` (v.go)\n"
+    )
+    files = {f"{letter}.go" for letter in "cgdstpuv"}
+    own = json.loads(example.read_text(encoding="utf-8"))["swarmBench"]
+    search = SearchTool.model_validate(own["search"])
+    found = read_locations(answer, search, "/w", files)
+    assert [place.path for place in found] == ["c.go", "g.go", "d.go", "s.go"]
