@@ -45,6 +45,7 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/continuing.py
 	$(BIN)/python perf/tasks.py
 	$(BIN)/python perf/retrieve.py
+	$(BIN)/python perf/scoring.py
 
 fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'

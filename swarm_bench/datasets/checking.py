@@ -32,7 +32,8 @@ def _problem(tree: Tree, symbol: str) -> str | None:
     path, _, name = symbol.partition(SYMBOL_MARK)
     if path not in tree.files:
         return f"there is no file {path}"
-    names = {definition.name for definition in defined_in(tree, path)}
+    by_name = defined_in(tree, path)
+    names = {definition.name for listed in by_name.values() for definition in listed}
     if name in names or not is_supported(path):
         return None
     return f"{path} defines no {name}{_hint(name, sorted(names))}"

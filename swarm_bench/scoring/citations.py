@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext, Tree
 from swarm_bench.source.definitions import Definition
-from swarm_bench.source.naming import cited, defined_in, is_called
+from swarm_bench.source.naming import called, cited, defined_in
 from swarm_bench.source.references.reference import Reference
 
 MOST_CITATIONS = 1_000
 """Of an answer, from its beginning."""
+_PART = re.compile(r"[\w$]")
+"""A character of a name."""
 _NEAR = 2
 """Lines by which an answer may miss a symbol."""
 _UNREAD = Missing("the repository cannot be read")
@@ -83,41 +85,51 @@ class _Read:
 
     def __init__(self, tree: Tree | None) -> None:
         self._tree = tree
-        self._lines: dict[str, list[str] | None] = {}
+        self._texts: dict[str, str | None] = {}
 
     def has_lines(self, citation: Reference) -> bool:
         """Tell whether the file is as long as the lines that are given."""
-        lines = self._lines_of(citation)
-        if citation.first_line is None or lines is None:
+        text = self._text_of(citation)
+        if citation.first_line is None or text is None:
             return True
-        number = len(lines) - (lines[-1] == "")
+        number = text.count("\n") + (text[-1:] not in ("", "\n"))
         return 0 < citation.first_line <= (citation.last_line or citation.first_line) <= number
 
     def has_symbol(self, citation: Reference) -> bool:
         """Tell whether the symbol occurs in the file, at the lines if there are any: by its name,
         or around them by its definition."""
-        lines = self._lines_of(citation)
-        if citation.symbol is None or lines is None:
+        text = self._text_of(citation)
+        if citation.symbol is None or text is None:
             return True
-        own_name = re.escape(re.split(r"\.|::|#", citation.symbol)[-1])
-        word = re.compile(rf"(?<![\w$]){own_name}(?![\w$])")
+        own_name = re.split(r"\.|::|#", citation.symbol)[-1]
         if citation.first_line is None:
-            return any(map(word.search, lines))
+            return _has_name(text, own_name)
         first = citation.first_line - _NEAR
         last = (citation.last_line or citation.first_line) + _NEAR
-        return any(map(word.search, lines[max(0, first - 1) : last])) or any(
-            is_called(definition, citation.symbol)
+        lines = text.split("\n", last)[max(0, first - 1) : last]
+        return any(_has_name(line, own_name) for line in lines) or any(
+            definition.first_line <= last and definition.last_line >= first
             for definition in self._definitions_of(citation)
-            if definition.first_line <= last and definition.last_line >= first
         )
 
-    def _definitions_of(self, citation: Reference) -> tuple[Definition, ...]:
-        return defined_in(self._tree, citation.path) if self._tree and citation.path else ()
+    def _definitions_of(self, citation: Reference) -> list[Definition]:
+        by_name = defined_in(self._tree, citation.path or "") if self._tree else {}
+        return called(by_name, citation.symbol or "")
 
-    def _lines_of(self, citation: Reference) -> list[str] | None:
+    def _text_of(self, citation: Reference) -> str | None:
         path = citation.path or ""
-        if path not in self._lines:
+        if path not in self._texts:
             source = self._tree.read(path) if self._tree else None
-            text = None if source is None else source.decode("utf-8", "replace")
-            self._lines[path] = None if text is None else text.split("\n")
-        return self._lines[path]
+            self._texts[path] = None if source is None else source.decode("utf-8", "replace")
+        return self._texts[path]
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Tell whether a name stands in a text, not as a part of a longer one."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not _PART.match(text[max(0, at - 1) : at]) and not _PART.match(text[end : end + 1]):
+            return True
+        at = text.find(name, at + 1)
+    return False

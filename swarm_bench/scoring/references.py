@@ -8,6 +8,7 @@ path three times. `references_existing` asks the snapshot instead, whatever the 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swarm_bench.core.ports import Score, ScoreContext
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
@@ -54,9 +55,8 @@ class References:
 
 
 def _script_matches(text: str) -> Iterator[str]:
-    for run in _RUN.finditer(text):
-        match = _script_match(run[0])
-        if match:
+    for run in _RUN.findall(text):
+        if "." in run and (match := _script_match(run)):
             yield match
 
 
@@ -81,13 +81,19 @@ def _mentions(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
 
 
 def _mentions_in(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
-    for word in _WORD.finditer(text):
-        yield from _mention_in(word[0].rstrip(".,:!?"), snapshot)
+    for run in _WORD.findall(text):
+        word = run.rstrip(".,:!?")
+        if "." in word or "/" in word:
+            yield from _kept(word, snapshot)
+
+
+@lru_cache(maxsize=20_000)
+def _kept(word: str, snapshot: Snapshot) -> tuple[tuple[str, bool], ...]:
+    """Look a word up. Kept between calls: the answers of a session name the same files."""
+    return tuple(_mention_in(word, snapshot))
 
 
 def _mention_in(word: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
-    if "." not in word and "/" not in word:
-        return
     for candidate in (word, re.split("[:#]", word, maxsplit=1)[0]):
         path = snapshot.relative(candidate)
         # Behind `:` or `#` stand line numbers: `app.py:12-40`, `app.py#L12`.

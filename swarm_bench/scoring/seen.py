@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing, Score, ScoreContext
 from swarm_bench.source.naming import files_named
-from swarm_bench.source.references.snapshot import Ambiguous, Snapshot
+from swarm_bench.source.references.snapshot import Ambiguous, Snapshot, snapshot_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class SeenFiles:
         if (why := _obstacle(context, right)) is not None:
             return dict.fromkeys(self.keys, Missing(why))
         calls = context.retrieved or ()
-        snapshot = Snapshot(context.files, context.workspace)
+        snapshot = snapshot_of(context.files, context.workspace)
         of_calls = [_files_of(call, snapshot) for call in calls]
         shown = frozenset[str]().union(*of_calls)
         nothing = Missing("no call named a file of the repository")
@@ -65,7 +66,9 @@ def _files_of(call: Retrieved, snapshot: Snapshot) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=20_000)
 def _file(mention: str, snapshot: Snapshot) -> str | None:
+    """Look a text up. Kept between calls: the tools of a session name the same files."""
     path = mention.removeprefix("file://").replace("\\", "/")
     try:
         return snapshot.resolve(snapshot.relative(path))

@@ -2,7 +2,7 @@
 first."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from swarm_bench.core.ports import ScoreContext, Tree
@@ -13,6 +13,9 @@ from swarm_bench.source.references.symbols import names
 
 MOST_FILES = 50
 """Named first, whose definitions are compared with the names in an answer."""
+
+ByName = Mapping[str, Sequence[Definition]]
+"""Definitions by their own names."""
 
 
 def cited(context: ScoreContext) -> tuple[Reference, ...]:
@@ -32,44 +35,39 @@ def symbols_named(context: ScoreContext, tree: Tree) -> list[str]:
     text = context.beginning
     by_name = defaultdict[str, list[Definition]](list)
     for path in files_named(context)[:MOST_FILES]:
-        for definition in defined_in(tree, path):
-            by_name[definition.own_name].append(definition)
+        for name, listed in defined_in(tree, path).items():
+            by_name[name] += listed
     tied = [
         (reference.position, definition.symbol)
         for reference in cited(context)
         if reference.symbol
-        for definition in _called(by_name, reference.symbol)
+        for definition in called(by_name, reference.symbol)
         if definition.path == reference.path
     ]
     certain = {symbol for _, symbol in tied}
     loose = [
         (text.find(name), symbol)
         for name in names(text)
-        for symbol in _only([each.symbol for each in _called(by_name, name)], certain)
+        for symbol in _only([each.symbol for each in called(by_name, name)], certain)
     ]
     return list(dict.fromkeys(symbol for _, symbol in sorted([*tied, *loose])))
 
 
-def defined_in(tree: Tree, path: str) -> tuple[Definition, ...]:
-    """List the definitions in a file; none where it cannot be read."""
+def defined_in(tree: Tree, path: str) -> ByName:
+    """Return the definitions in a file; none where it cannot be read."""
     source = tree.read(path)
-    return () if source is None else _defined(path, source)
+    return {} if source is None else _defined(path, source)
 
 
-def is_called(definition: Definition, name: str) -> bool:
-    """Tell whether a definition is meant by a name: qualified as far as one likes, also with the
+def called(by_name: ByName, name: str) -> list[Definition]:
+    """Return the definitions that are meant by a name: qualified as far as one likes, also with the
     module before it."""
-    plain = _plain(name)
-    return f".{definition.name}".endswith(f".{plain}") or plain.endswith(f".{definition.name}")
-
-
-def _called(by_name: Mapping[str, list[Definition]], name: str) -> list[Definition]:
-    own_name = _plain(name).rpartition(".")[2]
-    return [each for each in by_name.get(own_name, ()) if is_called(each, name)]
-
-
-def _plain(name: str) -> str:
-    return name.replace("::", ".").replace("#", ".")
+    plain = name.replace("::", ".").replace("#", ".")
+    return [
+        each
+        for each in by_name.get(plain.rpartition(".")[2], ())
+        if f".{each.name}".endswith(f".{plain}") or plain.endswith(f".{each.name}")
+    ]
 
 
 def _only(symbols: list[str], certain: set[str]) -> list[str]:
@@ -87,6 +85,9 @@ def _cited(text: str, files: frozenset[str], workspace: str) -> tuple[Reference,
 
 
 @lru_cache(maxsize=1024)
-def _defined(path: str, source: bytes) -> tuple[Definition, ...]:
+def _defined(path: str, source: bytes) -> ByName:
     """Keep the last ones: the agents of a session name the same files."""
-    return definitions(path, source)
+    by_name = defaultdict[str, list[Definition]](list)
+    for definition in definitions(path, source):
+        by_name[definition.own_name].append(definition)
+    return by_name

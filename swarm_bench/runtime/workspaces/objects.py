@@ -4,6 +4,7 @@ import os
 import subprocess
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import IO, Self
@@ -126,7 +127,7 @@ class CommitTree:
     hashes: dict[str, str]
     """Git's hash of each file, by path."""
 
-    @property
+    @cached_property
     def files(self) -> frozenset[str]:
         return frozenset(self.hashes)
 

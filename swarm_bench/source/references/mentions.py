@@ -8,12 +8,15 @@ from swarm_bench.source.references.meanings import can_be_file, meaning_of
 from swarm_bench.source.references.snapshot import Snapshot
 from swarm_bench.source.references.spelling import Spelling
 
+_STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」"
 _TOKEN = re.compile(
     r"(?P<url>\bhttps?://[^\s<>\"'`)\]}|]{1,2000})"
     r"|(?P<double>``(?:[^`\n]|`(?!`)){1,400}``)"
     r"|`(?P<span>[^`\n]{1,400})`"
     r"|\]\((?P<target>[^()\s]{1,400})\)"
-    r"|(?P<word>[^\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」]+)"
+    # Most words have no mark of a path, and are not stopped at.
+    rf"|(?<![^{_STOPS}])(?P<word>[^{_STOPS}./\\]*+[./\\][^{_STOPS}]*+"
+    rf"|[A-Z][a-z]+file(?![^{_STOPS}]))"
 )
 _WRAPPED = re.compile(r"\r?\n[ \t>]{0,20}([\w./:#-]{1,200})")
 _BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")

@@ -63,7 +63,8 @@ def is_path(path: str, *, is_alone: bool) -> bool:
         return False
     name = PurePosixPath(path)
     extension = name.suffix[1:].lower()
-    if any(_CODE.search(PurePosixPath(part).suffix[1:]) for part in name.parts[:-1]):
+    folders = (PurePosixPath(part) for part in name.parts[:-1] if "." in part)
+    if any(_CODE.search(folder.suffix[1:]) for folder in folders):
         return False
     if "@" in path or not name.stem.strip("."):
         return False

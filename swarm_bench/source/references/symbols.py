@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from swarm_bench.source.references.mentions import Mention
 
@@ -58,10 +59,12 @@ def names(text: str) -> tuple[str, ...]:
     """Return the names of code that a text mentions, each once: those in code spans, and others
     that are written as no word is (`Class.method()`, `snake_case`, `camelCase`)."""
     spans = [match[1] or match[2] for match in _SPAN.finditer(text)]
-    bare = (match for match in _BARE.finditer(text) if _is_telling(match[0]))
-    return tuple(dict.fromkeys([*spans, *(match[1] for match in bare)]))
+    bare = dict.fromkeys(_BARE.findall(text))
+    telling = (name for name, call in bare if _is_telling(name + call))
+    return tuple(dict.fromkeys([*spans, *telling]))
 
 
+@lru_cache(maxsize=20_000)
 def _is_telling(word: str) -> bool:
     is_plain = word.isalpha() and word[1:].islower()
     return not is_plain and _TELLING.search(word) is not None
