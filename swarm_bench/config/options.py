@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from swarm_bench.config import written
 from swarm_bench.config.checked import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, CALIBRATE, Design
+from swarm_bench.core.session.designs import AB, CALIBRATE, QUALITY_MARGIN, Design
 
 
 class Option(NamedTuple):
@@ -150,7 +150,7 @@ class Settings:
             "Amount by which recall may be lower than the reference's for a saving to count.",
             metavar="SHARE",
         ),
-    ] = 0.1
+    ] = QUALITY_MARGIN
     timeout: Annotated[
         Seconds,
         Option("Time that an agent may take: seconds, or 90s, 5m, 1h.", metavar="TIME"),

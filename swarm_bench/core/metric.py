@@ -27,8 +27,6 @@ class Style(StrEnum):
     """With two decimals."""
     CENTS = "cents"
     """Dollars of a single trial, with four decimals."""
-    SCORE = "score"
-    """The value is between 0 and 1."""
     MILLISECONDS = "milliseconds"
     """The value is in seconds."""
 

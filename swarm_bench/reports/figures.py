@@ -87,8 +87,6 @@ def _measured(style: Style, value: float) -> str:
             return f"{value:.6g}" if value >= 0.0001 or value == 0 else f"{value:.8f}"
         case Style.CENTS:
             return f"{value:.4f}"
-        case Style.SCORE:
-            return f"{value:.2f}"
         case Style.MILLISECONDS:
             return f"{value * 1000:,.0f}"
         case Style.WHOLE:

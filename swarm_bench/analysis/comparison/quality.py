@@ -30,8 +30,6 @@ _READ = (
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
-_MARGIN = 0.1
-"""Of a session that does not say."""
 _JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
 """The first of them that the answers have."""
 
@@ -66,8 +64,8 @@ def quality(selection: Selection, mode: str, reference: str) -> Quality | None:
     own, other = (figure_of(selection, name, metric, tasks).value for name in (mode, reference))
     if own is None or other is None:
         return None
-    experiment = selection.data.experiment
-    margin = experiment.quality_margin if experiment else _MARGIN
+    assert selection.data.experiment  # it has the keys
+    margin = selection.data.experiment.quality_margin
     return Quality(metric=metric, own=own, reference=other, tasks=len(tasks), margin=margin)
 
 

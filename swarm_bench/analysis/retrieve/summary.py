@@ -130,10 +130,10 @@ def _row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:
     later = values(answered, "later_seconds")
     return (
         arm,
-        *(_value(answers.mean(records, key), Style.SCORE) for key in _SCORES),
+        *(_value(answers.mean(records, key), Style.FRACTION) for key in _SCORES),
         _value(answers.mean(records, "files"), Style.AVERAGE),
         _value(tokens if tokens is None else round(tokens), Style.WHOLE),
-        _value(dense, Style.SCORE),
+        _value(dense, Style.FRACTION),
         *(_value(_number(records, key), Style.WHOLE) for key in ("empty", "failed")),
         _value(middle(later), Style.MILLISECONDS),
         _value(p95(later), Style.MILLISECONDS),
@@ -210,7 +210,7 @@ def _by_tag(answers: Answers) -> Iterator[Section]:
             f"{', '.join(tags)} {ASKED[form]}",
             _value(len(tasks), Style.WHOLE),
             *(
-                _value(answers.mean(answers.of(arm, form, tasks), MAIN), Style.SCORE)
+                _value(answers.mean(answers.of(arm, form, tasks), MAIN), Style.FRACTION)
                 for arm in arms
             ),
         )

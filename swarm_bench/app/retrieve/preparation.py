@@ -39,6 +39,7 @@ from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.homes import Homes
+from swarm_bench.runtime.workspaces.workspace import SNAPSHOT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ async def prepared(
             repo = Path(held.repository.path)
         if emit:
             emit(Preparing(step=f"copying {repo.resolve()}"))
-        snapshot = await copied(resolved, repo, work / "snapshot.git", warning(emit))
+        snapshot = await copied(resolved, repo, work / SNAPSHOT, warning(emit))
         new = _experiment(resolved, chosen, name, snapshot.repository)
         experiment = grown(held, new) if held else new
         experiment.check()

@@ -13,7 +13,7 @@ def _share_found(key: str, title: str, definition: str) -> Metric:
         key=key,
         title=title,
         unit="share",
-        style=Style.SCORE,
+        style=Style.FRACTION,
         definition=definition,
         better=Better.HIGHER,
         relative=False,

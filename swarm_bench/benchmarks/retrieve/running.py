@@ -113,9 +113,7 @@ async def _ready(kit: Kit, job: CaseJob, commit: str | None) -> AsyncIterator[_R
 
     async with AsyncExitStack() as stack:
         step("workspace")
-        snapshot = await stack.enter_async_context(
-            snapshot_at(kit.snapshot, commit, kit.work / "commit.git")
-        )
+        snapshot = await stack.enter_async_context(snapshot_at(kit.snapshot, commit, kit.work))
         name = Path(kit.experiment.repository.path).name or "repository"
         workspace = await stack.enter_async_context(
             clone(snapshot, kit.work / "clone" / name, keep=None)

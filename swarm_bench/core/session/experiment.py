@@ -15,7 +15,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.designs import Design, benchmark_of, find_design
+from swarm_bench.core.session.designs import QUALITY_MARGIN, Design, benchmark_of, find_design
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
@@ -255,7 +255,7 @@ class Experiment(BaseExperiment):
         """By how much the recall of a mode may be lower than the reference's, for what it spends
         less to be a saving. It is about the summary only, so no other field has it."""
         setting = self.settings.get("quality_margin")
-        return float(setting.value) if setting else 0.1
+        return float(setting.value) if setting else QUALITY_MARGIN
 
     def prepares(self, mode: Mode) -> bool:
         """Whether the clones of the mode are made ready before its agents start."""

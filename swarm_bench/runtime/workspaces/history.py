@@ -1,13 +1,12 @@
 """Reads the history of a repository: its commits, and the files that each of them changed."""
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.workspaces.objects import git_command, git_environment
+from swarm_bench.runtime.workspaces.objects import git_output
 
 _HEAD = "\x1e"
 _FIELD = "\x1f"
@@ -54,18 +53,12 @@ def read_history(repository: Path, revision: str, newest: int | None = None) -> 
     """Return the commits that lead to a revision, the newest first, and at most so many. Raises
     `HarnessError`."""
     most = () if newest is None else (f"--max-count={newest}",)
-    done = subprocess.run(
-        [*git_command(), "log", *_OPTIONS, *most, _FORMAT, "--end-of-options", revision, "--"],
-        cwd=repository,
-        env=git_environment(),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0:
+    arguments = ("log", *_OPTIONS, *most, _FORMAT, "--end-of-options", revision, "--")
+    if (printed := git_output(repository, *arguments)) is None:
         raise HarnessError(
             f"git cannot read the history of {revision} in {repository}; see that it is whole"
         )
-    return tuple(_commits(iter(done.stdout.decode("utf-8", "surrogateescape").split("\0"))))
+    return tuple(_commits(iter(printed.decode("utf-8", "surrogateescape").split("\0"))))
 
 
 def _commits(entries: Iterator[str]) -> Iterator[Commit]:

@@ -30,9 +30,9 @@ class Objects(AbstractContextManager["Objects"]):
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [*git_command(), "cat-file", "--batch-command"],
+            [*_command(), "cat-file", "--batch-command"],
             cwd=self._repository,
-            env=git_environment(),
+            env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -69,16 +69,10 @@ class Objects(AbstractContextManager["Objects"]):
 
     def tree(self, revision: str) -> "CommitTree":
         """Return the files of a commit, or of a tree. Raises `HarnessError`."""
-        listed = subprocess.run(
-            [*git_command(), "ls-tree", "-r", "-z", revision],
-            cwd=self._repository,
-            env=git_environment(),
-            capture_output=True,
-            check=False,
-        )
-        if listed.returncode != 0:
+        listed = git_output(self._repository, "ls-tree", "-r", "-z", revision)
+        if listed is None:
             raise HarnessError(f"git cannot list the files of {revision} in {self._repository}")
-        hashes = dict(filter(None, map(_file, listed.stdout.split(b"\0"))))
+        hashes = dict(filter(None, map(_file, listed.split(b"\0"))))
         return CommitTree(objects=self, hashes=hashes)
 
     def _size(self, name: str) -> int | None:
@@ -136,13 +130,23 @@ class CommitTree:
         return None if name is None else self.objects.blob(name)
 
 
-def git_command() -> list[str]:
-    """Return the beginning of a command of git's for a repository of strangers."""
+def git_output(repository: Path, *arguments: str) -> bytes | None:
+    """Run git in a repository of strangers, and return what it prints; `None` when it fails."""
+    done = subprocess.run(
+        [*_command(), *arguments],
+        cwd=repository,
+        env=_environment(),
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else None
+
+
+def _command() -> list[str]:
     return ["git", *(word for setting in SAFE for word in ("-c", setting))]
 
 
-def git_environment() -> dict[str, str]:
-    """Return the environment of such a command."""
+def _environment() -> dict[str, str]:
     return {**small_environment(os.environ), **ENVIRONMENT}
 
 

@@ -12,12 +12,13 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot, take_commit
 
 
 @asynccontextmanager
-async def snapshot_at(own: Snapshot, commit: str | None, target: Path) -> AsyncIterator[Snapshot]:
-    """Copy the repository at a commit to `target` for the block; the session's `own` copy serves
-    where it is that one. Raises `HarnessError`."""
+async def snapshot_at(own: Snapshot, commit: str | None, work: Path) -> AsyncIterator[Snapshot]:
+    """Copy the repository at a commit into the work folder for the block; the session's `own` copy
+    serves where it is that one. Raises `HarnessError`."""
     if commit is None or commit == own.repository.clean_commit:
         yield own
         return
+    target = work / "commit.git"
     try:
         await anyio.to_thread.run_sync(remove, target)
         try:

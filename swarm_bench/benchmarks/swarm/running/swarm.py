@@ -106,9 +106,7 @@ class _Swarm:
         async with AsyncExitStack() as stack:
             self._step("workspace")
             started = anyio.current_time()
-            snapshot = snapshot_at(
-                self._kit.snapshot, self._swarm.commit, self._kit.work / "commit.git"
-            )
+            snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
             self._kit = replace(self._kit, snapshot=await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._workspace())
             home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
