@@ -3,8 +3,8 @@ what they say is put beside the records."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.scorers import Answer, called_for, scored, sco
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.ports import Agent, Score, Scorer
+from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
@@ -28,6 +28,7 @@ from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.datasets.suites import Suite, find_suite
 from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import locked
 
@@ -63,7 +64,6 @@ def rescore(
                 scorers=scorers(experiment.scorers),
                 trees=trees,
                 agent=adapter_of(experiment),
-                has_new_keys=tasks is not None,
             )
             lines = list(again.lines(folder))
         if not lines:
@@ -109,55 +109,55 @@ def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _About:
-    mode: str
-    trial: str | None
-    attempt: int
-    rescored_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    swarm_bench: str = field(default_factory=own_version)
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Again:
     experiment: Experiment
     scorers: tuple[Scorer, ...]
     trees: Trees
     agent: Agent | None
     """`None` when nothing can read what it printed."""
-    has_new_keys: bool
-    """Whether the scores that there are may be those of other keys."""
 
     def lines(self, folder: SessionFolder) -> Iterator[Rescored]:
         """Yield a line for each trial that scorers have something to say about."""
         places = {
-            trial.id: (trial.task.key, swarm.commit)
+            trial.id: (trial.task, swarm.commit)
             for swarm in groups_of(plan(self.experiment))
             for trial in swarm.trials
         }
+        keys_before = {task.id: task.key for task in folder.read_experiment().tasks}
         trials = [trial for trial in Selection(folder.read()).trials if trial.trial in places]
         streams = {
             stream.trial.key: stream for stream in streams_of(folder, self.experiment, trials)
         }
         for trial in trials:
-            key, commit = places[trial.trial or ""]
+            task, commit = places[trial.trial or ""]
             recorded = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
-            answer = Answer(outcome=recorded, key=key, workspace="", commit=commit)
-            if called_for(self.scorers, answer):
-                yield self._line(trial, answer, streams.get(trial.key))
+            answer = Answer(outcome=recorded, key=task.key, workspace="", commit=commit)
+            if called := called_for(self.scorers, answer):
+                if task.key != keys_before.get(task.id):
+                    trial = trial.model_copy(update={"scores": None})
+                yield self._line(trial, answer, called, streams.get(trial.key))
 
-    def _line(self, trial: TrialRecord, answer: Answer, stream: Stream | None) -> Rescored:
+    def _line(
+        self, trial: TrialRecord, answer: Answer, called: Collection[Scorer], stream: Stream | None
+    ) -> Rescored:
+        unread = None
         try:
             again = scored(self.scorers, self._read(answer, stream), self.trees, ())
         except HarnessError as error:
-            recorded = {} if self.has_new_keys else trial.scores or {}
-            return _kept(trial, recorded, called_for(self.scorers, answer), str(error))
+            unread = str(error)
+            again = _kept(trial, called, unread)
         return Rescored(
-            **vars(_About(mode=trial.mode, trial=trial.trial, attempt=trial.attempt)),
+            mode=trial.mode,
+            trial=trial.trial,
+            attempt=trial.attempt,
+            rescored_at=datetime.now(UTC),
+            swarm_bench=own_version(),
             **vars(again.own),
             unscored_characters=again.unscored_characters,
             scores=again.scores,
             missing_scores=again.missing,
             score_failures=again.failures,
+            unread=unread,
         )
 
     def _read(self, answer: Answer, stream: Stream | None) -> Answer:
@@ -197,24 +197,17 @@ def _before(path: str, files: frozenset[str]) -> str | None:
     return next((path[:cut] for cut in cuts if path[cut + 1 :] in files), None)
 
 
-def _kept(
-    trial: TrialRecord, recorded: Mapping[str, Score], called: Collection[Scorer], why: str
-) -> Rescored:
-    """Make the line of an answer that cannot be read: it keeps the scores that are `recorded`, and
-    the others are missing."""
+def _kept(trial: TrialRecord, called: Iterable[Scorer], why: str) -> Scored:
+    """Return the scores of a record whose answer cannot be read; what it lacks is missing."""
     own = OwnScores.model_validate(vars(trial), extra="ignore")
+    recorded, reasons = trial.scores or {}, trial.missing_scores or {}
     keys = [key for scorer in called for key in scorer.keys if key not in vars(own)]
-    scores = {**dict.fromkeys(keys), **recorded}
-    reasons = {
-        **{key: why for key in keys if key not in recorded},
-        **{key: text for key, text in (trial.missing_scores or {}).items() if key in recorded},
-    }
-    return Rescored(
-        **vars(_About(mode=trial.mode, trial=trial.trial, attempt=trial.attempt)),
-        **vars(own),
+    missing = {key: why for key in keys if key not in recorded}
+    missing |= {key: text for key, text in reasons.items() if key in recorded}
+    return Scored(
+        own=own,
         unscored_characters=trial.unscored_characters,
-        scores=scores or None,
-        missing_scores=reasons or None,
-        score_failures=trial.score_failures,
-        unread=why,
+        scores={**dict.fromkeys(keys), **recorded} or None,
+        missing=missing or None,
+        failures=trial.score_failures,
     )

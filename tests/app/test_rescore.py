@@ -112,7 +112,7 @@ def test_without_its_stream_an_answer_keeps_its_scores(tmp_path: Path, repo: Pat
     assert (record.scores["letters"], record.scores["fact_share"]) == (7, None)
     assert record.missing_scores is not None
     assert "is not there" in record.missing_scores["fact_share"]
-    assert "Answers that could not be scored again and keep their scores: 1" in summary
+    assert "Answers that could not be scored again: 1" in summary
 
 
 def test_a_repository_that_was_moved_can_be_named(tmp_path: Path, repo: Path) -> None:
@@ -183,10 +183,20 @@ def test_scores_of_other_keys_are_not_kept(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
     suite = tmp_path / "mine.yaml"
     suite.write_text("tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]")
-    rescore(folder.path, tasks=str(suite))
+    summary = rescore(folder.path, tasks=str(suite))
     (record,) = folder.read().trials
     assert (record.scores or {})["fact_share"] is None
     assert "fact_share" in (record.missing_scores or {})
+    assert "keep the scores by the keys that stayed" in summary
+
+
+def test_scores_of_a_key_that_stayed_are_kept(tmp_path: Path, repo: Path) -> None:
+    folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
+    suite = tmp_path / "mine.yaml"
+    facts = "['[a-z]', never said]"
+    suite.write_text(f"tasks: [{{id: a, title: A, prompt: 'What?', key: {{facts: {facts}}}}}]")
+    rescore(folder.path, tasks=str(suite))
+    assert (folder.read().trials[0].scores or {})["fact_share"] == 0.5
 
 
 def test_a_session_without_answers_is_refused(tmp_path: Path, repo: Path) -> None:

@@ -199,7 +199,10 @@ def _rescoring(lines: Collection[Rescored]) -> Iterator[str]:
             f"{last.rescored_at:%Y-%m-%d} with version {last.swarm_bench}"
         )
     for why, number in Counter(line.unread for line in lines if line.unread).items():
-        yield f"Answers that could not be scored again and keep their scores: {number} ({why})"
+        yield (
+            f"Answers that could not be scored again: {number} ({why}); they keep the scores by "
+            "the keys that stayed"
+        )
 
 
 def _planted(session: Path) -> tuple[str, ...]:
