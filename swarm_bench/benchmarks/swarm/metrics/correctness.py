@@ -5,6 +5,7 @@ from dataclasses import replace
 from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
 from swarm_bench.core.metric import Better, Column, How, KeyPart, Metric, ReadTrial, Row, Style
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.source.key_measures import ROOM
 
 CORRECTNESS = "What was found"
 _FOUND_NOTHING = (
@@ -68,8 +69,8 @@ OF_KEYS = (
         _share(
             "file_recall",
             "Recall (files)",
-            "Share of the key's files that the answer names. The mean over tasks by their weight. "
-            f"{_FOUND_NOTHING}",
+            "Share of the key's files that the answer names, among its first files: as many as "
+            f"the key has and {ROOM} more. The mean over tasks by their weight. {_FOUND_NOTHING}",
         ),
         column=Column(title="Recall"),
         page="Recall (files)",
