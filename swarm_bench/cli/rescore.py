@@ -5,12 +5,24 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli import completing
 from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show
 
+RESCORE = """Have the scorers of this version look at the answers of a session again, and render
+its summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
+
+\b
+Examples:
+  swarm-bench rescore results/swarm-20261120-213300 --tasks tasks/shop.yaml
+  swarm-bench rescore results/swarm-20261120-213300 --repo ~/src/shop
+
+Exit codes: 0 what could be scored was, 2 wrong usage.
+"""
+
 
 def register(app: typer.Typer) -> None:
-    app.command(name="rescore")(rescore)
+    app.command(name="rescore", help=RESCORE)(rescore)
 
 
 def rescore(
@@ -22,18 +34,15 @@ def rescore(
     tasks: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Task file whose keys and scorers replace those of the session."
+            metavar="FILE",
+            autocompletion=completing.suites,
+            help="Task file whose keys and scorers replace those of the session.",
         ),
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Load the scorers of your own that the session names.")
     ] = False,
 ) -> None:
-    """Have the scorers of this version look at the answers of a session again, and render its
-    summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
-
-    Example: swarm-bench rescore results/swarm-20261120-213300 --repo ~/src/shop
-    """
     from swarm_bench.app.rescore import rescore as render  # heavy
 
     show(render(folder, repo=repo, tasks=tasks, trust=trust))

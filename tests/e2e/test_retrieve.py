@@ -191,11 +191,17 @@ def test_a_plan_starts_no_server(bench: Bench, tasks: str) -> None:
         (("--tasks", "exploration"), "answer key"),
         (("--tasks", "mine.yaml", "--modes", "baseline"), "no tool that could be asked"),
         (("--tasks", "nowhere.yaml"), "nowhere.yaml"),
+        (
+            ("--tasks", "foreign.yaml"),
+            "does not have ffffffffffff, on which there are tasks (jobs)",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
     bench: Bench, tasks: str, words: tuple[str, ...], sentence: str
 ) -> None:
+    foreign = TASKS.replace("id: jobs", f"id: jobs\n  commit: {'f' * 40}")
+    (bench.folder / "foreign.yaml").write_text(foreign)
     done = bench.call("retrieve", "--repo", str(bench.repo), *words)
     assert done.code == 2
     assert sentence in done.err

@@ -11,7 +11,7 @@ from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.retrieve.growing import grown
 from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.choosing import modes_of, named_suite, programs_of
-from swarm_bench.app.setup.copying import copied
+from swarm_bench.app.setup.copying import check_commits, copied
 from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.app.trust.approval import require
@@ -72,6 +72,7 @@ async def prepared(
         new = _experiment(resolved, chosen, name, snapshot.repository)
         experiment = grown(held, new) if held else new
         experiment.check()
+        await check_commits(snapshot.repository, experiment.tasks)
         agent_env = environment(settings)
         asking = Asking(
             programs=programs_of(settings),
