@@ -9,6 +9,7 @@ from typing import Any
 
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import tool_results
+from swarm_bench.source.references.extraction import references
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
@@ -42,7 +43,7 @@ def read_locations(
     elif search is not None and search.json_path is not None:
         named = _by_json_path(answer, search.json_path, workspace)
     else:
-        named = _general(answer, workspace)
+        named = _mentioned(answer, workspace, frozenset(files))
     locations: dict[Location, None] = {}
     for path, line, last in named:
         below = tool_results.below(path, workspace) or path
@@ -92,7 +93,7 @@ def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Name
             if isinstance(value, str):
                 yield value, None, None
             else:
-                yield from _general(json.dumps(value), workspace)
+                yield from _in_result(json.dumps(value), workspace)
 
 
 def _documents(answer: str) -> Iterator[Any]:
@@ -113,7 +114,13 @@ def _next(text: str, at: int) -> int:
     return at
 
 
-def _general(answer: str, workspace: str) -> Iterator[_Named]:
+def _mentioned(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_Named]:
+    """Read what a careful reader would, as in the answer of an agent."""
+    for reference in references(answer, files, workspace):
+        yield reference.path or reference.mention, reference.first_line, reference.last_line
+
+
+def _in_result(answer: str, workspace: str) -> Iterator[_Named]:
     for location in tool_results.locations(answer, workspace):
         yield location.path, location.line, location.last
 

@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import Location, Unreadable, files_of, read_locations
 
-FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md"}
+FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md", "main.py"}
 
 
 def search(**reading: str) -> SearchTool:
@@ -61,3 +61,19 @@ def test_without_either_whatever_looks_like_a_file_is_read() -> None:
         ("shop/gone.py", 1, False),
     ]
     assert read_locations(answer, None, "/w", FILES) == found
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "1. main.py:12 starts it\n2. shop/auth.py",
+        "1. main.py (score 0.9)\n2. shop/auth.py (score 0.4)",
+        "File: main.py\n  12 | run()\nFile: shop/auth.py\n  3 | def login",
+        "- main.py (lines 1-20)\n- shop/auth.py (lines 3-9)",
+        "| main.py | 0.9 |\n| shop/auth.py | 0.4 |",
+        "login (function) - main.py:12\nlogin (method) - shop/auth.py:3",
+        '{"hits": [{"where": "main.py:12"}, {"where": "shop/auth.py:3"}]}',
+    ],
+)
+def test_files_are_read_as_servers_write_them(answer: str) -> None:
+    assert files_of(read_locations(answer, None, "/w", FILES)) == ["main.py", "shop/auth.py"]

@@ -187,8 +187,14 @@ async def test_a_folder_that_nobody_named_is_not_copied(
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (r"README.md\nnowhere.py\ngone.py", "; 1 of 3 places in the answer exists, in 1 file"),
-        (r"README.md\nshop/auth.py\ngone.py", "; 2 of 3 places in the answer exist, in 2 files"),
+        (
+            r"README.md\nshop/nowhere.py\nshop/gone.py",
+            "; 1 of 3 places in the answer exists, in 1 file",
+        ),
+        (
+            r"README.md\nshop/auth.py\nshop/gone.py",
+            "; 2 of 3 places in the answer exist, in 2 files",
+        ),
     ],
 )
 async def test_places_that_do_not_exist_are_not_counted(
