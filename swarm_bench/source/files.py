@@ -2,43 +2,9 @@
 
 import re
 from enum import Enum, auto
-from pathlib import PurePosixPath
 
-LANGUAGES = {
-    suffix: language
-    for language, suffixes in {
-        "c": "c h",
-        "c++": "cc cpp cxx hh hpp hxx",
-        "c#": "cs",
-        "clojure": "clj cljs cljc",
-        "dart": "dart",
-        "elixir": "ex exs",
-        "erlang": "erl",
-        "go": "go",
-        "haskell": "hs",
-        "java": "java",
-        "javascript": "js jsx mjs cjs",
-        "julia": "jl",
-        "kotlin": "kt kts",
-        "lua": "lua",
-        "objective-c": "m mm",
-        "ocaml": "ml mli",
-        "perl": "pl pm",
-        "php": "php",
-        "python": "py pyx pyi",
-        "ruby": "rb",
-        "rust": "rs",
-        "scala": "scala",
-        "shell": "sh bash zsh",
-        "svelte": "svelte",
-        "swift": "swift",
-        "typescript": "ts tsx mts cts",
-        "vue": "vue",
-        "zig": "zig",
-    }.items()
-    for suffix in suffixes.split()
-}
-"""By suffix, without the dot."""
+from swarm_bench.models.lexical.languages import language_of
+
 _GENERATED = re.compile(
     r"(^|/)(__generated__|generated|dist|build|out|node_modules|vendor(s|ed)?|_vendor|third_?party|"
     r"3rdparty|external|extern|deps|bundled|bower_components|site-packages)/"
@@ -96,11 +62,6 @@ def purpose_of(path: str) -> Purpose:
 def is_line(path: str) -> bool:
     """Tell whether a path is text on one line: an answer can name no other one."""
     return _NO_LINE.search(path) is None
-
-
-def language_of(path: str) -> str | None:
-    """Return the programming language of a file; `None` where it has none."""
-    return LANGUAGES.get(PurePosixPath(path).suffix.removeprefix("."))
 
 
 def says_generated(source: bytes) -> bool:

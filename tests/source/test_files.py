@@ -2,7 +2,8 @@
 
 import pytest
 
-from swarm_bench.source.files import Purpose, language_of, purpose_of, says_generated
+from swarm_bench.models.lexical.languages import language_of
+from swarm_bench.source.files import Purpose, purpose_of, says_generated
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
-from swarm_bench.source.files import Purpose, language_of, purpose_of
+from swarm_bench.source.files import Purpose, purpose_of
 
 FEWEST, MOST = 2, 8
 """Callers."""

@@ -13,9 +13,10 @@ from swarm_bench.datasets.making.changed import ChangedFile
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.datasets.making.messages import Message, clean, telling_words
 from swarm_bench.datasets.making.rules import sources, unfit
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit
 from swarm_bench.runtime.workspaces.objects import Objects
-from swarm_bench.source.files import language_of, says_generated
+from swarm_bench.source.files import says_generated
 
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"

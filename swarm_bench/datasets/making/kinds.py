@@ -12,10 +12,11 @@ from swarm_bench.datasets.making.callers import make_callers
 from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.making.symbols import make_symbols
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
 from swarm_bench.source.definitions import is_supported
-from swarm_bench.source.files import Purpose, language_of, purpose_of
+from swarm_bench.source.files import Purpose, purpose_of
 
 ANSWER_FORMAT = (
     "Answer with the paths of the files, relative to the root of the repository, one on a line, "

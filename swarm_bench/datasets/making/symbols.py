@@ -10,8 +10,8 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
-from swarm_bench.source.files import language_of
 
 TRAP = "trap"
 """Tag of a name that a search for the text finds in many wrong places."""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.models.lexical.terms import Term
 
 _TESTS = re.compile(
@@ -19,14 +20,6 @@ RELATED = "(related)"
 """Under this name `rank` takes the hits of words that are often near the terms."""
 _RELATED_WEIGHT = 0.4
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".html"})
-_CODE = frozenset(
-    f".{name}"
-    for name in (
-        *("py", "pyx", "js", "jsx", "mjs", "ts", "tsx", "vue", "svelte", "rs", "go", "java", "kt"),
-        *("rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "scala", "ex", "exs", "lua"),
-        *("sh", "sql"),
-    )
-)
 
 
 def rank(terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]]) -> list[tuple[str, float]]:
@@ -41,8 +34,8 @@ def rank(terms: Sequence[Term], hits: Mapping[str, Mapping[str, int]]) -> list[t
 
 
 def is_code(path: str) -> bool:
-    """Tell whether the file name ends like one of a programming language."""
-    return PurePosixPath(path).suffix.lower() in _CODE
+    """Tell whether the file name ends like one of a programming language, or of queries."""
+    return language_of(path) is not None or path.lower().endswith(".sql")
 
 
 def is_prose(path: str) -> bool:

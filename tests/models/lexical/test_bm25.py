@@ -39,6 +39,11 @@ def test_only_code_is_found(index: Bm25) -> None:
     assert "README.md" not in index.search("sessions routing converters", 10)
 
 
+@pytest.mark.parametrize("path", ["a.mts", "a.cjs", "src/A.DART", "a.zig", "a.kts", "schema.sql"])
+def test_code_in_every_language_is_found(path: str) -> None:
+    assert Bm25([(path, "sessions")]).search("sessions", 10) == [path]
+
+
 def test_a_limit_cuts_the_list(index: Bm25) -> None:
     assert len(index.search("url", 10)) == 2
     assert len(index.search("url", 1)) == 1
