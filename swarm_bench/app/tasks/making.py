@@ -181,7 +181,7 @@ def _numbers(made: Mapping[str, Made]) -> Grid:
         (kind, f"{len(some.tasks):,}", f"{some.looked_at:,}" if some.looked_at else None)
         for kind, some in made.items()
     )
-    return Grid(headers=("Kind", "Tasks", "Of candidates"), labels=1, rows=rows)
+    return Grid(headers=("Kind", "Tasks", "Looked at"), labels=1, rows=rows)
 
 
 def _remarks(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> Iterator[Block]:

@@ -21,7 +21,9 @@ from swarm_bench.source.files import says_generated
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
 _REMOVAL = re.compile(
-    r"\s*(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b", re.I
+    r"\s*(?:\[[^\]\n]{1,30}\]\s*|[\w./,*{}()!-]{1,40}:\s+)?"
+    r"(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b",
+    re.I,
 )
 _KEYWORDS = 8
 _NEARLY_ALL = 0.8

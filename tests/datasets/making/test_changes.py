@@ -210,10 +210,11 @@ def test_what_does_not_stand_any_more_is_no_finished_change(
     assert (result.tasks, result.dropped.get(why)) == ((), 1)
 
 
-def test_a_removal_implements_nothing(repo: Path) -> None:
+@pytest.mark.parametrize("scope", ["", "cart.total: ", "fix(cart)!: ", "[cart] "])
+def test_a_removal_implements_nothing(repo: Path, scope: str) -> None:
     commit(
         repo,
-        "Remove clearing of carts with coupons after orders",
+        f"{scope}Remove clearing of carts with coupons after orders",
         {"shop/cart.py": CART.replace("[]", "()")},
     )
     assert made(repo, finished=True).dropped["removal"] == 1
