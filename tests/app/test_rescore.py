@@ -1,7 +1,6 @@
 """Answers of an old session, scored again without an agent."""
 
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.repositories import commit, git, start
 from tests.builders.sessions import make_experiment, make_trial
 
 SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"
@@ -34,11 +34,8 @@ class Mine:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    (made := tmp_path / "repo").mkdir()
-    (made / "a.py").write_text("def login(): pass\n")
-    identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
-        subprocess.run(["git", *identity, *words], cwd=made, check=True)
+    made = start(tmp_path / "repo")
+    commit(made, "one", {"a.py": "def login(): pass\n"})
     return made
 
 
@@ -51,9 +48,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def session(tmp_path: Path, repo: Path, **changes: Any) -> SessionFolder:
     """A session whose agent was asked one task, with facts in its key, and left a stream."""
-    asked = ["git", "rev-parse", "HEAD", "HEAD^{tree}"]
-    words = subprocess.run(asked, cwd=repo, check=True, capture_output=True, text=True)
-    commit, tree = words.stdout.split()
+    head, tree = git(repo, "rev-parse", "HEAD", "HEAD^{tree}").split()
     facts = {"id": "a", "title": "A", "prompt": "What?", "key": {"facts": ["[a-z]", "never said"]}}
     kept = changes.pop("kept", True)
     record = {key: changes.pop(key) for key in ("cause", "status", "scores") if key in changes}
@@ -64,7 +59,7 @@ def session(tmp_path: Path, repo: Path, **changes: Any) -> SessionFolder:
         repository={
             "path": str(repo),
             "kind": "git",
-            "commit": commit,
+            "commit": head,
             "tree": tree,
             "files": 1,
             "bytes": 9,

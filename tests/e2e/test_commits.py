@@ -1,7 +1,6 @@
 """Tasks with answer keys, each in the repository as it was before its answer."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.builders.repositories import commit, git
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -20,25 +20,15 @@ MARK = "telling_mark"
 """Stands in the keys."""
 
 
-def commit(repo: Path, name: str, text: str, message: str) -> str:
-    (repo / name).write_text(text)
-    script = (
-        "git add -A; git -c user.name=me -c user.email=me@example.org commit -qm "
-        f"'{message}'; git rev-parse HEAD"
-    )
-    done = subprocess.run(["sh", "-c", script], cwd=repo, check=True, capture_output=True)
-    return done.stdout.decode().strip()
-
-
 @pytest.fixture
 def commits(bench: Bench) -> dict[str, str]:
     """The first is that of the bench; agents work on the two in the middle."""
     made = {
-        "old": commit(bench.repo, "old.py", "OLD = 1\n", "old"),
-        "middle": commit(bench.repo, "middle.py", "MIDDLE = 1\n", f"middle {LATER}_1"),
-        "new": commit(bench.repo, f"{LATER}_2.py", f"NEW = '{LATER}_3'\n", f"new {LATER}_4"),
+        "old": commit(bench.repo, "old", {"old.py": "OLD = 1\n"}),
+        "middle": commit(bench.repo, f"middle {LATER}_1", {"middle.py": "MIDDLE = 1\n"}),
+        "new": commit(bench.repo, f"new {LATER}_4", {f"{LATER}_2.py": f"NEW = '{LATER}_3'\n"}),
     }
-    subprocess.run(["git", "tag", f"{LATER}_5"], cwd=bench.repo, check=True)
+    git(bench.repo, "tag", f"{LATER}_5")
     return made
 
 
@@ -140,20 +130,19 @@ def test_the_repository_may_move_on_while_a_session_waits(
     code, said = compare(bench, "--modes", "baseline")
     assert code == 0, said
     before = bench.records("out")
-    commit(bench.repo, "newer.py", "NEWER = 1\n", "newer")
+    commit(bench.repo, "newer", {"newer.py": "NEWER = 1\n"})
     done = bench.call("compare", "--continue", "out", "--runs", "2", "--quiet", "--trust")
     assert done.code == 0, done.err
     records = bench.records("out")
     assert records[:2] == before
     assert [record["task_id"] for record in records[2:]] == ["one", "two"]
     assert not [*bench.folder.glob("copy/**/newer.py")]
-    subprocess.run(["git", "checkout", "-q", "--orphan", "x"], cwd=bench.repo, check=True)
-    commit(bench.repo, "a.py", "", "rewritten")
-    script = (
-        f"git tag -d {LATER}_5; git branch -D main; git reflog expire --expire=now --all; "
-        "git gc -q --prune=now"
-    )
-    subprocess.run(["sh", "-c", script], cwd=bench.repo, check=True)
+    git(bench.repo, "checkout", "-q", "--orphan", "x")
+    commit(bench.repo, "rewritten", {"a.py": ""})
+    git(bench.repo, "tag", "-d", f"{LATER}_5")
+    git(bench.repo, "branch", "-D", "main")
+    git(bench.repo, "reflog", "expire", "--expire=now", "--all")
+    git(bench.repo, "gc", "-q", "--prune=now")
     done = bench.call("compare", "--continue", "out", "--runs", "3", "--quiet", "--trust")
     assert done.code == 2
     assert f"does not have {commits['old'][:12]}, {commits['new'][:12]}" in done.err

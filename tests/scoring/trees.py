@@ -1,10 +1,10 @@
-"""A repository in memory."""
+"""A shop, and answers about it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey
+from tests.builders.trees import MemoryTree
 
 SHOP = """
 class Cart:
@@ -29,18 +29,6 @@ FILES = {
     "web/app.ts": b"export function serve(port: number) { return port }\n",
     "README.md": b"# Shop\n",
 }
-
-
-@dataclass(frozen=True)
-class MemoryTree:
-    contents: dict[str, bytes]
-
-    @property
-    def files(self) -> frozenset[str]:
-        return frozenset(self.contents)
-
-    def read(self, path: str) -> bytes | None:
-        return self.contents.get(path)
 
 
 def context(text: str, *, read: bool = True, **changes: Any) -> ScoreContext:

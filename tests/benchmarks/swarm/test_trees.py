@@ -1,6 +1,5 @@
 """What scorers may read of the repository."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,16 +8,9 @@ from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
+from tests.builders.repositories import commit, start
 
 pytestmark = pytest.mark.anyio
-
-
-def commit(folder: Path) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
-    for words in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "more"]):
-        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
-    asked = ["git", "rev-parse", "HEAD"]
-    return subprocess.run(asked, cwd=folder, check=True, capture_output=True).stdout.decode()[:40]
 
 
 @pytest.fixture
@@ -31,10 +23,8 @@ def repo(tmp_path: Path) -> Path:
 
 
 async def test_each_commit_has_files_and_contents_of_its_own(repo: Path, tmp_path: Path) -> None:
-    first = commit(repo)
-    (repo / "a.py").write_text("second = 2\n")
-    (repo / "b.py").touch()
-    second = commit(repo)
+    first = commit(start(repo), "first", {})
+    second = commit(repo, "second", {"a.py": "second = 2\n", "b.py": ""})
     snapshot = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
     with Trees(repository=snapshot.repository, own=snapshot.files, copy=snapshot.path) as trees:
         assert trees.files(first) == {"a.py"}, "of the folder, and without an index"

@@ -1,7 +1,8 @@
 import pytest
 
 from swarm_bench.datasets.making.callers import make_callers
-from tests.datasets.making.trees import TextTree, files_of, searched, symbols_of
+from tests.builders.trees import tree_of
+from tests.datasets.making.trees import files_of, searched, symbols_of
 
 PYTHON = {
     "app/__init__.py": "",
@@ -114,7 +115,7 @@ EXPECTED = {
 
 def _asked(texts: dict[str, str]) -> dict[str, str]:
     """Return the callers of each task, by the name that it asks about."""
-    tasks = make_callers(TextTree(texts), 99, 0).tasks
+    tasks = make_callers(tree_of(texts), 99, 0).tasks
     return {task.title.removeprefix("Callers of "): " ".join(symbols_of(task)) for task in tasks}
 
 
@@ -148,7 +149,7 @@ def test_what_cannot_be_known_for_sure_is_not_asked(why: str) -> None:
     known = {"a.py": "def wanted(): pass\ndef f(): wanted()\ndef g(): wanted()\n"}
     assert list(_asked(known)) == ["wanted"]
     path, text = UNCLEAR[why]
-    made = make_callers(TextTree({**known, path: text}), 99, 0)
+    made = make_callers(tree_of({**known, path: text}), 99, 0)
     assert not [task for task in made.tasks if "wanted" in task.title]
     assert made.looked_at == len(made.tasks) + sum(made.dropped.values())
 
@@ -179,7 +180,7 @@ def test_self_is_of_the_class_only_where_it_inherits_from_it() -> None:
 
 def test_it_is_counted_why_a_name_was_dropped() -> None:
     source = "def wanted(): pass\ndef f(): wanted()\ndef g(): run(wanted)\n"
-    dropped = make_callers(TextTree({"a.py": source}), 1, 0).dropped
+    dropped = make_callers(tree_of({"a.py": source}), 1, 0).dropped
     assert dropped == {"used otherwise than in calls": 1}
 
 
@@ -199,7 +200,7 @@ def test_tasks_name_no_path_and_follow_from_the_seed() -> None:
         f"m{n}.py": f"def call_{n}(): pass\ndef f{n}(): call_{n}()\ndef g{n}(): call_{n}()\n"
         for n in range(9)
     }
-    first, again, other = (make_callers(TextTree(texts), 3, seed).tasks for seed in (1, 1, 2))
+    first, again, other = (make_callers(tree_of(texts), 3, seed).tasks for seed in (1, 1, 2))
     assert first == again != other
     assert not any(path in task.prompt for task in first for path in files_of(task))
     assert all(searched(task) == [task.keywords] for task in first), "no word of the question"

@@ -1,7 +1,8 @@
 import pytest
 
 from swarm_bench.datasets.making.symbols import make_symbols
-from tests.datasets.making.trees import TextTree, files_of, symbols_of
+from tests.builders.trees import tree_of
+from tests.datasets.making.trees import files_of, symbols_of
 
 PYTHON = {
     "pkg/head.py": (
@@ -66,7 +67,7 @@ EXPECTED = {
 @pytest.mark.parametrize("language", EXPECTED)
 def test_what_has_a_single_definition_is_asked_about(language: str) -> None:
     texts, names = EXPECTED[language]
-    made = make_symbols(TextTree(texts), 99, 0)
+    made = make_symbols(tree_of(texts), 99, 0)
     asked = [symbol.split("::") for task in made.tasks for symbol in symbols_of(task)]
     assert sorted(name for _, name in asked) == sorted(names.split())
     assert [files_of(task) for task in made.tasks] == [[path] for path, _ in asked]
@@ -83,13 +84,13 @@ def test_what_has_a_single_definition_is_asked_about(language: str) -> None:
     ],
 )
 def test_a_name_that_others_have_too_is_dropped(path: str, text: str, other: str) -> None:
-    assert make_symbols(TextTree({path: text}), 1, 0).tasks
-    assert not make_symbols(TextTree({path: text, f"b{path}": other}), 1, 0).tasks
+    assert make_symbols(tree_of({path: text}), 1, 0).tasks
+    assert not make_symbols(tree_of({path: text, f"b{path}": other}), 1, 0).tasks
 
 
 def test_half_of_the_names_are_ones_that_a_search_finds_everywhere() -> None:
     texts = {f"pkg/m{n}.py": f"def only_{n}(): pass\nfrequent()\n" for n in range(9)}
-    tree = TextTree({**texts, "pkg/z.py": "def frequent(): pass\n"})
+    tree = tree_of({**texts, "pkg/z.py": "def frequent(): pass\n"})
     first, second = make_symbols(tree, 2, 3).tasks
     assert symbols_of(first) == ["pkg/z.py::frequent"]
     assert ("trap" in first.tags, "trap" in second.tags) == (True, False)
@@ -100,7 +101,7 @@ def test_the_seed_determines_the_tasks() -> None:
     texts = {
         f"d{n % 5}/m{n}.py": f"def name_{n}_a(): pass\ndef name_{n}_b(): pass\n" for n in range(20)
     }
-    drawn = [make_symbols(TextTree(texts), 5, seed).tasks for seed in (1, 1, 2)]
+    drawn = [make_symbols(tree_of(texts), 5, seed).tasks for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     folders = {path.split("/")[0] for task in drawn[0] for path in files_of(task)}
     assert len(folders) == 5

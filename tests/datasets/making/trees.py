@@ -1,25 +1,8 @@
-"""Small source trees."""
-
-from collections.abc import Mapping
+"""What the tasks of small source trees are about."""
 
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT
 from swarm_bench.models.lexical.terms import task_of, terms_of
-
-
-class TextTree:
-    """The texts of files, as a tree."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-
-    @property
-    def files(self) -> frozenset[str]:
-        return frozenset(self._texts)
-
-    def read(self, path: str) -> bytes | None:
-        text = self._texts.get(path)
-        return None if text is None else text.encode()
 
 
 def files_of(task: Task) -> list[str]:

@@ -1,12 +1,12 @@
 """Reading many objects of a repository."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.workspaces.objects import LARGEST, Objects
+from tests.builders.repositories import commit, start
 
 
 @pytest.fixture
@@ -16,9 +16,7 @@ def repository(tmp_path: Path) -> Path:
         (tmp_path / name).write_bytes(content)
     (tmp_path / "link").symlink_to("a.py")
     (tmp_path / "ä b.py").touch()
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
-        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True)
+    commit(start(tmp_path), "first", {})
     return tmp_path
 
 
