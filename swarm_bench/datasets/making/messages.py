@@ -102,7 +102,7 @@ def clean(message: str, paths: Iterable[str]) -> Message:
     head = _without_scope(_without_references(paragraphs[0]), paths)
     subject, *rest = _SENTENCE.split(head, maxsplit=1)
     body = rest[0] if rest else _prose(paragraphs[1] if len(paragraphs) > 1 else "")
-    if names_file(body, paths) or not _explains(body):
+    if not _explains(body) or names_file(body, paths):
         body = ""
     return Message(subject=_plain(subject), paragraph=_shortened(body))
 
@@ -111,17 +111,20 @@ def names_file(text: str, paths: Iterable[str]) -> bool:
     """Tell whether a text names one of the files: by its name, its module, or a stem that is no
     plain word."""
     lower = text.lower()
-    return any(
-        name in lower and re.search(rf"(?<!\w){re.escape(name)}(?![\w])", lower)
-        or re.search(rf"(?<![\w.]){re.escape(PurePosixPath(path).stem)}\.[a-z_]{{3,}}", text)
-        for path in paths
-        for name in _names(path)
-    )  # fmt: skip
+    return any(_is_named(path, text, lower) for path in set(paths))
 
 
 def names_commit(text: str) -> bool:
     """Tell whether a text has what may be the hash of a commit."""
     return any(any(map(str.isdigit, word)) for word in _HASH.findall(text))
+
+
+def _is_named(path: str, text: str, lower: str) -> bool:
+    stem = PurePosixPath(path).stem
+    if stem in text and re.search(rf"(?<![\w.]){re.escape(stem)}\.[a-z_]{{3,}}", text):
+        return True
+    names = (name for name in _names(path) if name in lower)
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lower) for name in names)
 
 
 def _names(path: str) -> set[str]:
