@@ -7,9 +7,7 @@ from functools import cached_property
 from itertools import chain, cycle, islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from swarm_bench.analysis.slices import Slice as Slice
-from swarm_bench.analysis.slices import Trials as Trials
-from swarm_bench.analysis.slices import Weights as Weights
+from swarm_bench.analysis.slices import Slice, Trials, Weights
 from swarm_bench.core.metric import KeyPart, Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord

@@ -1,7 +1,7 @@
 """One mode in one run: what a figure of a run is computed from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from swarm_bench.core.metric import KeyPart
@@ -23,12 +23,11 @@ class Slice:
     absent: int
     """Trials that were planned and do not count, or have not been run."""
     swarms: tuple[SwarmRecord, ...]
-    keyed: Weights = field(default_factory=dict)
+    keyed: Weights
     """Tasks whose answers are judged by a key."""
-    asked: tuple[str, ...] = ()
+    asked: tuple[str, ...]
     """The task of each planned trial."""
-
-    with_part: Mapping[KeyPart, frozenset[str]] = field(default_factory=dict)
+    with_part: Mapping[KeyPart, frozenset[str]]
     """Tasks by a part that their key has."""
 
     def to_judge(self, part: KeyPart) -> int:

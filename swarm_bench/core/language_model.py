@@ -14,8 +14,6 @@ class Reply:
 
     text: str
     """Empty when it gave none."""
-    finish: str | None
-    """Why it ended, as its server says it: `stop`, `length`."""
     usage: Usage
     """Of the request that was answered."""
     requests: int

@@ -40,7 +40,6 @@ class _Message(BaseModel):
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: str | None = None
 
 
 class _Details(BaseModel):
@@ -175,10 +174,8 @@ async def chat_server(
 def reply_in(content: bytes, requests: int) -> Reply:
     """Read an answer. Raises `ValidationError`."""
     answer = _Answer.model_validate_json(content)
-    choice = answer.choices[0]
     return Reply(
-        text=choice.message.content or "",
-        finish=choice.finish_reason,
+        text=answer.choices[0].message.content or "",
         usage=_usage(answer.usage),
         requests=requests,
     )

@@ -13,7 +13,8 @@ import yaml
 from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.report.report import Report, Standing
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool

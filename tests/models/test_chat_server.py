@@ -24,7 +24,7 @@ async def ask(url: str, *, key: str = KEY, timeout: float = 10) -> Reply:
 async def test_it_answers_and_says_what_that_took() -> None:
     with chatting(lambda _: says("This one.")) as chat:
         reply = await ask(chat.url)
-    assert (reply.text, reply.finish, reply.requests) == ("This one.", "stop", 1)
+    assert (reply.text, reply.requests) == ("This one.", 1)
     assert reply.usage == Usage(input=60, cache_read=40, cache_create=0, output=10)
     assert chat.bodies == [
         {

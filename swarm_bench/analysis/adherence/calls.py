@@ -5,7 +5,8 @@ from dataclasses import replace
 from statistics import median
 
 from swarm_bench.analysis.sections.sheets import Figures, sheet
-from swarm_bench.analysis.selection import Selection, Trials
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.totals import total

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
-from swarm_bench.analysis.selection import Selection, Slice, Weights, once
+from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.slices import Slice, Weights
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Correctness, Figure, Row, Tagged
 from swarm_bench.core.session.records import TrialRecord

@@ -16,7 +16,8 @@ from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.report import Column, Headline, Standing
+from swarm_bench.core.report.report import Column, Headline
+from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Status
 

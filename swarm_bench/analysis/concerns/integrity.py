@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.concerns.concern import Concern
-from swarm_bench.analysis.selection import Selection, Trials
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.slices import Trials
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord

@@ -24,7 +24,7 @@ from swarm_bench.analysis.concerns.missing_figures import missing_figures, same_
 from swarm_bench.analysis.concerns.outside import reached_outside
 from swarm_bench.analysis.concerns.scorers import failed_scorers
 from swarm_bench.analysis.concerns.usage import LABELS, labels, unclear
-from swarm_bench.analysis.selection import Slice
+from swarm_bench.analysis.slices import Slice
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.counters import Counters

@@ -16,7 +16,8 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
-from swarm_bench.core.report.report import Figure, Ratio, Row, Standing, Table
+from swarm_bench.core.report.report import Figure, Ratio, Row, Table
+from swarm_bench.core.report.standing import Standing
 
 MOST_TRIALS = 5000
 """Rows of the table of trials; nobody reads more, and they would take most of the time."""

@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Slice, Weights
+from swarm_bench.analysis.slices import Slice, Weights
 from swarm_bench.core.metric import How, Metric, ReadSwarm, ReadTrial
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.base import RecordView

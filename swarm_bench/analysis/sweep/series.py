@@ -12,7 +12,8 @@ from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import Frame, by_case, frame
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Selection, Slice, compares, counts
+from swarm_bench.analysis.selection import Selection, compares, counts
+from swarm_bench.analysis.slices import Slice
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded

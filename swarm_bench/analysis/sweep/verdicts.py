@@ -9,8 +9,9 @@ from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.comparison.headline import headline, reasons
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.report import Headline, Standing
+from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.series import Sizes
+from swarm_bench.core.report.standing import Standing
 
 Subject = TypeVar("Subject")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.report.judging import Judging
-from swarm_bench.core.report.standing import Standing as Standing
+from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.totals import total

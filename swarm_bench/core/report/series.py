@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Fact
-from swarm_bench.core.report.report import Standing
+from swarm_bench.core.report.standing import Standing
 
 Sizes = tuple[int, ...]
 """Agents that share a workspace, the smallest first."""

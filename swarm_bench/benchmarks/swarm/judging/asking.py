@@ -23,7 +23,6 @@ _MOST_FAILURES = 3
 _LONGEST_REPLY = 2_000
 _SAME = Reply(
     text="tie",
-    finish=None,
     usage=Usage(input=0, cache_read=0, cache_create=0, output=0),
     requests=0,
 )
