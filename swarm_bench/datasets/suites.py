@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from math import prod
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -21,11 +22,16 @@ from swarm_bench.config.located import Located, read_located
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.listing import Listing
-from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, Weight
 from swarm_bench.core.validation import Problem, wrong_file
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+_REPETITION = re.compile(r"\{\s*([0-9]+)")
+_LONGEST_PATTERN = 1000
+_MOST_REPETITIONS = 10_000
+"""Of all numbers in a pattern, multiplied: repetitions may be within each other."""
 
 LARGEST = 768 * 1024
 """Bytes of a task file: about 1,200 tasks that a program made."""
@@ -71,9 +77,15 @@ def _symbol(symbol: str) -> str:
 
 
 def _pattern(text: str) -> str:
+    """Check a pattern. Raises `ValueError`, also for one that the library takes gigabytes for, or
+    crashes at: each repetition is written out."""
+    if len(text) > _LONGEST_PATTERN:
+        raise ValueError(f"must have at most {_LONGEST_PATTERN:,} characters")
+    if prod(max(1, int(number)) for number in _REPETITION.findall(text)) > _MOST_REPETITIONS:
+        raise ValueError(f"must not repeat anything more than {_MOST_REPETITIONS:,} times")
     try:
         regex.compile(text)
-    except regex.error as error:
+    except (regex.error, RecursionError) as error:
         raise ValueError(f"must be a regular expression: {error}") from error
     return text
 
@@ -100,7 +112,7 @@ class _TaskEntry(BaseModel):
     commit: Annotated[str, AfterValidator(_whole_hash)] | None = None
     written: date | None = None
     key: _KeyEntry | None = None
-    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    weight: Weight = 1.0
     tags: list[str] = []
 
 

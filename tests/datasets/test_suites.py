@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+from swarm_bench.core.session.tasks import AnswerKey
 from swarm_bench.datasets.suites import find_suite, list_suites, read_suite
 
 
@@ -57,6 +58,9 @@ def test_a_file_that_is_taken_for_a_name_is_told_from_one(
             3,
             "the id 'a' is taken",
         ),
+        ("tasks:\n  - {id: a, title: b, prompt: c, weight: 1.0e+308}\n", 2, "tasks.0.weight"),
+        ("tasks:\n  - {id: a, title: b, prompt: c, weight: 0}\n", 2, "tasks.0.weight"),
+        ("tasks:\n  - {id: a, title: b, prompt: c, weight: .nan}\n", 2, "tasks.0.weight"),
         ("- a\n", 1, "it must be a mapping"),
         ("tasks:\n  - {id: a, title: 2026-99-99, prompt: c}\n", 0, "not YAML"),
         ('tasks:\n  - {id: a, title: b, prompt: "c\\0"}\n', 2, "tasks.0.prompt"),
@@ -80,3 +84,28 @@ def test_an_id_that_is_taken_is_named_beside_other_mistakes(tmp_path: Path) -> N
         read_suite(path)
     assert f"{path}:3: the id 'a' is taken" in str(caught.value)
     assert f"{path}:4: tasks.2.title is missing" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(a", "must be a regular expression"),
+        ("(" * 450 + "a" + ")" * 450, "must be a regular expression"),
+        ("a" * 1001, "at most 1,000 characters"),
+        ("(?:(?:ab|c){1000}){1000}", "more than 10,000 times"),
+        ("a{99999999}", "more than 10,000 times"),
+    ],
+)
+def test_a_pattern_that_cannot_be_compiled_in_bounds_is_refused(
+    tmp_path: Path, pattern: str, words: str
+) -> None:
+    task = f"{{id: a, title: b, prompt: c, key: {{facts: ['{pattern}']}}}}"
+    with pytest.raises(ConfigError, match=words):
+        read_suite(suite_file(tmp_path, f"tasks:\n  - {task}\n"))
+
+
+def test_patterns_as_people_write_them_can_be_compiled(tmp_path: Path) -> None:
+    pattern = r"(?i)retr(y|ies)[\s\S]{0,500}\d{1,3} ?s(ec|econds)?\b.{0,500}backoff"
+    task = f"{{id: a, title: b, prompt: c, key: {{facts: ['{pattern}']}}}}"
+    (made,) = read_suite(suite_file(tmp_path, f"tasks:\n  - {task}\n")).tasks
+    assert made.key == AnswerKey(facts=(pattern,))

@@ -1,6 +1,7 @@
 """What agents are asked, and what a right answer names."""
 
 from datetime import date
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,6 +13,9 @@ SYMBOL_MARK = "::"
 
 DONE_ALREADY = "done-already"
 """Tag of a task that asks for a change which its commit has already."""
+
+Weight = Annotated[float, Field(ge=1e-6, le=1e6)]
+"""Within bounds in which means can be computed."""
 
 
 class AnswerKey(Stored):
@@ -37,6 +41,6 @@ class Task(Case):
     """When the answer came into the repository: a model trained later may have seen it."""
     key: AnswerKey | None = None
     """`None` where nobody knows the right answer."""
-    weight: float = Field(default=1.0, gt=0)
+    weight: Weight = 1.0
     """Of the task in means over tasks."""
     tags: tuple[str, ...] = ()
