@@ -162,6 +162,23 @@ def test_a_session_is_continued_and_grows(bench: Bench, tasks: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
+def test_a_session_is_continued_only_as_it_began(bench: Bench, tasks: str) -> None:
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out", "--modes", "grep")
+    assert bench.call("retrieve", *words).code == 0
+    again = ("retrieve", "--continue", "out", "--runs", "2")
+    seeded = bench.call(*again, "--seed", "1234567").err
+    assert "--seed was 0 when the session began and cannot be 1234567 now" in seeded
+    path: Path = bench.folder / "out" / "experiment.json"
+    before = json.loads(path.read_text())
+    before["retrieval"]["grep"]["version"] = "0.0"
+    path.write_text(json.dumps(before))
+    done = bench.call(*again)
+    assert done.code == 2, done.out
+    assert "bring the old one back, or start a new session" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 def test_a_task_with_a_commit_is_asked_in_a_workspace_of_that_commit(bench: Bench) -> None:
     commit = git(bench.repo, "rev-parse", "HEAD").strip()
     git(bench.repo, "rm", "-q", "shop/jobs.py")

@@ -1,6 +1,6 @@
 """What a session of `retrieve` may become when it is continued: more runs, modes and tasks."""
 
-from swarm_bench.benchmarks.swarm.plan.resume import bring_back
+from swarm_bench.benchmarks.swarm.plan.resume import check_content, check_runs, check_same
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.retrieving import RetrieveExperiment, questions
 from swarm_bench.core.session.tasks import Task
@@ -15,22 +15,10 @@ def grown(old: RetrieveExperiment, new: RetrieveExperiment) -> RetrieveExperimen
             f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
             f"{new.benchmark} {new.benchmark_version}; start a new session"
         )
-    if new.repository.tree != old.repository.tree:
-        raise UsageError(
-            f"{new.repository.path} is not as it was when the session began; "
-            f"{bring_back(old.repository)}, or start a new session"
-        )
-    if new.runs < old.runs:
-        raise UsageError(
-            f"--runs {new.runs}: the session has {old.runs} runs already; give {old.runs} or "
-            "more, or omit it"
-        )
-    for name, before, now in (
-        ("--seed", old.seed, new.seed),
-        ("--timeout", old.timeout, new.timeout),
-    ):
-        if before != now:
-            raise UsageError(f"{name} was {before:g} when the session began; omit it")
+    check_content(old, new)
+    check_runs(old.runs, new.runs)
+    check_same("seed", old.seed, new.seed)
+    check_same("timeout", old.timeout, new.timeout)
     arms, tasks = new.arms, _tasks(old, new)
     update = {
         "modes": new.modes,  # those of the session come first, with their keys

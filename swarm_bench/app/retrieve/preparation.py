@@ -19,6 +19,7 @@ from swarm_bench.app.trust.demands import demands, of_modes, of_suite_read
 from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit
+from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import Problems, UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -170,9 +171,11 @@ async def _greeted(kit: Kit, finished: frozenset[str | None], emit: Emit) -> Kit
     modes = [mode for mode in experiment.modes if mode.name in names]
     handshakes = await ask_tools(kit.asking, modes, kit.snapshot, emit)
     searching = {mode.name: _searching(mode, handshakes[mode.name]) for mode in modes}
+    programs = back_ends(kit.asking, modes, handshakes)
+    check_back_ends(experiment.retrieval, programs)
     update = {
         "searching": {**experiment.searching, **searching},
-        "retrieval": {**experiment.retrieval, **back_ends(kit.asking, modes, handshakes)},
+        "retrieval": {**experiment.retrieval, **programs},
     }
     return replace(kit, experiment=experiment.model_copy(update=update))
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
+from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order
 
@@ -69,11 +70,11 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
         "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
     ):  # fmt: skip
         if new[name].source == "command line" and name in old:
-            _same(name, old[name].value, new[name].value)
+            check_same(name, old[name].value, new[name].value)
     if "runs" in old:
-        _check_runs(old["runs"].value, new["runs"].value)
+        check_runs(old["runs"].value, new["runs"].value)
     if "agents" in old and not old["agents"].value:
-        _same("agents", [], new["agents"].value)
+        check_same("agents", [], new["agents"].value)
 
 
 def with_back_ends(
@@ -84,13 +85,7 @@ def with_back_ends(
     """Add the tools that answer in the modes now, and what they are for. What is stored already
     stays, so that equal trials have equal labels. Raises `UsageError` when a mode has another tool
     than before."""
-    for mode, now in back_ends.items():
-        then = experiment.retrieval.get(mode, now)
-        if now.label != then.label:
-            raise UsageError(
-                f"{mode} ran with {then.label} when the session began, and now there is "
-                f"{now.label}; bring the old one back, or start a new session"
-            )
+    check_back_ends(experiment.retrieval, back_ends)
     by_mode = {**purposes, **experiment.tool_purposes}
     return experiment.model_copy(
         update={
@@ -100,23 +95,29 @@ def with_back_ends(
     )
 
 
+def check_back_ends(stored: Mapping[str, Program], back_ends: Mapping[str, Program]) -> None:
+    """Raise `UsageError` when a mode has another tool than is stored."""
+    for mode, now in back_ends.items():
+        then = stored.get(mode, now)
+        if now.label != then.label:
+            raise UsageError(
+                f"{mode} ran with {then.label} when the session began, and now there is "
+                f"{now.label}; bring the old one back, or start a new session"
+            )
+
+
 def _check_same(old: Experiment, new: Experiment) -> None:
     for name in _FIXED:
-        _same(name, getattr(old, name), getattr(new, name))
+        check_same(name, getattr(old, name), getattr(new, name))
     for name in _FIXED_LIMITS:
-        _same(name, getattr(old.limits, name), getattr(new.limits, name))
+        check_same(name, getattr(old.limits, name), getattr(new.limits, name))
     if new.agent.name != old.agent.name:
         raise UsageError(
             f"The agent was {old.agent.name!r} when the session began and is {new.agent.name!r} "
             "now; restore it, or start a new session"
         )
-    if new.repository.tree != old.repository.tree and needs_own_copy(old, new):
-        same = new.repository.path == old.repository.path
-        raise UsageError(
-            f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
-            f"the session began; {bring_back(old.repository)}, or start a new session"
-        )
-    _check_runs(old.runs, new.runs)
+    check_content(old, new)
+    check_runs(old.runs, new.runs)
     if new.answer_format != old.answer_format:
         raise UsageError(
             "The task file asks for another answer_format than when the session began; "
@@ -124,7 +125,17 @@ def _check_same(old: Experiment, new: Experiment) -> None:
         )
 
 
-def needs_own_copy(*experiments: Experiment) -> bool:
+def check_content(old: AnyExperiment, new: AnyExperiment) -> None:
+    """Raise `UsageError` when the repository has changed, and a task is asked on it as it was."""
+    if new.repository.tree != old.repository.tree and needs_own_copy(old, new):
+        same = new.repository.path == old.repository.path
+        raise UsageError(
+            f"{new.repository.path} is not as {'it' if same else old.repository.path} was when "
+            f"the session began; {bring_back(old.repository)}, or start a new session"
+        )
+
+
+def needs_own_copy(*experiments: AnyExperiment) -> bool:
     """Tell whether a task is asked on what the repository was when its session began; otherwise it
     does not matter how that has changed."""
     return any(task.commit is None for session in experiments for task in session.tasks)
@@ -138,7 +149,8 @@ def bring_back(repository: Repository) -> str:
     return f"{commit}, with the same uncommitted changes" if repository.dirty else commit
 
 
-def _check_runs(old: int, new: int) -> None:
+def check_runs(old: int, new: int) -> None:
+    """Raise `UsageError` for fewer runs than there are."""
     if new < old:
         raise UsageError(
             f"--runs {new}: the session has {old} runs already; give {old} or more, or omit it"
@@ -151,8 +163,7 @@ def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
         if task.id in asked and asked[task.id] != (task.prompt, task.commit):
             raise UsageError(
                 f"The task {task.id!r} asks something else, or on another commit, than when the "
-                "session began; "
-                "give the new question a new id"
+                "session began; give the new question a new id"
             )
     return (*old.tasks, *(task for task in new.tasks if task.id not in asked))
 
@@ -181,7 +192,8 @@ def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
         )
 
 
-def _same(name: str, old: object, new: object) -> None:
+def check_same(name: str, old: object, new: object) -> None:
+    """Raise `UsageError` for an option that is not what it was."""
     if old != new:
         option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
