@@ -1,6 +1,6 @@
 """How hard a task is: where plain BM25 ranks the first file of its key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
@@ -8,7 +8,8 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.models.lexical.bm25 import Bm25
 from swarm_bench.models.lexical.ranking import is_code
-from swarm_bench.source.files import is_line
+from swarm_bench.source.files import Purpose, is_line, purpose_of
+from swarm_bench.source.key_measures import ROOM
 
 DEEPEST = 100
 """Ranks that are looked at."""
@@ -22,6 +23,9 @@ class Difficulty:
     """Of the first right file, when the prompt is searched for."""
     keywords: int | None
     """The same for the keywords."""
+    constant: float | None = None
+    """Recall of an answer that names the largest files, whatever is asked; `None` where that was
+    not looked at."""
 
     @property
     def is_easy(self) -> bool:
@@ -46,6 +50,22 @@ def difficulty(index: Bm25, task: Task) -> Difficulty:
     return Difficulty(
         sentence=_rank(index, task.prompt, files), keywords=_rank(index, task.keywords, files)
     )
+
+
+def largest(tree: Tree) -> list[str]:
+    """List the source files of a tree, the largest first."""
+    sizes = {path: len(tree.read(path) or b"") for path in tree.files if _is_source(path)}
+    return sorted(sizes, key=lambda path: (-sizes[path], path))
+
+
+def constant_recall(largest: Sequence[str], task: Task) -> float:
+    """Return the recall of as many of the largest files as may count."""
+    right = set(task.key.files if task.key else ())
+    return len(right.intersection(largest[: ROOM + len(right)])) / len(right)
+
+
+def _is_source(path: str) -> bool:
+    return purpose_of(path) is Purpose.SOURCE
 
 
 def _rank(index: Bm25, question: str, files: frozenset[str]) -> int | None:
