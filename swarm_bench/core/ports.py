@@ -1,6 +1,6 @@
 """The roles that swarm-bench is made of. Read this page and you know the program."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -118,12 +118,17 @@ class Described(Protocol):
     abilities: Abilities
 
 
-class Tree(Protocol):
+class Tree(Hashable, Protocol):
     """The files of a repository at one commit."""
 
     @property
     def files(self) -> frozenset[str]:
         """Paths relative to the root, with `/`."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of each file, by path."""
         ...
 
     def read(self, path: str) -> bytes | None:

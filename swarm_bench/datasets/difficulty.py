@@ -1,6 +1,6 @@
 """How hard a task is: where plain BM25 ranks the first file of its key."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.models.lexical.bm25 import Bm25
 from swarm_bench.models.lexical.ranking import is_code
-from swarm_bench.source.files import Purpose, is_line, purpose_of
-from swarm_bench.source.key_measures import ROOM
+from swarm_bench.source.constant import constant_recall
+from swarm_bench.source.files import is_line
 
 DEEPEST = 100
 """Ranks that are looked at."""
@@ -23,9 +23,8 @@ class Difficulty:
     """Of the first right file, when the prompt is searched for."""
     keywords: int | None
     """The same for the keywords."""
-    constant: float | None = None
-    """Recall of an answer that names the largest files, whatever is asked; `None` where that was
-    not looked at."""
+    constant: float
+    """Recall of an answer that names the largest source files, whatever is asked."""
 
     @property
     def is_easy(self) -> bool:
@@ -44,28 +43,14 @@ def indexed(tree: Tree) -> Iterator[Bm25]:
         yield index
 
 
-def difficulty(index: Bm25, task: Task) -> Difficulty:
-    """Search for a task that has a key."""
-    files = frozenset(task.key.files) if task.key else frozenset()
+def difficulty(index: Bm25, tree: Tree, task: Task) -> Difficulty:
+    """Search for a task whose key names files in the code of a tree."""
+    files = frozenset(task.key.files if task.key else ())
     return Difficulty(
-        sentence=_rank(index, task.prompt, files), keywords=_rank(index, task.keywords, files)
+        sentence=_rank(index, task.prompt, files),
+        keywords=_rank(index, task.keywords, files),
+        constant=constant_recall(tree, files),
     )
-
-
-def largest(tree: Tree) -> list[str]:
-    """List the source files of a tree, the largest first."""
-    sizes = {path: len(tree.read(path) or b"") for path in tree.files if _is_source(path)}
-    return sorted(sizes, key=lambda path: (-sizes[path], path))
-
-
-def constant_recall(largest: Sequence[str], task: Task) -> float:
-    """Return the recall of as many of the largest files as may count."""
-    right = set(task.key.files if task.key else ())
-    return len(right.intersection(largest[: ROOM + len(right)])) / len(right)
-
-
-def _is_source(path: str) -> bool:
-    return purpose_of(path) is Purpose.SOURCE
 
 
 def _rank(index: Bm25, question: str, files: frozenset[str]) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from swarm_bench.core.ports import Missing, Score
 from swarm_bench.source.ranking import ndcg_at, reciprocal_rank
 
-ROOM = 10
+ROOM = 5
 """How many names an answer may have beside the right ones: what it names after them does not count
 as found, or whoever names everything would find everything."""
 

@@ -69,6 +69,20 @@ def test_where_tasks_that_are_done_already_differ_the_others_alone_are_too_easy(
     assert "by what they find." in alike
 
 
+def test_a_mode_that_found_hardly_more_than_a_constant_answer_is_named() -> None:
+    def remark(constant: float) -> str:
+        scores = {"baseline": 0.5, "canopy": 0.7, "placebo": 0.0}
+        trials = [
+            make_trial(mode, task_id="a", scores={"file_recall": own, "constant_recall": constant})
+            for mode, own in scores.items()
+        ]
+        return summarise(make_session(*trials, tasks=TASKS[:1])).headline.remark
+
+    assert "baseline found hardly more than a constant answer, which" in remark(0.4)
+    assert "baseline and canopy found hardly more" in remark(0.6)
+    assert "constant answer" not in remark(0.3)
+
+
 def test_tasks_that_no_agent_gets_are_in_no_figure() -> None:
     """The one that is asked is done already, and the other one is for no agent."""
     tasks = [TASKS[0] | {"tags": ["done-already"]}, TASKS[1]]

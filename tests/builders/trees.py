@@ -12,6 +12,10 @@ class MemoryTree:
     def files(self) -> frozenset[str]:
         return frozenset(self.contents)
 
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return {path: len(content) for path, content in self.contents.items()}
+
     def read(self, path: str) -> bytes | None:
         return self.contents.get(path)
 

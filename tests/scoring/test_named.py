@@ -32,6 +32,14 @@ def test_listing_everything_is_no_good_answer() -> None:
     assert scores["file_ndcg"] == 0
 
 
+def test_what_a_constant_answer_finds_is_the_same_for_any_answer() -> None:
+    asked = context("", files=CART)
+    assert asked.tree is not None
+    found = {NamedFiles().score(replace(asked, text=text))["constant_recall"] for text in "ab"}
+    assert found == {1.0}
+    assert isinstance(NamedFiles().score(replace(asked, tree=None))["constant_recall"], Missing)
+
+
 def test_no_answer_has_found_nothing() -> None:
     scores = NamedFiles().score(context("", files=CART))
     assert (scores["file_recall"], scores["files_all_found"]) == (0.0, False)

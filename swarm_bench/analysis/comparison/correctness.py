@@ -12,8 +12,8 @@ from swarm_bench.core.report.report import Correctness, Figure, Row, Tagged
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import DONE_ALREADY
 
-RECALL, RIGHT = "file_recall", "right_answer"
-_BY_KEY = (RECALL, RIGHT, "file_precision", "symbol_recall", "fact_share")
+RECALL, CONSTANT, RIGHT = "file_recall", "constant_recall", "right_answer"
+_BY_KEY = (RECALL, CONSTANT, RIGHT, "file_precision", "symbol_recall", "fact_share")
 _INVENTED = "invented_share"
 _PER_RIGHT = {"tokens_per_right_answer": "effective_tokens", "cost_per_right_answer": "cost"}
 _MOST_TAGS = 20

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.correctness import (
+    CONSTANT,
     RECALL,
     correctness,
     figure_of,
@@ -11,7 +12,7 @@ from swarm_bench.analysis.comparison.correctness import (
 )
 from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.analysis.selection import Selection, once
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.report import Column, Figure
 from swarm_bench.core.session.tasks import DONE_ALREADY
@@ -137,6 +138,7 @@ def about_correctness(selection: Selection) -> Iterator[str]:
     else:
         yield _READ.format(tasks=amount(len(selection.keyed), "task"))
         yield from _others(selection)
+        yield from _constant(selection)
         yield from _difficulty(selection)
 
 
@@ -153,6 +155,29 @@ def _others(selection: Selection) -> Iterator[str]:
     if experiment and (without := sum(task.key is None for task in experiment.tasks)):
         verb = "has" if without == 1 else "have"
         yield f"{amount(without, 'further task')} {verb} no answer key and cannot be judged."
+
+
+def _constant(selection: Selection) -> Iterator[str]:
+    """Name the modes that found hardly more than an answer that is always the same."""
+    experiment = selection.data.experiment
+    modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
+    recalls, constants = (
+        [figure_of(selection, mode, metric, selection.keyed).value for mode in modes]
+        for metric in selection.metrics.named((RECALL, CONSTANT))
+    )
+    names = [
+        mode
+        for mode, own, none in zip(modes, recalls, constants, strict=True)
+        if experiment
+        and own is not None
+        and none is not None
+        and round(own - none, 9) <= experiment.quality_margin
+    ]
+    if names:
+        yield (
+            f"{joined(names)} found hardly more than a constant answer, which names the largest "
+            "source files whatever is asked: within --quality-margin, so the recall is no merit."
+        )
 
 
 def _difficulty(selection: Selection) -> Iterator[str]:

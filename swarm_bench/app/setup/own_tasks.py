@@ -1,5 +1,6 @@
 """The tasks of a session that names none: a few with answer keys, made from its repository."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
         )
         kinds = [make(kind, source).tasks for kind in KINDS]
         with indexed(tree) as index:
-            tasks = mixture(kinds, lambda task: difficulty(index, task).is_easy)
+            tasks = mixture(kinds, lambda task: difficulty(index, tree, task).is_easy)
     if len(tasks) < COUNT:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
@@ -130,6 +131,10 @@ class _Small:
     @property
     def files(self) -> frozenset[str]:
         return self._tree.files
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self._tree.sizes
 
     def read(self, path: str) -> bytes | None:
         """Read a file. Raises `_NotMade` when it is too much."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -19,10 +19,8 @@ from swarm_bench.datasets.checking import wrong_keys
 from swarm_bench.datasets.difficulty import (
     DEEPEST,
     Difficulty,
-    constant_recall,
     difficulty,
     indexed,
-    largest,
 )
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import render
@@ -81,12 +79,8 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
     asked = [task for task in tasks if task.key and not tree.files.isdisjoint(task.key.files)]
     if not asked:
         return {}
-    files = largest(tree)
     with indexed(tree) as index:
-        return {
-            task.id: replace(difficulty(index, task), constant=constant_recall(files, task))
-            for task in asked
-        }
+        return {task.id: difficulty(index, tree, task) for task in asked}
 
 
 def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty]) -> Document:
@@ -124,7 +118,7 @@ def _difficulty(suite: Suite, hard: Mapping[str, Difficulty]) -> Iterator[Block]
     )
     easy = sum(item.is_easy for item in hard.values())
     verb = "is" if easy == 1 else "are"
-    constant = fmean(item.constant or 0 for item in hard.values())
+    constant = fmean(item.constant for item in hard.values())
     yield paragraph(
         f"Rank of the first right file when plain BM25 searches the code; {easy} of "
         f"{amount(len(hard), 'task')} {verb} easy: BM25 has the first right file at rank 1. "

@@ -63,5 +63,5 @@ class Trees(AbstractContextManager["Trees"]):
             self._opened[folder] = self._stack.enter_context(Objects(folder))
         tree = self._opened[folder].tree(revision)
         index = INDEX.decode()
-        hashes = {path: name for path, name in tree.hashes.items() if index not in path.split("/")}
-        return replace(tree, hashes=hashes)
+        blobs = {path: blob for path, blob in tree.blobs.items() if index not in path.split("/")}
+        return replace(tree, blobs=blobs)

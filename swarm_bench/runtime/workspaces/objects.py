@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.environment import small_environment
@@ -69,11 +69,11 @@ class Objects(AbstractContextManager["Objects"]):
 
     def tree(self, revision: str) -> "CommitTree":
         """Return the files of a commit, or of a tree. Raises `HarnessError`."""
-        listed = git_output(self._repository, "ls-tree", "-r", "-z", revision)
+        listed = git_output(self._repository, "ls-tree", "-r", "-z", "--long", revision)
         if listed is None:
             raise HarnessError(f"git cannot list the files of {revision} in {self._repository}")
-        hashes = dict(filter(None, map(_file, listed.split(b"\0"))))
-        return CommitTree(objects=self, hashes=hashes)
+        blobs = dict(filter(None, map(_file, listed.split(b"\0"))))
+        return CommitTree(objects=self, blobs=blobs)
 
     def _size(self, name: str) -> int | None:
         about = self._asked(f"info {name}").split(" ")
@@ -113,21 +113,33 @@ class Objects(AbstractContextManager["Objects"]):
         return self._process.stdout
 
 
+class Blob(NamedTuple):
+    """A file as a tree lists it."""
+
+    hash: str
+    size: int
+    """Bytes."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CommitTree:
     """The files of a repository at one commit, as `Tree` in core/ports.py says."""
 
     objects: Objects
-    hashes: dict[str, str]
-    """Git's hash of each file, by path."""
+    blobs: dict[str, Blob]
+    """By path."""
 
     @cached_property
     def files(self) -> frozenset[str]:
-        return frozenset(self.hashes)
+        return frozenset(self.blobs)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        return {path: blob.size for path, blob in self.blobs.items()}
 
     def read(self, path: str) -> bytes | None:
-        name = self.hashes.get(path)
-        return None if name is None else self.objects.blob(name)
+        blob = self.blobs.get(path)
+        return None if blob is None else self.objects.blob(blob.hash)
 
 
 def git_output(repository: Path, *arguments: str) -> bytes | None:
@@ -150,10 +162,10 @@ def _environment() -> dict[str, str]:
     return {**small_environment(os.environ), **ENVIRONMENT}
 
 
-def _file(entry: bytes) -> tuple[str, str] | None:
-    """Read an entry of `git ls-tree`: path and hash of a file; `None` for links and submodules."""
+def _file(entry: bytes) -> tuple[str, Blob] | None:
+    """Read an entry of `git ls-tree --long`; `None` for links and submodules."""
     about, _, name = entry.partition(b"\t")
-    mode, _, rest = about.partition(b" ")
-    if mode not in (b"100644", b"100755"):
+    if not about.startswith((b"100644 ", b"100755 ")):
         return None
-    return name.decode("utf-8", "surrogateescape"), rest.split(b" ")[1].decode()
+    _, _, hash, size = about.split()
+    return name.decode("utf-8", "surrogateescape"), Blob(hash.decode(), int(size))

@@ -75,6 +75,15 @@ OF_KEYS = (
         column=Column(title="Recall"),
         page="Recall (files)",
     ),
+    replace(
+        _share(
+            "constant_recall",
+            "Recall of a constant answer",
+            "What an answer would find that names the largest source files whatever is asked, as "
+            "many as can count. A recall that is not well above it tells nothing.",
+        ),
+        better=None,
+    ),
     Metric(
         key="right_answer",
         title="Right answers",
