@@ -74,8 +74,9 @@ def masked(text: str) -> list[str]:
         line = re.sub(r"\([^()|]*\)(?=\s*\|)", "", line)
         line = re.sub(r"[$]?\d[\d.,]*[s×%]?", "N", line)
         line = re.sub(r":?-{2,}:?", "-", line)
-        # The tasks are made from the commit, so another mode may be the one that found less.
-        line = re.sub(r"(used in N).*", r"\1", line).replace("found less", "N")
+        # The tasks are made from the commit: another mode may have found less, or all everything.
+        line = re.sub(r"(used in N|provider failed is missing\.).*", r"\1", line)
+        line = line.replace("found less", "N")
         lines.append(re.sub(r"\s+", " ", line).strip())
     return [line for line in lines if not line.startswith('"Found less" stands')]
 
