@@ -151,8 +151,9 @@ def test_a_placebo_finds_next_to_nothing_and_its_mode_the_right_files(painted: B
     found = report(painted).headline
     assert found.correctness is not None
     modes = report(painted).modes
-    for row in found.correctness.rows[:2]:  # recall, and right answers
-        values = dict(zip(modes, row.figures, strict=True))
+    rows = {row.metric.key: row.figures for row in found.correctness.rows}
+    for figures in (rows["file_recall"], rows["right_answer"]):
+        values = dict(zip(modes, figures, strict=True))
         shares = {mode: figure.value for mode, figure in values.items() if figure}
         assert (shares["canopy"], shares["canopy-placebo"]) == (1, 0)
     headline = done.out.partition("## Headline")[2]

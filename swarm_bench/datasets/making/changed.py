@@ -35,8 +35,8 @@ class ChangedFile:
         if self.after is not None and self.before.split() == self.after.split():
             return frozenset(), frozenset()
         old, new = self.before.splitlines(), (self.after or b"").splitlines()
-        start = _alike(old, new)
-        end = _alike(old[start:][::-1], new[start:][::-1])
+        start = _shared(old, new)
+        end = _shared(old[start:][::-1], new[start:][::-1])
         matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
         removed, added = set[int](), set[int]()
         for tag, first, last, new_first, new_last in matcher.get_opcodes():
@@ -61,11 +61,24 @@ class ChangedFile:
         names = _around(old, removed) | _around(
             [new for new in self._later if new.name in {each.name for each in old}], added
         )
-        return tuple(f"{self.path}{SYMBOL_MARK}{name}" for name in sorted(names))
+        return tuple(f"{self.path}{SYMBOL_MARK}{name}" for name in sorted(names - self._alike))
 
     @cached_property
     def _later(self) -> tuple[Definition, ...]:
         return definitions(self.target, self.after or b"")
+
+    @cached_property
+    def _alike(self) -> frozenset[str]:
+        """Names of what reads as before. Lines that come after a function and end as it does can be
+        taken for a part of it."""
+        old, new = (
+            {definition.name: source[slice(*definition.span)] for definition in every}
+            for every, source in (
+                (definitions(self.path, self.before), self.before),
+                (self._later, self.after or b""),
+            )
+        )
+        return frozenset(name for name, text in old.items() if new.get(name) == text)
 
     def stands_in(self, source: bytes) -> tuple[str, ...] | None:
         """Return the symbols of the change in a later version of the file; `None` when the change
@@ -75,13 +88,13 @@ class ChangedFile:
         added = [new[number - 1] for number in self.lines[1]]
         if sum(line in later for line in added) < _STILL * max(1, len(added)):
             return None
-        changed = _around(self._later, self.lines[1])
+        changed = _around(self._later, self.lines[1]) - self._alike
         if not changed <= {definition.name for definition in definitions(self.target, source)}:
             return None
         return tuple(f"{self.target}{SYMBOL_MARK}{name}" for name in sorted(changed))
 
 
-def _alike(old: Sequence[bytes], new: Sequence[bytes]) -> int:
+def _shared(old: Sequence[bytes], new: Sequence[bytes]) -> int:
     """Return how many lines are the same from the beginning."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(old), len(new)))

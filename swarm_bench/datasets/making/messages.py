@@ -31,6 +31,7 @@ _ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+_TERM = re.compile(r"[A-Za-z0-9_]+")
 _VAGUE_WORDS = """
     a an and or of to in on for from with without by at as is are was be been it its this that
     these those the when where if not no now so also only all any some more less other into than
@@ -48,6 +49,10 @@ _VAGUE_WORDS = """
     my our instead via due per them they their there which what who how func funcs short such
 """
 _VAGUE = frozenset(_VAGUE_WORDS.split())
+_ASKED = frozenset(
+    ["no", "not", "without", "error", "errors", "remove", "removes", "removed", "rename", "renamed"]
+)
+"""Vague words that a search for what is asked keeps."""
 _TELLING = ((4, 4), (3, 6), (2, 9))
 """Different words besides the vague ones, in the subject and in all; with fewer, nobody could know
 what is meant."""
@@ -73,10 +78,10 @@ class Message:
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """Its telling words, in their order; those of the paragraph only when the subject has too
-        few."""
-        telling = telling_words(self.subject)
-        return telling if len(telling) > 2 else telling_words(self.text)
+        """Its telling words, in their order, with numbers and what is asked of them; those of the
+        paragraph only when the subject has too few."""
+        enough = len(telling_words(self.subject)) > 2
+        return _different(_TERM, self.subject if enough else self.text, _VAGUE - _ASKED)
 
     @property
     def says_something(self) -> bool:
@@ -86,9 +91,13 @@ class Message:
 
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the different words of a text that say what it is about."""
+    return _different(_WORD, text, _VAGUE)
+
+
+def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:
     first: dict[str, str] = {}
-    for word in _WORD.findall(text):
-        if len(word) > 2 and word.lower() not in _VAGUE:
+    for word in pattern.findall(text):
+        if (len(word) > 2 or word.lower() in _ASKED) and word.lower() not in omitted:
             first.setdefault(word.lower(), word)
     return tuple(first.values())
 

@@ -87,6 +87,21 @@ def test_a_method_that_is_new_is_no_symbol_of_the_key(repo: Path) -> None:
     assert only(made(repo)).key.symbols == ("shop/cart.py::Cart",)  # type: ignore[union-attr]
 
 
+def test_a_function_that_reads_as_before_is_no_symbol_of_the_key(repo: Path) -> None:
+    """The new method ends as the one before it, so that its lines can be taken for part of that."""
+    ending = "\twriteHeaders(w)\n\tflush(w)\n\treturn p.template.Execute(w, p.data)\n}\n\n"
+    plain = f"func (p plain) Render(w Writer) error {{\n{ending}"
+    rest = 'func (p plain) Name() string {\n\treturn "plain"\n}\n'
+    commit(repo, "Start", {"shop/render.go": f"package shop\n\n{plain}{rest}"})
+    new = plain.replace("p plain", "p styled")
+    added = f"package shop\n\ntype styled struct {{}}\n\n{plain}{new}{rest}"
+    commit(repo, "Let coupons render as styled pages", {"shop/render.go": added})
+    for finished in (False, True):
+        (task,) = [task for task in made(repo, finished=finished).tasks if "styled" in task.id]
+        assert task.key is not None
+        assert "shop/render.go::plain.Render" not in task.key.symbols
+
+
 def test_other_languages_have_files_only(repo: Path) -> None:
     commit(repo, "Show coupon totals with cents", {"shop/page.rb": "x = 2\n"})
     task = only(made(repo))

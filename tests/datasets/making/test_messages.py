@@ -80,3 +80,17 @@ def test_a_message_says_something_by_its_telling_words(message: str, says: bool)
 def test_keywords_are_the_telling_words() -> None:
     message = clean("Fix the rounding of `half_cents` in totals, and of totals of coupons", ())
     assert message.keywords == ("rounding", "half_cents", "totals", "coupons")
+
+
+def test_keywords_keep_what_is_not_wanted_and_numbers() -> None:
+    message = clean("Return 405 and no error when coupons have no totals; remove the old one", ())
+    assert message.keywords == (
+        "Return",
+        "405",
+        "no",
+        "error",
+        "coupons",
+        "totals",
+        "remove",
+        "one",
+    )
