@@ -15,9 +15,10 @@ _TEST = re.compile(
     r"(^|/)(tests?|test_?suites?|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"
     r"|(^|/)(tests?_[^/]*|tests?|conftest)\.\w+$|[._-](tests?|spec)\.\w+$"
 )
+_MAY_BE_TEST = re.compile(r"tests?(_?(utils?|helpers?|case|client))?\.\w+")
 _DOCUMENTATION = re.compile(
     r"(^|/)(docs?|documentation|website|examples?|_?samples?|demos?|tutorials?|bench(es|marks?)?|"
-    r"perf)/|[._-]bench\.\w+$",
+    r"perf)/|[._-]bench([._-][^/]*)?\.\w+$",
     re.IGNORECASE,
 )
 _SETTINGS = re.compile(
@@ -57,6 +58,13 @@ def purpose_of(path: str) -> Purpose:
         if pattern.search(path):
             return purpose
     return Purpose.SOURCE
+
+
+def may_be_test(path: str) -> bool:
+    """Tell whether its name leaves open if it holds tests, or helps with them and is part of the
+    program."""
+    folder, _, name = path.rpartition("/")
+    return _MAY_BE_TEST.fullmatch(name) is not None and _TEST.search(f"{folder}/") is None
 
 
 def is_line(path: str) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.source.files import Purpose, purpose_of, says_generated
+from swarm_bench.source.files import Purpose, may_be_test, purpose_of, says_generated
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from swarm_bench.source.files import Purpose, purpose_of, says_generated
         ("src/cart.spec.ts", Purpose.TEST),
         ("conftest.py", Purpose.TEST),
         ("docs/conf.py", Purpose.DOCUMENTATION),
+        ("extras/shop-bench-server.py", Purpose.DOCUMENTATION),
+        ("shop/benchmark.py", Purpose.SOURCE),
         ("examples/shop/app.py", Purpose.DOCUMENTATION),
         ("node_modules/a/index.js", Purpose.GENERATED),
         ("api/cart_pb2.py", Purpose.GENERATED),
@@ -32,6 +34,20 @@ from swarm_bench.source.files import Purpose, purpose_of, says_generated
 )
 def test_a_path_tells_what_a_file_is_for(path: str, purpose: Purpose) -> None:
     assert purpose_of(path) is purpose
+
+
+@pytest.mark.parametrize(
+    ("path", "may_be"),
+    [
+        ("shop/utils/test.py", True),
+        ("test_utils.py", True),
+        ("tests/test_utils.py", False),
+        ("shop/testing.py", False),
+        ("shop/tests/helper.py", False),
+    ],
+)
+def test_a_name_leaves_open_whether_it_is_a_test(path: str, may_be: bool) -> None:
+    assert may_be_test(path) is may_be
 
 
 def test_languages_and_marks() -> None:

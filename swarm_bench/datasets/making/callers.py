@@ -12,7 +12,7 @@ from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
-from swarm_bench.source.files import Purpose, purpose_of
+from swarm_bench.source.files import Purpose, may_be_test, purpose_of
 
 FEWEST, MOST = 2, 8
 """Callers."""
@@ -43,6 +43,8 @@ def _callers(code: Code, target: Definition) -> list[Definition]:
 def _calling(code: Code, target: Definition) -> Iterator[Definition]:
     attribution = Attribution(code=code, target=target)
     for path in code.mentions[target.own_name.encode()]:
+        if may_be_test(path):
+            raise Unfit("name in a file that may be a test or not")
         if purpose_of(path) in _NOT_COUNTED:
             continue
         if not is_supported(path):

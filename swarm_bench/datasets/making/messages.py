@@ -30,8 +30,8 @@ _ISSUE = re.compile(
 _ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
-_TERM = re.compile(r"[A-Za-z0-9_]+")
+_WORD = re.compile(r"[^\W\d]\w+")
+_TERM = re.compile(r"\w+")
 _VAGUE_WORDS = """
     a an and or of to in on for from with without by at as is are was be been it its this that
     these those the when where if not no now so also only all any some more less other into than
@@ -49,9 +49,11 @@ _VAGUE_WORDS = """
     my our instead via due per them they their there which what who how func funcs short such
 """
 _VAGUE = frozenset(_VAGUE_WORDS.split())
-_ASKED = frozenset(
-    ["no", "not", "without", "error", "errors", "remove", "removes", "removed", "rename", "renamed"]
-)
+_ASKED_WORDS = """
+    no not without error errors missing remove removes removed file files function functions method
+    methods class classes
+"""
+_ASKED = frozenset(_ASKED_WORDS.split())
 """Vague words that a search for what is asked keeps."""
 _TELLING = ((4, 4), (3, 6), (2, 9))
 """Different words besides the vague ones, in the subject and in all; with fewer, nobody could know
@@ -97,7 +99,8 @@ def telling_words(text: str) -> tuple[str, ...]:
 def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:
     first: dict[str, str] = {}
     for word in pattern.findall(text):
-        if (len(word) > 2 or word.lower() in _ASKED) and word.lower() not in omitted:
+        tells = len(word) > 2 or word.isupper() or word.lower() in _ASKED
+        if tells and word.lower() not in omitted:
             first.setdefault(word.lower(), word)
     return tuple(first.values())
 

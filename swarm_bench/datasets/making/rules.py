@@ -13,7 +13,7 @@ _LONGEST = 400
 _REVERT = re.compile(
     r"^\s*(revert|back\s?out|backed out|undo)\b|This reverts commit", re.IGNORECASE
 )
-_MERGE = re.compile(r"^\s*merged?\b", re.IGNORECASE)
+_MERGE = re.compile(r"^\s*(merged?\b|(appl(y|ied|ies)|commit(ted)?)\b.*\bpatch)", re.IGNORECASE)
 _BUMP = re.compile(
     r"\b(bump|upgrade|update|pin|unpin)[sd]?\b.*\b(to|from)\s+[\w./-]*\d|^\s*bump|^\s*v?\d+(\.\d+)+\S*\s*$|"
     r"^\s*(deps|build|release)\b\s*[:(]|\(deps(-dev)?\)|\bdependenc(y|ies)\b|"
@@ -42,7 +42,7 @@ _TIDYING = re.compile(
     r"^\W*(\w+(\([^)]*\))?: *)?(refactor|clean|simplif|polish|reorgani|restructur|tid(y|ied)|"
     r"moderni|extract|split|mov(e|ed|es|ing)\b|renam|replac|reorder|re-?arrang|unif(y|i)|"
     r"consolidat|another\b|more\b|attempt|try|tried|experiment|wip\b|first\b|initial|start|"
-    r"temporar|adjust|tweak|modif|minor|small|convert|switch|migrat|port(ed)?\b|reduc|reus|"
+    r"temporar|no need|adjust|tweak|modif|minor|small|convert|switch|migrat|port(ed)?\b|reduc|reus|"
     r"address|follow|fixup|squash|hack|todo|we\b|use\b.*\b(instead|replace|similar)\b|prefer\b|"
     r"optimi|speed|performance|inlin|working on)|"
     r"\b(code|build|ci|windows build|compile|compil\w+ (warnings?|errors?)|refactor(s|ing|ed)?|"

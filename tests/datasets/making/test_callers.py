@@ -140,6 +140,7 @@ UNCLEAR = {
     "a file of settings": ("setup.cfg", "run = a:wanted\n"),
     "another language": ("b.js", "function f() { wanted() }\n"),
     "a second definition": ("tests/b.py", "def wanted(): pass\n"),
+    "a test or not": ("shop/test.py", "from a import wanted\ndef f(): wanted()\n"),
     "a module that no package has": ("b.py", "import a.c\ndef f(): a.c.wanted()\n"),
 }
 

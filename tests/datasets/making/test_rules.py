@@ -48,6 +48,8 @@ def test_a_good_commit_is_fit() -> None:
         ("docs: explain rounding of coupon totals", "documentation or tests, by its message"),
         ("Add tests of the rounding of totals", "documentation or tests, by its message"),
         ("Refactor rounding of coupon totals", "tidying, by its message"),
+        ("No need for two rounds of coupon totals", "tidying, by its message"),
+        ("Applied Ann's patch for loading local coupons", "merge"),
         ("Fix bug", "message that says too little"),
         (f"{GOOD} of {'very ' * 100}many customers", "message with too long a first sentence"),
         ("Round totals in cart.py for coupons", "message that names a file of it, or a commit"),
