@@ -14,6 +14,10 @@ MOST_LINES = 400
 """Changed in one file; more is a rewrite, which no sentence describes."""
 _MEANING = re.compile(rb"\w")
 _TESTS = re.compile(r"tests?$|testing$")
+_IMPORT = re.compile(
+    rb"\s*(import\b|from\s+\S+\s+import\b|(pub\s+)?(use|mod)\s[^(=]*;|[\w.]*\s*\"[\w./-]+\"\s*$|"
+    rb"(const|let|var)\s[^=]+=\s*require\()"
+)
 _STILL = 0.7
 """Of the added lines, so that a change still stands."""
 
@@ -51,6 +55,16 @@ class ChangedFile:
     @property
     def is_huge(self) -> bool:
         return sum(map(len, self.lines)) > MOST_LINES
+
+    @property
+    def is_of_imports(self) -> bool:
+        """Tell whether nothing but imports changed: no question leads to those."""
+        sides = zip((self.before, self.after or b""), self.lines, strict=True)
+        return all(
+            _IMPORT.match(source.splitlines()[number - 1])
+            for source, numbers in sides
+            for number in numbers
+        )
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:

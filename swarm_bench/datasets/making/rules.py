@@ -42,9 +42,10 @@ _TIDYING = re.compile(
     r"^\W*(\w+(\([^)]*\))?: *)?(refactor|clean|simplif|polish|reorgani|restructur|tid(y|ied)|"
     r"moderni|extract|split|mov(e|ed|es|ing)\b|renam|replac|reorder|re-?arrang|unif(y|i)|"
     r"consolidat|another\b|more\b|attempt|try|tried|experiment|wip\b|first\b|initial|start|"
-    r"temporar|no need|adjust|tweak|modif|minor|small|convert|switch|migrat|port(ed)?\b|reduc|reus|"
-    r"address|follow|fixup|squash|hack|todo|we\b|use\b.*\b(instead|replace|similar)\b|prefer\b|"
+    r"temporar|no need|s/|adjust|tweak|modif|minor|small|convert|switch|migrat|port(ed)?\b|reduc|"
+    r"reus|address|follow|fixup|squash|hack|todo|we\b|use\b.*\b(instead|replace|similar)\b|prefer\b|"
     r"optimi|speed|performance|inlin|working on)|"
+    r"\bduplicated? code\b|"
     r"\b(code|build|ci|windows build|compile|compil\w+ (warnings?|errors?)|refactor(s|ing|ed)?|"
     r"clean(s|ed)? ?up|deploy|simplif\w+|style|deprecat\w* (code|features?)|warnings?|"
     r"performance)\s*(\(#\d+\))?\s*$",

@@ -119,6 +119,10 @@ def test_other_languages_have_files_only(repo: Path) -> None:
         ({"shop/cart.py": CART.replace("    def", "\n    def")}, "formatting or comments only"),
         ({"shop/cart.py": CART.replace('"""Carts."""', "# Carts.")}, "formatting or comments only"),
         ({"shop/cart.py": CART + "x = 1\n" * 500}, "a file rewritten"),
+        (
+            {"shop/cart.py": ROUNDS, "shop/bill.py": f"from shop import cart\n{BILL}"},
+            "a file of which only imports change",
+        ),
     ],
 )  # fmt: skip
 def test_contents_drop_commits(repo: Path, files: dict[str, str], why: str) -> None:

@@ -49,6 +49,8 @@ def test_a_good_commit_is_fit() -> None:
         ("Add tests of the rounding of totals", "documentation or tests, by its message"),
         ("Refactor rounding of coupon totals", "tidying, by its message"),
         ("No need for two rounds of coupon totals", "tidying, by its message"),
+        ("s/coupon totals/sums of all coupons", "tidying, by its message"),
+        ("Remove duplicate code of coupon totals and sums", "tidying, by its message"),
         ("Applied Ann's patch for loading local coupons", "merge"),
         ("Fix bug", "message that says too little"),
         (f"{GOOD} of {'very ' * 100}many customers", "message with too long a first sentence"),
