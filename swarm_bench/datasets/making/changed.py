@@ -1,23 +1,26 @@
 """What a commit changed in a file: lines, functions and classes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.comments import comment_lines
-from swarm_bench.source.definitions import Definition, definitions
+from swarm_bench.source.definitions import Definition, definitions, is_supported
+from swarm_bench.source.grammars import grammar_of, parsed
 
 MOST_LINES = 400
 """Changed in one file; more is a rewrite, which no sentence describes."""
 _MEANING = re.compile(rb"\w")
 _TESTS = re.compile(r"tests?$|testing$")
-_IMPORT = re.compile(
-    rb"\s*(import\b|from\s+\S+\s+import\b|(pub\s+)?(use|mod)\s[^(=]*;|[\w.]*\s*\"[\w./-]+\"\s*$|"
-    rb"(const|let|var)\s[^=]+=\s*require\()"
+_BESIDE = frozenset(
+    {"import_statement", "import_from_statement", "future_import_statement", "import_declaration"}
+    | {"use_declaration", "type", "type_annotation", ":", "->", "comment", "line_comment"}
+    | {"block_comment"}
 )
+"""Parts of a program that say nothing of what it does."""
 _STILL = 0.7
 """Of the added lines, so that a change still stands."""
 
@@ -57,13 +60,13 @@ class ChangedFile:
         return sum(map(len, self.lines)) > MOST_LINES
 
     @property
-    def is_of_imports(self) -> bool:
-        """Tell whether nothing but imports changed: no question leads to those."""
-        sides = zip((self.before, self.after or b""), self.lines, strict=True)
-        return all(
-            _IMPORT.match(source.splitlines()[number - 1])
-            for source, numbers in sides
-            for number in numbers
+    def does_the_same(self) -> bool:
+        """Tell whether nothing but imports, types and comments changed: no question leads there."""
+        return (
+            is_supported(self.path)
+            and is_supported(self.target)
+            and list(_tokens(self.path, self.before))
+            == list(_tokens(self.target, self.after or b""))
         )
 
     @cached_property
@@ -106,6 +109,19 @@ class ChangedFile:
         if not changed <= {definition.name for definition in definitions(self.target, source)}:
             return None
         return tuple(f"{self.target}{SYMBOL_MARK}{name}" for name in sorted(changed))
+
+
+def _tokens(path: str, source: bytes) -> Iterator[bytes]:
+    """Yield the words and signs of a program, but for those of imports, types and comments."""
+    grammar = grammar_of(path)
+    assert grammar
+    waiting = [parsed(grammar, source)]
+    while waiting:
+        node = waiting.pop()
+        if node.children:
+            waiting += (child for child in reversed(node.children) if child.type not in _BESIDE)
+        elif node.text and node.type not in _BESIDE:
+            yield node.text
 
 
 def _shared(old: Sequence[bytes], new: Sequence[bytes]) -> int:

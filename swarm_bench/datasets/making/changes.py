@@ -84,8 +84,8 @@ class _Maker:
         files = list(self._contents(commit))
         if not files:
             raise Unfit("formatting or comments only")
-        if any(file.is_of_imports for file in files):
-            raise Unfit("a file of which only imports change")
+        if any(file.does_the_same for file in files):
+            raise Unfit("a file of which only imports, types or comments change")
         if len({(file.path.rpartition("/")[2], _change(file)) for file in files}) < len(files):
             raise Unfit("the same change of several copies")
         key = self._key(files)

@@ -21,8 +21,8 @@ from swarm_bench.source.files import Purpose, purpose_of
 ANSWER_FORMAT = (
     "Answer with the paths of the files, relative to the root of the repository, one on a line, "
     "the most certain one first; then name the functions and classes in them. Tests, examples, "
-    "benchmarks, documentation, settings and build files do not count. Name nothing that you did "
-    "not see in the repository."
+    "benchmarks, documentation and build files do not count. Name nothing that you did not "
+    "see in the repository."
 )
 CHANGES = "changes"
 _OF_A_TREE: Mapping[str, Callable[..., Made]] = {"symbols": make_symbols, "callers": make_callers}

@@ -121,7 +121,11 @@ def test_other_languages_have_files_only(repo: Path) -> None:
         ({"shop/cart.py": CART + "x = 1\n" * 500}, "a file rewritten"),
         (
             {"shop/cart.py": ROUNDS, "shop/bill.py": f"from shop import cart\n{BILL}"},
-            "a file of which only imports change",
+            "a file of which only imports, types or comments change",
+        ),
+        (
+            {"shop/cart.py": ROUNDS, "shop/bill.py": BILL.replace("(cart)", "(cart: Cart) -> int")},
+            "a file of which only imports, types or comments change",
         ),
     ],
 )  # fmt: skip
