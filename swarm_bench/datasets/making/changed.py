@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import chain
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.comments import comment_lines
@@ -70,6 +71,23 @@ class ChangedFile:
         )
 
     @cached_property
+    def texts(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What the removed lines and the added ones say."""
+        removed, added = self.lines
+        return _texts(self.before, removed), _texts(self.after or b"", added)
+
+    @property
+    def says(self) -> str:
+        """What can lead to its change: the lines, the functions around them and its name."""
+        names = (symbol.partition(SYMBOL_MARK)[2] for symbol in self.symbols)
+        return "\n".join((self.path.rpartition("/")[2], *names, *chain(*self.texts)))
+
+    @property
+    def only_gets_something(self) -> bool:
+        """Tell whether it has nothing but new parts, which could stand elsewhere as well."""
+        return is_supported(self.path) and not (self.lines[0] or self.symbols)
+
+    @cached_property
     def symbols(self) -> tuple[str, ...]:
         """Functions and classes that stand in the file before, and whose lines the commit
         changed."""
@@ -132,6 +150,11 @@ def _shared(old: Sequence[bytes], new: Sequence[bytes]) -> int:
 
 def _numbers(lines: Sequence[bytes], first: int, last: int) -> set[int]:
     return {number + 1 for number in range(first, last) if _MEANING.search(lines[number])}
+
+
+def _texts(source: bytes, numbers: frozenset[int]) -> frozenset[str]:
+    lines = source.splitlines()
+    return frozenset(lines[number - 1].decode("utf-8", "replace") for number in numbers)
 
 
 def _beside_the_program(path: str, source: bytes) -> frozenset[int]:

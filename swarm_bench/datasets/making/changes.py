@@ -84,15 +84,24 @@ class _Maker:
         files = list(self._contents(commit))
         if not files:
             raise Unfit("formatting or comments only")
-        if any(file.does_the_same for file in files):
-            raise Unfit("a file of which only imports, types or comments change")
-        if len({(file.path.rpartition("/")[2], _change(file)) for file in files}) < len(files):
-            raise Unfit("the same change of several copies")
-        key = self._key(files)
         message = clean(commit.message, (change.path for change in commit.changes))
+        self._check(files, message)
+        key = self._key(files)
         if any(task.key == key or _alike(message, task) for task in others):
             raise Unfit("like another task")
         return self._written(commit, message, key, new_id(_parts(message), others))
+
+    def _check(self, files: Sequence[ChangedFile], message: Message) -> None:
+        if any(file.does_the_same for file in files):
+            raise Unfit("a file of which only imports, types or comments change")
+        if len(files) == 1:
+            return
+        if len({(file.path.rpartition("/")[2], file.texts) for file in files}) < len(files):
+            raise Unfit("the same change of several copies")
+        if self.wanted.on is None and any(file.only_gets_something for file in files):
+            raise Unfit("a file that only gets something new, beside others")
+        if not all(message.leads_to(file.says) for file in files):
+            raise Unfit("a file that nothing in its message leads to")
 
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""
@@ -144,13 +153,6 @@ def _parts(message: Message) -> list[str]:
 
 def _title(subject: str) -> str:
     return subject if len(subject) <= 70 else f"{subject[:67].rsplit(' ', 1)[0]} …"
-
-
-def _change(file: ChangedFile) -> tuple[frozenset[bytes], frozenset[bytes]]:
-    """Return the lines that a change removes and adds."""
-    removed, added = file.lines
-    old, new = file.before.splitlines(), (file.after or b"").splitlines()
-    return frozenset(old[n - 1] for n in removed), frozenset(new[n - 1] for n in added)
 
 
 def _alike(message: Message, task: Task) -> bool:

@@ -29,9 +29,22 @@ _ISSUE = re.compile(
 )
 _ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
+_CREDIT = re.compile(
+    r"\(\s*(?:patch|thanks|thx|courtesy|contributed|reported|rebased|by|via)\b[^()]*\)", re.I
+)
+_POINTS = re.compile(
+    r"\bthis (class|code|command|crate|file|function|library|method|module|package)\b|"
+    r"\s\*\s|\?$",
+    re.IGNORECASE,
+)
+"""To what only its author saw; or a list, or a question."""
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _WORD = re.compile(r"[^\W\d]\w+")
 _TERM = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[^\W\dA-Z_]+")
+_BEGINNING = 5
+"""Letters by which two words are the same."""
+_ENOUGH = 2
 _VAGUE_WORDS = """
     a an and or of to in on for from with without by at as is are was be been it its this that
     these those the when where if not no now so also only all any some more less other into than
@@ -85,8 +98,15 @@ class Message:
         enough = len(telling_words(self.subject)) > 2
         return _different(_TERM, self.subject if enough else self.text, _VAGUE - _ASKED)
 
+    def leads_to(self, text: str) -> bool:
+        """Tell whether a text has two of its telling words, or words that begin like them."""
+        telling = _beginnings(" ".join(telling_words(self.text)))
+        return len(telling & _beginnings(text)) >= _ENOUGH
+
     @property
     def says_something(self) -> bool:
+        if _POINTS.search(self.subject):
+            return False
         subject, text = len(telling_words(self.subject)), len(telling_words(self.text))
         return any(subject >= few and text >= many for few, many in _TELLING)
 
@@ -94,6 +114,11 @@ class Message:
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the different words of a text that say what it is about."""
     return _different(_WORD, text, _VAGUE)
+
+
+def _beginnings(text: str) -> set[str]:
+    """Return how the words of a text begin, and the parts of its names."""
+    return {part.lower()[:_BEGINNING] for part in _PART.findall(text) if len(part) > 2}
 
 
 def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:
@@ -160,7 +185,7 @@ def _joined(paragraph: str) -> str:
 
 
 def _without_references(text: str) -> str:
-    text = _ADDRESS.sub("", text)
+    text = _CREDIT.sub("", _ADDRESS.sub("", text))
     return " ".join(_ISSUE.sub(" ", text).split()).lstrip("-*:•, ")
 
 
@@ -196,13 +221,11 @@ def _plain(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    if len(text) <= _LONGEST:
-        return text
-    sentences = _SENTENCE.split(text)
-    while len(sentences) > 1 and len(" ".join(sentences)) > _LONGEST:
+    """Leave out the last sentences: what is too long, and what announces something that is cut."""
+    sentences = _SENTENCE.split(" ".join(text.split()))
+    while sentences and (len(" ".join(sentences)) > _LONGEST or sentences[-1].endswith(":")):
         sentences.pop()
-    return " ".join(sentences) if len(" ".join(sentences)) <= _LONGEST else ""
+    return " ".join(sentences)
 
 
 def _ended(sentence: str) -> str:

@@ -11,7 +11,7 @@ MOST_FILES = 6
 _LONGEST = 400
 """Characters of a first sentence; longer ones are logs and lists, and no question."""
 _REVERT = re.compile(
-    r"^\s*(revert|back\s?out|backed out|undo)\b|This reverts commit", re.IGNORECASE
+    r"^\W*(revert(s|ed|ing)?|back\s?out|backed out|undo)\b|This reverts commit", re.IGNORECASE
 )
 _MERGE = re.compile(r"^\s*(merged?\b|(appl(y|ied|ies)|commit(ted)?)\b.*\bpatch)", re.IGNORECASE)
 _BUMP = re.compile(
@@ -45,7 +45,12 @@ _TIDYING = re.compile(
     r"temporar|no need|s/|adjust|tweak|modif|minor|small|convert|switch|migrat|port(ed)?\b|reduc|"
     r"reus|address|follow|fixup|squash|hack|todo|we\b|use\b.*\b(instead|replace|similar)\b|prefer\b|"
     r"optimi|speed|performance|inlin|working on)|"
-    r"\bduplicated? code\b|"
+    r"\b(duplicated? code|refactor\w*|simplifications|automated|auto[ -]?fix\w*|moderni[sz]\w*|"
+    r"pre-?commit|hard-?coded?|more explicit|readability|unkeyed|variable names?|"
+    r"un(necessary|needed)|needless|redundant|tedious|superfluous|obsolete)\b|"
+    r"^\W*(oops|us(e|es|ed|ing) .*\b(constants?|standard)\b)|"
+    r"\b(various|several|some|a bunch of|a lot of|lots of) (\w+ )?"
+    r"(changes|enhancements|fixes|improvements)\b|"
     r"\b(code|build|ci|windows build|compile|compil\w+ (warnings?|errors?)|refactor(s|ing|ed)?|"
     r"clean(s|ed)? ?up|deploy|simplif\w+|style|deprecat\w* (code|features?)|warnings?|"
     r"performance)\s*(\(#\d+\))?\s*$",

@@ -127,11 +127,30 @@ def test_other_languages_have_files_only(repo: Path) -> None:
             {"shop/cart.py": ROUNDS, "shop/bill.py": BILL.replace("(cart)", "(cart: Cart) -> int")},
             "a file of which only imports, types or comments change",
         ),
+        (
+            {"shop/cart.py": ROUNDS, "shop/page.rb": "x = 2\n"},
+            "a file that nothing in its message leads to",
+        ),
+        (
+            {"shop/cart.py": ROUNDS, "shop/bill.py": f"{BILL}\n\ndef coupons():\n    pass\n"},
+            "a file that only gets something new, beside others",
+        ),
     ],
 )  # fmt: skip
 def test_contents_drop_commits(repo: Path, files: dict[str, str], why: str) -> None:
     commit(repo, "Round coupon totals upwards", files)
     assert (made(repo).tasks, dropped(made(repo))) == ((), {why: 1})
+
+
+def test_what_is_new_in_a_file_implements_a_finished_change(repo: Path) -> None:
+    new = f"{BILL}\n\ndef coupon_totals():\n    pass\n"
+    commit(repo, "Round coupon totals upwards", {"shop/cart.py": ROUNDS, "shop/bill.py": new})
+    assert only(made(repo, finished=True)).key.files == ("shop/bill.py", "shop/cart.py")  # type: ignore[union-attr]
+
+
+def test_one_file_needs_no_word_of_the_message(repo: Path) -> None:
+    commit(repo, "Never bill gifts of friends", {"shop/cart.py": CART.replace("[]", "()")})
+    assert only(made(repo)).key.files == ("shop/cart.py",)  # type: ignore[union-attr]
 
 
 def test_tests_inside_a_file_are_no_symbols(repo: Path) -> None:

@@ -27,6 +27,11 @@ PATHS = ("src/shop/cart.py", "src/shop/price_list.py", "src/shop/__init__.py", "
             "Round the total\n\nCustomers saw half cents in their bills before.\n\nMore of it.",
             "Round the total. Customers saw half cents in their bills before.",
         ),
+        ("Round the total (patch by Ann)", "Round the total"),
+        (
+            "Round the total\n\nCustomers saw half cents in bills. These are some examples:",
+            "Round the total. Customers saw half cents in bills.",
+        ),
         ("Round the total\n\nThis changes cart.py so that it rounds.", "Round the total"),
         ("Round the total\n\nThe rounding came with 0d50ce8 and was wrong.", "Round the total"),
         ("Round the total\n\n* Round the total\n\n* Fix tests of it", "Round the total"),
