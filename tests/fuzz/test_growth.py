@@ -76,17 +76,15 @@ def seconds(name: str, data: bytes, folder: Path) -> float:
 @pytest.mark.timeout(300)  # five grammars read each text of a source file
 @pytest.mark.parametrize("name", sorted(ENTRIES.keys() - ELSEWHERE))
 def test_a_long_text_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
-    length = SHORTER.get(name, SHORT)
+    length, at_once = SHORTER.get(name, SHORT), AT_ONCE * READINGS.get(name, 1)
     for text in texts(name):
-        data = text(FACTOR * length)
-        spent = seconds(name, data, tmp_path)
-        if spent > AT_ONCE * READINGS.get(name, 1):
-            # Another text each time: some readers remember what they have read.
+        # Another text each time: some readers remember what they have read.
+        long = (seconds(name, text(FACTOR * length + n), tmp_path) for n in range(TRIES))
+        spent = next(long)
+        if spent > at_once:  # or something else took its time
             short = max(seconds(name, text(length + n), tmp_path) for n in range(TRIES))
-            if spent >= MOST * short:  # or something else took its time
-                again = (text(FACTOR * length + n) for n in range(1, TRIES))
-                spent = min(seconds(name, long, tmp_path) for long in again)
-            assert spent < MOST * short, data[:60]
+            spent = min(spent, *long)
+            assert spent <= at_once or spent < MOST * short, text(60)
 
 
 def test_many_variables_are_read_in_linear_time(tmp_path: Path) -> None:
