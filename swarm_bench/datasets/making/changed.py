@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain
+from itertools import chain, zip_longest
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.comments import comment_lines
@@ -42,7 +42,10 @@ class ChangedFile:
         space only do not count."""
         if self.after is not None and self.before.split() == self.after.split():
             return frozenset(), frozenset()
-        old, new = self.before.splitlines(), (self.after or b"").splitlines()
+        old, new = (
+            [line.rstrip() for line in source.splitlines()]
+            for source in (self.before, self.after or b"")
+        )
         start = _shared(old, new)
         end = _shared(old[start:][::-1], new[start:][::-1])
         matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
@@ -63,12 +66,10 @@ class ChangedFile:
     @property
     def does_the_same(self) -> bool:
         """Tell whether nothing but imports, types and comments changed: no question leads there."""
-        return (
-            is_supported(self.path)
-            and is_supported(self.target)
-            and list(_tokens(self.path, self.before))
-            == list(_tokens(self.target, self.after or b""))
-        )
+        if not (is_supported(self.path) and is_supported(self.target)):
+            return False
+        tokens = _tokens(self.path, self.before), _tokens(self.target, self.after or b"")
+        return all(before == after for before, after in zip_longest(*tokens))
 
     @cached_property
     def texts(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -12,6 +12,7 @@ from swarm_bench.core.session.tasks import DONE_ALREADY, AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.datasets.making.messages import Message, clean, telling_words
+from swarm_bench.datasets.making.rivals import defined_elsewhere, has_copy
 from swarm_bench.datasets.making.rules import sources, unfit
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit
@@ -87,6 +88,7 @@ class _Maker:
         message = clean(commit.message, (change.path for change in commit.changes))
         self._check(files, message)
         key = self._key(files)
+        self._check_rivals(commit.parents[0], key, message)
         if any(task.key == key or _alike(message, task) for task in others):
             raise Unfit("like another task")
         return self._written(commit, message, key, new_id(_parts(message), others))
@@ -94,14 +96,23 @@ class _Maker:
     def _check(self, files: Sequence[ChangedFile], message: Message) -> None:
         if any(file.does_the_same for file in files):
             raise Unfit("a file of which only imports, types or comments change")
-        if len(files) == 1:
-            return
         if len({(file.path.rpartition("/")[2], file.texts) for file in files}) < len(files):
             raise Unfit("the same change of several copies")
-        if self.wanted.on is None and any(file.only_gets_something for file in files):
+        if self.wanted.on is None and len(files) > 1 and any(f.only_gets_something for f in files):
             raise Unfit("a file that only gets something new, beside others")
-        if not all(message.leads_to(file.says) for file in files):
+        if not all(message.leads_to(file.says, least=min(2, len(files))) for file in files):
             raise Unfit("a file that nothing in its message leads to")
+
+    def _check_rivals(self, parent: str, key: AnswerKey, message: Message) -> None:
+        """Look for files that an answer could name as well."""
+        finished, names = self.wanted.on, message.names
+        tree = finished or self.objects.tree(parent)
+        if has_copy(tree, key.files):
+            raise Unfit("a file of which there is a copy")
+        if finished is None and names:
+            holding = self.objects.files_with(parent, names)
+            if defined_elsewhere(tree, holding, names, key):
+                raise Unfit("what its message names is defined in another file")
 
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""

@@ -30,7 +30,9 @@ _ISSUE = re.compile(
 _ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
 _CREDIT = re.compile(
-    r"\(\s*(?:patch|thanks|thx|courtesy|contributed|reported|rebased|by|via)\b[^()]*\)", re.I
+    r"\(\s*(?:patch|thanks|thx|courtesy|contributed|reported|rebased|by|via)\b[^()]*\)"
+    r"|[,;.]?\s*\b(?:many )?(?:thanks|thx)\b(?:[^.]|\.\b)*(?=\.|$)",
+    re.IGNORECASE,
 )
 _POINTS = re.compile(
     r"\bthis (class|code|command|crate|file|function|library|method|module|package)\b|"
@@ -42,9 +44,9 @@ _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _WORD = re.compile(r"[^\W\d]\w+")
 _TERM = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[^\W\dA-Z_]+")
+_NAME = re.compile(r"\b(?:[^\W_]*[a-z][A-Z]\w*|\w*[^\W_]_[^\W_]\w*|[^\W\d]\w*(?=\())")
 _BEGINNING = 5
 """Letters by which two words are the same."""
-_ENOUGH = 2
 _VAGUE_WORDS = """
     a an and or of to in on for from with without by at as is are was be been it its this that
     these those the when where if not no now so also only all any some more less other into than
@@ -98,10 +100,16 @@ class Message:
         enough = len(telling_words(self.subject)) > 2
         return _different(_TERM, self.subject if enough else self.text, _VAGUE - _ASKED)
 
-    def leads_to(self, text: str) -> bool:
-        """Tell whether a text has two of its telling words, or words that begin like them."""
+    @property
+    def names(self) -> frozenset[str]:
+        """What it calls by a name that is no plain word, such as `LinkExtractor`, `max_size` or
+        `close()`."""
+        return frozenset(_NAME.findall(self.text))
+
+    def leads_to(self, text: str, *, least: int) -> bool:
+        """Tell whether a text has so many of its telling words, or words that begin like them."""
         telling = _beginnings(" ".join(telling_words(self.text)))
-        return len(telling & _beginnings(text)) >= _ENOUGH
+        return len(telling & _beginnings(text)) >= least
 
     @property
     def says_something(self) -> bool:
@@ -139,7 +147,7 @@ def clean(message: str, paths: Iterable[str]) -> Message:
     head = _without_scope(_without_references(paragraphs[0]), paths)
     subject, *rest = _SENTENCE.split(head, maxsplit=1)
     body = rest[0] if rest else _prose(paragraphs[1] if len(paragraphs) > 1 else "")
-    if not _explains(body) or names_file(body, paths):
+    if not _explains(body) or names_file(body, paths) or _repeats(body, subject):
         body = ""
     return Message(subject=_plain(subject), paragraph=_shortened(body))
 
@@ -218,6 +226,11 @@ def _explains(text: str) -> bool:
 
 def _plain(text: str) -> str:
     return re.sub(r"\s+([,.;:])", r"\1", " ".join(text.split())).strip(" ,;:-.(")
+
+
+def _repeats(text: str, subject: str) -> bool:
+    """Tell whether a text has no word that the subject has not."""
+    return set(_WORD.findall(text.lower())) <= set(_WORD.findall(subject.lower()))
 
 
 def _shortened(text: str) -> str:

@@ -35,7 +35,7 @@ _DOCUMENTATION = re.compile(
     r"\b(annotations?|doc ?strings?|documentation|docs?|javadoc|jsdoc|godoc|readme|comments?|"
     r"commented|doc comments?|licen[sc]es?|copyrights?|code of conduct|authors?|contributors?|"
     r"travis|tox|(github )?workflows?|github actions?|appveyor|codecov|coverage|test suite|"
-    r"unit ?tests?|tests?)\b",
+    r"unit ?tests?|tests?|test_\w+)\b",
     re.IGNORECASE,
 )
 _TIDYING = re.compile(

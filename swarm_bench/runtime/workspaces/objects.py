@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,6 +75,15 @@ class Objects(AbstractContextManager["Objects"]):
             raise HarnessError(f"git cannot list the files of {revision} in {self._repository}")
         blobs = dict(filter(None, map(_file, listed.split(b"\0"))))
         return CommitTree(objects=self, blobs=blobs)
+
+    def files_with(self, revision: str, terms: Collection[str]) -> frozenset[str]:
+        """Return the paths of the text files of a commit in which one of the terms stands as a
+        whole word."""
+        patterns = (part for term in sorted(terms) for part in ("-e", term))
+        options = ("-I", "-l", "-z", "-w", "-F", "--no-textconv")
+        listed = git_output(self._repository, "grep", *options, *patterns, revision, "--") or b""
+        names = listed.decode("utf-8", "surrogateescape").split("\0")
+        return frozenset(name.removeprefix(f"{revision}:") for name in names if name)
 
     def _size(self, name: str) -> int | None:
         about = self._asked(f"info {name}").split(" ")

@@ -103,7 +103,7 @@ def test_a_function_that_reads_as_before_is_no_symbol_of_the_key(repo: Path) -> 
 
 
 def test_other_languages_have_files_only(repo: Path) -> None:
-    commit(repo, "Show coupon totals with cents", {"shop/page.rb": "x = 2\n"})
+    commit(repo, "Show coupon totals on the page", {"shop/page.rb": "x = 2\n"})
     task = only(made(repo))
     assert task.key is not None
     assert (task.key.files, task.key.symbols, task.tags) == (
@@ -148,9 +148,42 @@ def test_what_is_new_in_a_file_implements_a_finished_change(repo: Path) -> None:
     assert only(made(repo, finished=True)).key.files == ("shop/bill.py", "shop/cart.py")  # type: ignore[union-attr]
 
 
-def test_one_file_needs_no_word_of_the_message(repo: Path) -> None:
-    commit(repo, "Never bill gifts of friends", {"shop/cart.py": CART.replace("[]", "()")})
-    assert only(made(repo)).key.files == ("shop/cart.py",)  # type: ignore[union-attr]
+def test_one_word_leads_to_the_only_file(repo: Path) -> None:
+    emptied = {"shop/cart.py": CART.replace("[]", "()")}
+    commit(repo, "Clear gifts and greetings of friends", emptied)
+    commit(repo, "Never bill gifts and flowers of friends", {"shop/cart.py": CART})
+    result = made(repo)
+    assert only(result).title == "Clear gifts and greetings of friends"
+    assert result.dropped["a file that nothing in its message leads to"] == 1
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_file_of_which_there_is_a_copy_is_no_key(repo: Path, finished: bool) -> None:
+    twice = {f"branches/{name}/cart.py": CART for name in ("one", "two")}
+    commit(repo, "wip", twice)
+    changed = {
+        "branches/one/cart.py": ROUNDS,
+        **({"branches/two/cart.py": ROUNDS} if finished else {}),
+    }
+    commit(repo, "Round coupon totals upwards", changed)
+    why = "the same change of several copies" if finished else "a file of which there is a copy"
+    assert made(repo, finished=finished).dropped[why] == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "is_fit"),
+    [
+        ("Round totals of every bill(cart) upwards", False),
+        ("Round Cart.total() for every bill(cart) upwards", True),
+        ("Round totals of sum_up() upwards", True),
+    ],
+)
+def test_what_a_message_names_is_not_defined_in_another_file(
+    repo: Path, message: str, is_fit: bool
+) -> None:
+    commit(repo, message, {"shop/cart.py": ROUNDS})
+    why = {} if is_fit else {"what its message names is defined in another file": 1}
+    assert (len(made(repo).tasks), dropped(made(repo))) == (is_fit, why)
 
 
 def test_tests_inside_a_file_are_no_symbols(repo: Path) -> None:
@@ -176,7 +209,7 @@ def test_generated_files_and_copies_are_no_key(repo: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "files"),
     [
-        ("Round coupon totals upwards!", {"shop/bill.py": BILL + "x = 1\n"}),
+        ("Round coupon totals upwards!", {"shop/bill.py": BILL + "coupon = 1\n"}),
         ("Sum prices of carts without cents", {"shop/cart.py": CART}),
     ],
 )
@@ -206,7 +239,7 @@ def test_since_a_day(repo: Path) -> None:
 def test_the_seed_draws(repo: Path) -> None:
     for number in range(6):
         words = ["alpha", "beta", "gamma", "delta", "omega", "sigma"][number] * 2
-        text = CART + f"\n\ndef load(path):\n    return {number}\n"
+        text = CART + f"\n\ndef load(path):\n    return '{words}'\n"
         commit(
             repo,
             f"Count {words} customers {words}s of{words} shops",

@@ -28,6 +28,8 @@ PATHS = ("src/shop/cart.py", "src/shop/price_list.py", "src/shop/__init__.py", "
             "Round the total. Customers saw half cents in their bills before.",
         ),
         ("Round the total (patch by Ann)", "Round the total"),
+        ("Round the total, thanks ann.b for reporting it.", "Round the total"),
+        ("Round the total of a cart\n\nround the total of a cart.", "Round the total of a cart"),
         (
             "Round the total\n\nCustomers saw half cents in bills. These are some examples:",
             "Round the total. Customers saw half cents in bills.",
@@ -92,3 +94,8 @@ def test_keywords_keep_what_is_not_wanted_and_numbers() -> None:
     assert message.keywords == (
         *("Return", "405", "no", "error", "S3", "coupons", "totals", "remove"),
     )
+
+
+def test_names_are_no_plain_words() -> None:
+    message = clean("Let LinkExtractor.close() and max_size of Carts fail for GET_ALL, HTTP/2", ())
+    assert message.names == {"LinkExtractor", "close", "max_size", "GET_ALL"}
