@@ -18,7 +18,7 @@ WORDS = "alpha beta gamma delta kappa sigma omega theta lambda"
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with changes whose words stand everywhere but where they were made."""
+    """A repository with changes whose words stand rather elsewhere than where they were made."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -26,7 +26,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {f"part{n}.py": f"def make_{n}():\n    return {n}\n" for n in range(8)}
     commit(repo, "Start", {**files, "noise.py": f"# {WORDS} coupons totals\n"})
     for number, word in enumerate(WORDS.split()[:8]):
-        text = f"def make_{number}():\n    return {number} + {number}\n"
+        text = f"def make_{number}():\n    bills = {number}\n    return bills + {number}\n"
         message = f"Let {word} coupons change {word}x totals of {word}y bills"
         commit(repo, message, {f"part{number}.py": text})
     return repo
