@@ -22,7 +22,7 @@ START_SECONDS = 20
 POLL_SECONDS = 0.02
 ANSWER_SECONDS = 10
 
-_ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)$", re.MULTILINE)
+_ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:\d+)\r?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,13 +127,19 @@ async def started_rehearsal(
         yield Rehearsal(url=url, log=log, process=process)
 
 
+def address_in(log: bytes) -> str | None:
+    """Read the line in which a server names its address; `None` until all of it is there."""
+    match = _ADDRESS.search(log)
+    return match[1].decode() if match else None
+
+
 async def _address(process: Process, log: Path, written: int) -> str:
     """Wait for the line of the log in which the server names its address. `written` is the length
     that the log had before."""
     with anyio.move_on_after(START_SECONDS):
         while process.returncode is None:
-            if match := _ADDRESS.search(_since(log, written)):
-                return match[1].decode()
+            if address := address_in(_since(log, written)):
+                return address
             await anyio.sleep(POLL_SECONDS)
         await anyio.sleep(POLL_SECONDS)  # its last line is on the way to the log
     last = _since(log, written).decode(errors="replace").strip().splitlines()[-1:]

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from swarm_bench.core.errors import ServiceFailed, UsageError
-from swarm_bench.models.rehearsal.launch import Rehearsal, Traffic, started_rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal, Traffic, address_in, started_rehearsal
 from swarm_bench.runtime.environment import small_environment
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +37,12 @@ async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: P
     with pytest.raises(ServiceFailed, match="agent asked is unknown: the rehearsal server"):
         await rehearsal.traffic("one")
     assert "plays rate-limit for /trial/one/v1/messages" in log.read_text()
+
+
+async def test_half_an_address_is_none() -> None:
+    """A log is written in pieces."""
+    assert address_in(b"starts\nhttp://127.0.0.1:45") is None
+    assert address_in(b"starts\nhttp://127.0.0.1:4567\nplays") == "http://127.0.0.1:4567"
 
 
 async def test_two_servers_do_not_meet(tmp_path: Path) -> None:
