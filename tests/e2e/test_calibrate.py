@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swarm_bench.analysis.noise.formulas import sd_interval
+from swarm_bench.analysis.statistics.formulas import sd_interval
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.report.calibration import Noise
 from tests.builders.reports import calibration

@@ -11,8 +11,8 @@ from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
-from swarm_bench.analysis.noise.formulas import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.analysis.selection import Selection, compares, counts
+from swarm_bench.analysis.statistics.formulas import detectable, pooled_sd, sd_interval, t_interval
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
 from swarm_bench.core.session.records import SessionData, TrialRecord

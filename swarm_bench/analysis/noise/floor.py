@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
-from swarm_bench.analysis.noise.formulas import tasks_for
+from swarm_bench.analysis.statistics.formulas import tasks_for
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.report.calibration import Noise
 

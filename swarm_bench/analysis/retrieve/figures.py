@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import fmean, median
 
 from swarm_bench.analysis.case_summary import CaseSession
-from swarm_bench.analysis.noise.formulas import t_interval
+from swarm_bench.analysis.statistics.formulas import t_interval
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import FORMS, Form, RetrieveExperiment, figures_of
 from swarm_bench.core.session.tasks import Task

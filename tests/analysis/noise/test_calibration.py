@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
-from swarm_bench.analysis.noise.formulas import detectable
+from swarm_bench.analysis.statistics.formulas import detectable
 from swarm_bench.core.report.calibration import Calibration, Noise
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.records import SessionData, TrialRecord

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.noise.formulas import (
+from swarm_bench.analysis.statistics.formulas import (
     detectable,
     median_variance,
     pooled_sd,

@@ -7,7 +7,7 @@ where it is used, since it takes half a second.
 import math
 from collections.abc import Sequence
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean
 
 POWER = 0.8
 ALPHA = 0.05
@@ -15,15 +15,23 @@ ALPHA = 0.05
 CONFIDENCE = 1 - ALPHA
 
 
-def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Compute the 95 % interval of the mean; `None` for fewer than two values."""
+def t_interval(
+    values: Sequence[float], confidence: float = CONFIDENCE
+) -> tuple[float, float] | None:
+    """Compute the interval of the mean; `None` for fewer than two values."""
     if len(values) < 2:
         return None
     from scipy import stats
 
     mean = fmean(values)
-    half = stats.t.ppf(1 - ALPHA / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    quantile = stats.t.ppf((1 + confidence) / 2, len(values) - 1)
+    half = quantile * standard_error_of(values)
     return mean - float(half), mean + float(half)
+
+
+def standard_error_of(values: Sequence[float]) -> float:
+    """Compute that of the mean of at least two values; exactly 0 for equal ones."""
+    return math.sqrt(_squares(values) / (len(values) - 1) / len(values))
 
 
 def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:

@@ -1,0 +1,178 @@
+"""What the differences of the cases say about two arms: an effect, its intervals and tests.
+
+The method and its sources are in docs/statistics.md. scipy is imported where it is used, since it
+takes half a second.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, median
+
+from swarm_bench.analysis.statistics.formulas import (
+    ALPHA,
+    CONFIDENCE,
+    standard_error_of,
+    t_interval,
+)
+
+_FLIPS = 9_999
+"""Sign flips that are drawn; where there are no more, all of them are taken."""
+_AT_ONCE = 1_000
+_MOST_AVERAGED = 500
+"""Cases of which all pairs are averaged; of more, a Hodges-Lehmann estimate takes too long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """A paired comparison, in the units of the differences: logarithms where ratios are
+    compared. Its single assumption is that the cases are drawn independently."""
+
+    differences: tuple[float, ...]
+    """One for each case; at least one."""
+
+    @cached_property
+    def estimate(self) -> float:
+        return fmean(self.differences)
+
+    @property
+    def cases(self) -> int:
+        return len(self.differences)
+
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+        """Compute the t interval over cases; `None` for a single case."""
+        return t_interval(self.differences, confidence)
+
+    @cached_property
+    def t_p(self) -> float | None:
+        """The two-sided p of the paired t test; `None` for a single case."""
+        if self.cases < 2:
+            return None
+        from scipy import stats
+
+        error = standard_error_of(self.differences)
+        if error == 0:
+            return float(self.estimate == 0)
+        return float(2 * stats.t.sf(abs(self.estimate) / error, self.cases - 1))
+
+    @cached_property
+    def sign_flip_p(self) -> float:
+        """The two-sided p of the permutation test that flips signs: all flips where there are few,
+        otherwise a fixed draw, whose p is never 0."""
+        if len(self._moved) < 2:  # a single sign says nothing
+            return 1.0
+        import numpy as np
+        from scipy import stats
+
+        test = stats.permutation_test(
+            (np.array(self._moved),),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=_FLIPS,
+            batch=_AT_ONCE,
+            vectorized=True,
+            rng=np.random.default_rng(0),
+        )
+        return float(test.pvalue)
+
+    @property
+    def floor(self) -> float:
+        """The smallest p that the sign-flip test can give with so many differences."""
+        return min(1.0, max(2.0 ** (1 - len(self._moved)), 2 / (_FLIPS + 1)))
+
+    @cached_property
+    def _moved(self) -> list[float]:
+        """The differences that are not 0: to flip the sign of 0 changes nothing."""
+        return [value for value in self.differences if value]
+
+    @cached_property
+    def hodges_lehmann(self) -> float | None:
+        """The median of the averages of all pairs of differences; `None` for too many cases."""
+        averages = self._averages
+        return None if averages is None else median(averages)
+
+    @cached_property
+    def wilcoxon_interval(self) -> tuple[float, float] | None:
+        """The interval of at least 95 % that belongs to it; `None` where no such interval exists:
+        for fewer than six cases, or too many of them."""
+        averages = self._averages
+        if averages is None or (rank := _rank(self.cases)) is None:
+            return None
+        return averages[rank], averages[-1 - rank]
+
+    @cached_property
+    def _averages(self) -> list[float] | None:
+        if self.cases > _MOST_AVERAGED:
+            return None
+        import numpy as np
+
+        values = np.array(self.differences)
+        rows, columns = np.triu_indices(len(values))
+        averages: list[float] = np.sort((values[rows] + values[columns]) / 2).tolist()
+        return averages
+
+    @property
+    def signs(self) -> tuple[int, int, int]:
+        """How many cases are below 0, at 0, and above."""
+        below = sum(value < 0 for value in self.differences)
+        above = sum(value > 0 for value in self.differences)
+        return below, self.cases - below - above, above
+
+
+def _rank(cases: int) -> int | None:
+    """Return how many averages lie outside at each end; `None` where even the widest interval
+    covers less than 95 %."""
+    import numpy as np
+
+    # The null distribution of the signed ranks: each rank counts or does not.
+    ways = np.ones(1)
+    for rank in range(1, cases + 1):
+        shifted = np.concatenate([np.zeros(rank), ways])
+        ways = (np.concatenate([ways, np.zeros(rank)]) + shifted) / 2
+    outside = int(np.searchsorted(np.cumsum(ways), ALPHA / 2, side="right"))
+    return outside - 1 if outside else None
+
+
+def holm_levels(tests: Mapping[str, float]) -> dict[str, float]:
+    """Return the level at which each of several hypotheses is tested, by its p: Holm (1979).
+    Intervals at these levels exclude the null where Holm's procedure rejects it."""
+    levels: dict[str, float] = {}
+    level, rejecting = ALPHA, True
+    for number, (name, p) in enumerate(sorted(tests.items(), key=lambda test: test[1])):
+        if rejecting:
+            level = ALPHA / (len(tests) - number)
+            rejecting = p <= level
+        levels[name] = level
+    return levels
+
+
+def holm(tests: Mapping[str, float]) -> dict[str, float]:
+    """Return the p of several hypotheses adjusted by Holm's procedure."""
+    adjusted: dict[str, float] = {}
+    largest = 0.0
+    for number, (name, p) in enumerate(sorted(tests.items(), key=lambda test: test[1])):
+        largest = max(largest, min(1.0, p * (len(tests) - number)))
+        adjusted[name] = largest
+    return adjusted
+
+
+def wilson(passed: int, trials: int) -> tuple[float, float]:
+    """Compute the 95 % Wilson interval of a share of at least one trial."""
+    from scipy import stats
+
+    interval = stats.binomtest(passed, trials).proportion_ci(CONFIDENCE, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
+    """Compute the mid-p of McNemar's test of yes and no in two arms, one pair for each case:
+    Fagerland, Lydersen and Laake (2013)."""
+    from scipy import stats
+
+    gained = sum(own and not other for own, other in pairs)
+    lost = sum(other and not own for own, other in pairs)
+    if gained + lost == 0:
+        return 1.0
+    discordant = stats.binom(gained + lost, 0.5)
+    few = min(gained, lost)
+    return min(1.0, float(2 * discordant.cdf(few) - discordant.pmf(few)))

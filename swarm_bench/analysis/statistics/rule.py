@@ -1,0 +1,125 @@
+"""The rule that turns what was measured of a mode and its reference into one verdict."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.formulas import ALPHA
+
+_EQUIVALENCE = 1 - 2 * ALPHA
+"""Of the interval that two one-sided tests look at."""
+
+
+class Quality(StrEnum):
+    """What is shown of the quality of a mode, beside that of its reference."""
+
+    WORSE = "worse"
+    """By more than the margin: the whole 95 % interval."""
+    BETTER = "better"
+    NOT_WORSE = "not worse"
+    """The one-sided 95 % bound is above the margin."""
+    NOT_SHOWN = "not shown to be equal"
+
+
+class Cost(StrEnum):
+    """What is shown of the primary metric of a mode, beside that of its reference."""
+
+    LOWER = "lower"
+    """The adjusted 95 % interval, and the sign-flip test."""
+    HIGHER = "higher"
+    SAME = "the same"
+    """The 90 % interval is within the margin."""
+    UNCLEAR = "unclear"
+
+
+class Verdict(StrEnum):
+    HELPS = "helps"
+    HURTS = "hurts"
+    EQUIVALENT = "equivalent"
+    TRADE_OFF = "trade-off"
+    CHEAPER = "cheaper, quality not shown to be equal"
+    DEARER = "dearer, quality not shown to be equal"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margins:
+    """Named before the first trial."""
+
+    primary: float = 0.10
+    """A share: a ratio between 1 / (1 + margin) and 1 + margin is of no importance."""
+    quality: float = 0.10
+    """Absolute."""
+
+
+def quality_shown(effect: Effect | None, margin: float) -> Quality:
+    """Tell what a difference in quality shows; nothing where it was not measured."""
+    interval = effect and effect.interval()
+    bounds = effect and effect.interval(_EQUIVALENCE)
+    if not interval or not bounds:
+        return Quality.NOT_SHOWN
+    if interval[1] < -margin:
+        return Quality.WORSE
+    if interval[0] > margin:
+        return Quality.BETTER
+    return Quality.NOT_WORSE if bounds[0] > -margin else Quality.NOT_SHOWN
+
+
+def cost_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Cost:
+    """Tell what a ratio of the primary metric, where less is better, shows. `level` is that of its
+    hypothesis among those of all modes."""
+    interval = effect and effect.interval(1 - level)
+    bounds = effect and effect.interval(_EQUIVALENCE)
+    if not effect or not interval or not bounds:
+        return Cost.UNCLEAR
+    reach = math.log1p(margin)
+    if -reach < bounds[0] and bounds[1] < reach:
+        return Cost.SAME
+    if interval[1] < 0 and effect.sign_flip_p <= ALPHA:
+        return Cost.LOWER
+    if interval[0] > 0 and effect.sign_flip_p <= ALPHA:
+        return Cost.HIGHER
+    return Cost.UNCLEAR
+
+
+def verdict(cost: Cost, quality: Quality) -> Verdict:
+    """Apply the rule; quality comes first."""
+    if quality is Quality.WORSE:
+        return Verdict.TRADE_OFF if cost is Cost.LOWER else Verdict.HURTS
+    if quality is Quality.BETTER:
+        return _OF_BETTER[cost]
+    if quality is Quality.NOT_WORSE:
+        return _OF_NOT_WORSE[cost]
+    return _OF_NOT_SHOWN[cost]
+
+
+_OF_BETTER = {
+    Cost.LOWER: Verdict.HELPS,
+    Cost.SAME: Verdict.HELPS,
+    Cost.HIGHER: Verdict.TRADE_OFF,
+    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+}
+_OF_NOT_WORSE = {
+    Cost.LOWER: Verdict.HELPS,
+    Cost.SAME: Verdict.EQUIVALENT,
+    Cost.HIGHER: Verdict.HURTS,
+    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+}
+_OF_NOT_SHOWN = {
+    Cost.LOWER: Verdict.CHEAPER,
+    Cost.SAME: Verdict.INCONCLUSIVE,
+    Cost.HIGHER: Verdict.DEARER,
+    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+}
+
+
+def verdict_on_quality(effect: Effect | None, margin: float) -> Verdict:
+    """Apply the rule where the cost says nothing, since fixed rules decided it."""
+    quality = quality_shown(effect, margin)
+    bounds = effect and effect.interval(_EQUIVALENCE)
+    if quality is Quality.NOT_WORSE and bounds and bounds[1] < margin:
+        return Verdict.EQUIVALENT
+    return {Quality.BETTER: Verdict.HELPS, Quality.WORSE: Verdict.HURTS}.get(
+        quality, Verdict.INCONCLUSIVE
+    )

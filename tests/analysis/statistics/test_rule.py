@@ -1,0 +1,103 @@
+"""The rule, case by case: what is shown of the cost and of the quality, and the verdict."""
+
+import math
+
+import pytest
+
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.rule import (
+    Cost,
+    Quality,
+    Verdict,
+    cost_shown,
+    quality_shown,
+    verdict,
+    verdict_on_quality,
+)
+
+STEPS = (-1.5, -1.0, -0.5, -0.2, 0.2, 0.5, 1.0, 1.5)
+
+
+def effect(mean: float, spread: float, cases: int = 8) -> Effect:
+    steps = (STEPS * cases)[:cases]
+    return Effect(differences=tuple(mean + spread * step for step in steps))
+
+
+def ratio(mean: float, spread: float, cases: int = 8) -> Effect:
+    return effect(math.log(mean), spread, cases)
+
+
+LOWER, HIGHER = ratio(0.7, 0.1), ratio(1.4, 0.1)
+SAME, UNCLEAR = ratio(1.01, 0.02), ratio(0.9, 0.5)
+EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0.05), effect(0, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("cost", "quality", "expected"),
+    [
+        (LOWER, EQUAL, Verdict.HELPS),
+        (LOWER, BETTER, Verdict.HELPS),
+        (SAME, BETTER, Verdict.HELPS),
+        (SAME, EQUAL, Verdict.EQUIVALENT),
+        (ratio(0.95, 0.01), EQUAL, Verdict.EQUIVALENT),
+        (HIGHER, EQUAL, Verdict.HURTS),
+        (HIGHER, WORSE, Verdict.HURTS),
+        (SAME, WORSE, Verdict.HURTS),
+        (UNCLEAR, WORSE, Verdict.HURTS),
+        (None, WORSE, Verdict.HURTS),
+        (LOWER, WORSE, Verdict.TRADE_OFF),
+        (HIGHER, BETTER, Verdict.TRADE_OFF),
+        (LOWER, VAGUE, Verdict.CHEAPER),
+        (LOWER, None, Verdict.CHEAPER),
+        (HIGHER, VAGUE, Verdict.DEARER),
+        (SAME, VAGUE, Verdict.INCONCLUSIVE),
+        (UNCLEAR, EQUAL, Verdict.INCONCLUSIVE),
+        (UNCLEAR, BETTER, Verdict.INCONCLUSIVE),
+        (UNCLEAR, VAGUE, Verdict.INCONCLUSIVE),
+        (None, None, Verdict.INCONCLUSIVE),
+        (ratio(0.7, 0.01, cases=5), EQUAL, Verdict.INCONCLUSIVE),
+        (ratio(0.7, 0.01, cases=1), EQUAL, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict) -> None:
+    assert verdict(cost_shown(cost, 0.1), quality_shown(quality, 0.1)) is expected
+
+
+@pytest.mark.parametrize(
+    ("quality", "shown"),
+    [
+        (WORSE, Quality.WORSE),
+        (BETTER, Quality.BETTER),
+        (EQUAL, Quality.NOT_WORSE),
+        (effect(-0.05, 0.02), Quality.NOT_WORSE),
+        (effect(-0.12, 0.05), Quality.NOT_SHOWN),
+        (VAGUE, Quality.NOT_SHOWN),
+        (effect(0.5, 0, cases=1), Quality.NOT_SHOWN),
+    ],
+)
+def test_quality(quality: Effect, shown: Quality) -> None:
+    assert quality_shown(quality, 0.1) is shown
+
+
+def test_one_of_several_modes_needs_more() -> None:
+    """Its interval is wider, at the level that Holm's procedure leaves it."""
+    some = ratio(0.83, 0.17)
+    assert cost_shown(some, 0.1) is Cost.LOWER
+    assert cost_shown(some, 0.1, level=0.05 / 4) is Cost.UNCLEAR
+
+
+@pytest.mark.parametrize(
+    ("quality", "expected"),
+    [
+        (BETTER, Verdict.HELPS),
+        (WORSE, Verdict.HURTS),
+        (EQUAL, Verdict.EQUIVALENT),
+        (effect(0.08, 0.04), Verdict.INCONCLUSIVE),
+        (VAGUE, Verdict.INCONCLUSIVE),
+        (None, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_where_rules_decide_the_cost_only_quality_counts(
+    quality: Effect | None, expected: Verdict
+) -> None:
+    assert verdict_on_quality(quality, 0.1) is expected

@@ -1,0 +1,37 @@
+"""How often the method is right, over many experiments whose truth is known."""
+
+import math
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import paired
+from swarm_bench.analysis.statistics.rule import Cost, cost_shown
+from tests.simulation.noise import ARMS, Noise, Size, experiments, names
+
+MARGIN = 0.1
+
+
+def effects(size: Size, noise: Noise, ratio: float, repetitions: int) -> Iterator[Effect]:
+    """Analyse so many experiments."""
+    draw = experiments(size, noise, ratio)
+    for number in range(repetitions):
+        pairs = paired(draw(number), *ARMS, names(size), relative=True)
+        yield Effect(differences=tuple(pairs.differences))
+
+
+def coverage(every: Iterable[Effect], ratio: float) -> float:
+    """Compute in which share of the experiments the 95 % interval has the true ratio."""
+    intervals = [effect.interval() or (math.inf, math.inf) for effect in every]
+    return fmean(low <= math.log(ratio) <= high for low, high in intervals)
+
+
+def flipped(every: Iterable[Effect]) -> float:
+    """Compute in which share the p of the sign-flip test is at most 0.05."""
+    return fmean(effect.sign_flip_p <= ALPHA for effect in every)
+
+
+def called_different(every: Iterable[Effect]) -> float:
+    """Compute in which share the rule calls the cost lower or higher."""
+    return fmean(cost_shown(effect, MARGIN) in (Cost.LOWER, Cost.HIGHER) for effect in every)

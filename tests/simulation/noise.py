@@ -1,0 +1,64 @@
+"""Experiments whose truth is known: tasks that differ, runs that are noisy, a tool that helps."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swarm_bench.analysis.frame import Observation
+
+METRIC = "effective_tokens"
+ARMS = ("tool", "baseline")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Standard deviations, of logarithms."""
+
+    run: float = 0.45
+    task: float = 0.8
+    interaction: float = 0.2
+    """By how much the tool helps with some tasks more than with others."""
+    heavy: bool = True
+    """Runs have the tails of a t distribution with three degrees of freedom, of the same standard
+    deviation; otherwise they are normal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    tasks: int
+    runs: int
+
+    def __str__(self) -> str:
+        return f"{self.tasks}x{self.runs}"
+
+
+Sample = Callable[[int], Sequence[Observation]]
+
+
+def experiments(size: Size, noise: Noise, ratio: float) -> Sample:
+    """Return a function that draws the experiment of a number: its rows, in which the tool takes
+    `ratio` times what the baseline takes."""
+
+    def draw(number: int) -> list[Observation]:
+        rng = np.random.default_rng([number, size.tasks, size.runs])
+        tasks = rng.normal(10, noise.task, size.tasks)
+        # With a ratio of 1 the arms are identical: there is no tool to help with anything.
+        helps = np.log(ratio) + rng.normal(0, noise.interaction if ratio != 1 else 0, size.tasks)
+        shape = (len(ARMS), size.tasks, size.runs)
+        runs = rng.standard_t(3, shape) / np.sqrt(3) if noise.heavy else rng.normal(size=shape)
+        logs = tasks[:, None] + noise.run * runs
+        logs[0] += helps[:, None]
+        return [
+            Observation(arm, f"task-{task}", run, METRIC, float(np.exp(logs[side, task, run])), 1)
+            for side, arm in enumerate(ARMS)
+            for task in range(size.tasks)
+            for run in range(size.runs)
+        ]
+
+    return draw
+
+
+def names(size: Size) -> list[str]:
+    """Name the tasks of an experiment."""
+    return [f"task-{task}" for task in range(size.tasks)]
