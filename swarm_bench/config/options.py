@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from swarm_bench.config import written
 from swarm_bench.config.checked import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, CALIBRATE, QUALITY_MARGIN, Design
+from swarm_bench.core.session.designs import AB, CALIBRATE, MARGIN, PRIMARY, QUALITY_MARGIN, Design
 
 
 class Option(NamedTuple):
@@ -143,6 +143,16 @@ class Settings:
             "Percent of a mode's trials that must reach its tool for a verdict.", metavar="PERCENT"
         ),
     ] = 90
+    primary: Annotated[
+        str,
+        Option("Metric that the verdict is on, named before the first trial.", metavar="KEY"),
+    ] = PRIMARY
+    margin: Annotated[
+        float,
+        Limits(gt=0, lt=1),
+        Before(written.share),
+        Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
+    ] = MARGIN
     quality_margin: Annotated[
         float,
         Limits(ge=0, le=1),

@@ -103,6 +103,16 @@ def seconds(value: object) -> object:
         ) from None
 
 
+def share(value: object) -> object:
+    """Read `10%` as 0.1; a number without a sign is a share already."""
+    if not isinstance(value, str) or not value.strip().endswith("%"):
+        return value
+    try:
+        return float(value.strip().removesuffix("%")) / 100
+    except ValueError:
+        raise ValueError("must be a percentage such as 10%, or a share such as 0.1") from None
+
+
 def model(value: str) -> str:
     if not value.strip():
         raise ValueError("must name a model; omit it for the agent's own choice")

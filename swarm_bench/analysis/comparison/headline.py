@@ -11,6 +11,7 @@ from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
+from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
@@ -107,6 +108,7 @@ def _standing(selection: Selection, mode: str) -> Standing:
     treated, barred = treated_in(selection, mode), barred_by(selection, mode)
     return Standing(
         mode=mode,
+        verdict="" if barred else verdict_sentence(selection, mode),
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(dict.fromkeys(_qualifications(selection, mode))),

@@ -138,7 +138,7 @@ def variation(selection: Selection, columns: Collection[Column], metrics: Iterab
             moving.append(metric.title)
         elif repeated and sum(map(len, values)) == trials:
             steady.append(metric.title)
-    text = "No statistical test was run."
+    text = "No test is run on these ratios."
     if not moving and not steady:
         return f"{text} No task was repeated, so nothing shows how far the figures vary by chance."
     if moving:

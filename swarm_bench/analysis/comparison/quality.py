@@ -10,11 +10,9 @@ from swarm_bench.analysis.comparison.correctness import (
     figure_of,
     judged,
 )
-from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column, Figure
 from swarm_bench.core.session.tasks import DONE_ALREADY
 
 NO_KEYS = (
@@ -57,7 +55,7 @@ class Quality:
 @once
 def quality(selection: Selection, mode: str, reference: str) -> Quality | None:
     """Compare what two modes found; `None` where nothing tells."""
-    metric = _judged_by(selection)
+    metric = judged_by(selection)
     if metric is None:
         return None
     shared = _tasks_with(selection, mode, metric) & _tasks_with(selection, reference, metric)
@@ -78,23 +76,19 @@ def found_less(selection: Selection, modes: Iterable[str]) -> frozenset[str]:
 
 
 def compared_with_reference(selection: Selection, mode: str) -> str:
-    """Say whether the mode found as much as the reference; empty for that, and without keys."""
+    """Say what is worse in what a mode found; empty for the reference, and without keys."""
     reference = selection.modes[0]
     against = None if mode == reference else quality(selection, mode, reference)
     if against is None:
         return ""
+    if not against.is_less:
+        return _less_precise(selection, mode, against.margin)
     title = against.metric.title
     figures = f"{title[0].lower()}{title[1:]} {against.own:.2f} against {against.reference:.2f}"
     with_key = selection.with_part[against.metric.keyed or "any"].intersection(selection.keyed)
     if against.tasks < len(with_key):
         figures += f" over the {amount(against.tasks, 'task')} that both have"
-    if against.is_less:
-        return f"Found less than {reference}: {figures}; what it spends less is no saving."
-    rest = _less_precise(selection, mode, against.margin) or _cheaper(selection, mode)
-    if against.is_more:
-        return f"Found more than {reference}: {figures}{rest}."
-    within = f"within --quality-margin {against.margin:g}"
-    return f"Found about as much as {reference}: {figures}, {within}{rest}."
+    return f"Found less than {reference}: {figures}; what it spends less is no saving."
 
 
 def _less_precise(selection: Selection, mode: str, margin: float) -> str:
@@ -104,29 +98,7 @@ def _less_precise(selection: Selection, mode: str, margin: float) -> str:
     own, other = (figure_of(selection, side, metric, selection.keyed).value for side in sides)
     if own is None or other is None or round(other - own, 9) <= margin:
         return ""
-    return (
-        f"; but more of what it names is not in the keys: precision {own:.2f} against {other:.2f}"
-    )
-
-
-def _cheaper(selection: Selection, mode: str) -> str:
-    """Say that the mode was cheaper where each task was, and each right answer."""
-    shown, cost = correctness(selection), selection.metrics["cost"]
-    unreliable = any(trial.cost_unreliable for trial in selection.trials)
-    if selection.fixed_rules or selection.is_placebo(mode) or unreliable or not shown:
-        return ""
-    compared = ratio(selection, Column(mode=mode), Column(mode=selection.modes[0]), cost)
-    costs = next(row.figures for row in shown.spent if row.metric.key == "cost_per_right_answer")
-    own, reference = costs[selection.modes.index(mode)], costs[0]
-    if not compared or compared.highest_task >= 1 or not _is_lower(own, reference):
-        return ""
-    return f"; it was cheaper in every task (median {compared.median:.2f}×), and per right answer"
-
-
-def _is_lower(own: Figure | None, reference: Figure | None) -> bool:
-    """Tell whether both figures are whole, and the first one is lower."""
-    whole = [side.value for side in (own, reference) if side and not side.missing]
-    return len(whole) == 2 and None not in whole and whole[0] < whole[1]  # type: ignore[operator]
+    return f"More of what it names is not in the keys: precision {own:.2f} against {other:.2f}."
 
 
 def about_correctness(selection: Selection) -> Iterator[str]:
@@ -182,7 +154,7 @@ def _constant(selection: Selection) -> Iterator[str]:
 
 def _difficulty(selection: Selection) -> Iterator[str]:
     """Say that the tasks tell nothing apart: all modes found everything, or nothing."""
-    metric = _judged_by(selection)
+    metric = judged_by(selection)
     modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
     if metric is None or len(modes) < 2:
         return
@@ -202,7 +174,8 @@ def _difficulty(selection: Selection) -> Iterator[str]:
         )
 
 
-def _judged_by(selection: Selection) -> Metric | None:
+def judged_by(selection: Selection) -> Metric | None:
+    """Return the metric by which answers are judged; `None` where nothing tells."""
     metrics = selection.metrics.named(_JUDGED_BY)
     for metric in metrics:
         if any(_tasks_with(selection, mode, metric) for mode in selection.modes):

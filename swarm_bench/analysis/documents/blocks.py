@@ -132,9 +132,13 @@ def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:
 
 
 def _standing(mode: Standing) -> Iterator[str | Span]:
-    if mode.treatment:
+    if mode.verdict:
         yield " "
-        yield quoting(mode.treatment)
+        yield quoting(mode.verdict)
+    if mode.treatment:
+        first = mode.treatment[0]
+        yield " "
+        yield quoting(f"{first.upper() if mode.verdict else first}{mode.treatment[1:]}")
     if mode.correctness:
         yield " "
         yield quoting(mode.correctness)

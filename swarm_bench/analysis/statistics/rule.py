@@ -1,12 +1,14 @@
 """The rule that turns what was measured of a mode and its reference into one verdict."""
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 
+FEWEST = 6
+"""Cases with which anything can be shown: with fewer a sign-flip test cannot reach 0.05, and an
+interval over cases that happen to agree is no evidence."""
 _EQUIVALENCE = 1 - 2 * ALPHA
 """Of the interval that two one-sided tests look at."""
 
@@ -43,21 +45,11 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Margins:
-    """Named before the first trial."""
-
-    primary: float = 0.10
-    """A share: a ratio between 1 / (1 + margin) and 1 + margin is of no importance."""
-    quality: float = 0.10
-    """Absolute."""
-
-
 def quality_shown(effect: Effect | None, margin: float) -> Quality:
     """Tell what a difference in quality shows; nothing where it was not measured."""
     interval = effect and effect.interval()
     bounds = effect and effect.interval(_EQUIVALENCE)
-    if not interval or not bounds:
+    if not effect or effect.cases < FEWEST or not interval or not bounds:
         return Quality.NOT_SHOWN
     if interval[1] < -margin:
         return Quality.WORSE
@@ -69,11 +61,14 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
 def cost_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Cost:
     """Tell what a ratio of the primary metric, where less is better, shows. `level` is that of its
     hypothesis among those of all modes."""
+    return _side(effect, math.log1p(margin), level)
+
+
+def _side(effect: Effect | None, reach: float, level: float) -> Cost:
     interval = effect and effect.interval(1 - level)
     bounds = effect and effect.interval(_EQUIVALENCE)
-    if not effect or not interval or not bounds:
+    if not effect or effect.cases < FEWEST or not interval or not bounds:
         return Cost.UNCLEAR
-    reach = math.log1p(margin)
     if -reach < bounds[0] and bounds[1] < reach:
         return Cost.SAME
     if interval[1] < 0 and effect.sign_flip_p <= ALPHA:
@@ -114,12 +109,15 @@ _OF_NOT_SHOWN = {
 }
 
 
-def verdict_on_quality(effect: Effect | None, margin: float) -> Verdict:
-    """Apply the rule where the cost says nothing, since fixed rules decided it."""
-    quality = quality_shown(effect, margin)
-    bounds = effect and effect.interval(_EQUIVALENCE)
-    if quality is Quality.NOT_WORSE and bounds and bounds[1] < margin:
-        return Verdict.EQUIVALENT
-    return {Quality.BETTER: Verdict.HELPS, Quality.WORSE: Verdict.HURTS}.get(
-        quality, Verdict.INCONCLUSIVE
-    )
+def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
+    """Apply the rule where the cost says nothing, since fixed rules decided it: the quality is the
+    primary metric then."""
+    return _OF_QUALITY[_side(effect, margin, level)]
+
+
+_OF_QUALITY = {
+    Cost.HIGHER: Verdict.HELPS,
+    Cost.SAME: Verdict.EQUIVALENT,
+    Cost.LOWER: Verdict.HURTS,
+    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+}

@@ -10,10 +10,12 @@ from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes, of_suite_read
 from swarm_bench.app.trust.withheld import program_of
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import Problems, UsageError
+from swarm_bench.core.metric import Better
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.base import MAX_TRIALS
 from swarm_bench.core.session.designs import Design
@@ -72,6 +74,8 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
         modes = modes_of(resolved, session)
     with problems.collected():
         suite = _suite(resolved, session)
+    with problems.collected():
+        check_primary(settings.primary)
     problems.check()
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
@@ -94,6 +98,20 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     )
     check_trials(sizes, len(modes) * settings.runs, len(suite.tasks))
     return chosen
+
+
+def check_primary(key: str) -> None:
+    """Refuse a metric that no verdict can be on. Raises `UsageError`."""
+    fit = [
+        metric.key
+        for metric in registered_metrics()
+        if metric.read and metric.relative and metric.better is Better.LOWER and not metric.keyed
+    ]
+    if key not in fit:
+        raise UsageError(
+            f"--primary {key}: a verdict is on a metric of which less is better; one of "
+            f"{', '.join(fit)}"
+        )
 
 
 def programs_of(settings: Settings) -> dict[str, Path]:

@@ -8,6 +8,9 @@ class Standing:
     """What the witnesses and the answer keys make of one mode."""
 
     mode: str
+    verdict: str = ""
+    """What the rule makes of it, in a sentence; empty for the reference, a control, and without a
+    verdict."""
     treatment: str = ""
     """How many of its trials were connected to the tool and used it; empty without a tool."""
     no_verdict: str | None = None

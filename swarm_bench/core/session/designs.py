@@ -56,6 +56,8 @@ CALIBRATE = Design(
     defaults={"modes": ["baseline"], "runs": 5, "tasks": "exploration"},
     mode_twice=True,
 )
+PRIMARY = "effective_tokens"
+MARGIN = 0.1
 QUALITY_MARGIN = 0.1
 """By how much recall may be lower than the reference's where nobody says."""
 RETRIEVE = Design(

@@ -15,7 +15,14 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.designs import QUALITY_MARGIN, Design, benchmark_of, find_design
+from swarm_bench.core.session.designs import (
+    MARGIN,
+    PRIMARY,
+    QUALITY_MARGIN,
+    Design,
+    benchmark_of,
+    find_design,
+)
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
@@ -251,11 +258,26 @@ class Experiment(BaseExperiment):
         return min(self.trials_per_mode, len(self.tasks))
 
     @property
+    def primary(self) -> str:
+        """The metric that a verdict is on. Like what follows, it was named before the first trial,
+        and is about the summary only, so no other field has it."""
+        return str(self._setting("primary", PRIMARY))
+
+    @property
+    def margin(self) -> float:
+        """By which share the primary metric may differ without importance."""
+        return float(self._setting("margin", MARGIN))
+
+    @property
     def quality_margin(self) -> float:
         """By how much the recall of a mode may be lower than the reference's, for what it spends
-        less to be a saving. It is about the summary only, so no other field has it."""
-        setting = self.settings.get("quality_margin")
-        return float(setting.value) if setting else QUALITY_MARGIN
+        less to be a saving."""
+        return float(self._setting("quality_margin", QUALITY_MARGIN))
+
+    def _setting(self, name: str, otherwise: Any) -> Any:
+        """Return the value of a setting; sessions of older versions have not all of them."""
+        setting = self.settings.get(name)
+        return setting.value if setting else otherwise
 
     def prepares(self, mode: Mode) -> bool:
         """Whether the clones of the mode are made ready before its agents start."""

@@ -60,9 +60,10 @@ def test_a_dead_agent_found_nothing_and_the_harness_is_missing() -> None:
     report = summarise(make_session(*trials, tasks=TASKS, planned=dict.fromkeys(("canopy",), 2)))
     assert values(report, "file_recall") == [1, 1, 0.5]
     assert [one.missing for one in shown(report).rows[0].figures if one] == [0, 1, 0]
-    assert said_of(report, "canopy").endswith("over the 1 task that both have, within "
-                                              "--quality-margin 0.1.")  # fmt: skip
+    assert said_of(report, "canopy") == ""
     assert said_of(report, "canopy-service").startswith("Found less than baseline")
+    verdict = next(one.verdict for one in report.headline.standings if one.mode == "canopy")
+    assert verdict.startswith("no verdict: 1 of 2 tasks have effective tokens in both modes")
 
 
 def test_a_mode_whose_agents_all_died_is_seen_to_have_found_nothing() -> None:
@@ -85,18 +86,16 @@ def test_a_contaminated_trial_found_nothing_of_its_own() -> None:
     assert values(summarise(make_session(*trials, touched, tasks=TASKS)), "file_recall") == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("recall", "beginning"),
-    [(0.69, "Found less than"), (0.7, "Found about as much"), (0.9, "Found about as much"),
-     (0.91, "Found more than")],
-)  # fmt: skip
-def test_a_mode_is_compared_with_the_reference_by_the_margin(recall: float, beginning: str) -> None:
+@pytest.mark.parametrize(("recall", "is_less"), [(0.69, True), (0.7, False), (0.91, False)])
+def test_a_mode_that_found_less_by_more_than_the_margin_is_named(
+    recall: float, is_less: bool
+) -> None:
     report = report_of({"baseline": (0.8,), "canopy": (recall,)})
-    assert said_of(report, "canopy").startswith(beginning)
-    assert f"recall (files) {recall:.2f} against 0.80" in said_of(report, "canopy")
+    assert said_of(report, "canopy").startswith("Found less than") is is_less
+    assert (f"recall (files) {recall:.2f} against 0.80" in said_of(report, "canopy")) is is_less
     settings = {"quality_margin": {"value": 0.2, "source": "command line"}}
     wide = report_of({"baseline": (0.8,), "canopy": (recall,)}, settings=settings)
-    assert said_of(wide, "canopy").startswith("Found about as much")
+    assert said_of(wide, "canopy") == ""
 
 
 def cheap(recall: float) -> Report:
@@ -108,10 +107,9 @@ def cheap(recall: float) -> Report:
     return summarise(make_session(*trials, tasks=TASKS))
 
 
-def test_cheaper_is_said_only_of_a_mode_that_found_as_much() -> None:
-    assert "it was cheaper in every task (median 0.50×)" in said_of(cheap(0.8), "canopy")
-    assert "cheaper" not in render(cheap(0.5))
+def test_what_a_mode_that_found_less_spends_less_is_no_saving() -> None:
     assert "what it spends less is no saving" in said_of(cheap(0.5), "canopy")
+    assert said_of(cheap(0.8), "canopy") == ""
 
 
 def test_what_a_mode_saves_that_found_less_is_no_ratio() -> None:
@@ -121,15 +119,6 @@ def test_what_a_mode_saves_that_found_less_is_no_ratio() -> None:
     cells = {row[1]: row[2] for row in rows if len(row) > 2}
     assert (cells["Cost"], cells["Wall time"]) == ("found less", "2.00×")
     assert '"Found less" stands where' in text
-
-
-def test_cheaper_takes_every_task_and_every_right_answer() -> None:
-    trials = [
-        *trials_of({"baseline": (1, 1)}),
-        answered("canopy", "a", 1, cost=0.1),
-        answered("canopy", "b", 1, cost=0.6, agent=2),
-    ]
-    assert "cheaper" not in said_of(summarise(make_session(*trials, tasks=TASKS)), "canopy")
 
 
 def test_a_right_answer_costs_what_all_trials_spent() -> None:
@@ -146,7 +135,6 @@ def test_by_fixed_rules_what_was_found_stands_first_and_what_was_spent_apart() -
     headline, _, spent = render(report).partition("## What the fixed rules spent")
     assert "per right answer" not in headline
     assert "Effective tokens per right answer" in spent.partition("## ")[0]
-    assert "cheaper" not in said_of(report, "canopy")
 
 
 def test_a_constant_answer_is_not_right_and_a_list_of_all_files_is_not_precise() -> None:
@@ -160,7 +148,7 @@ def test_a_constant_answer_is_not_right_and_a_list_of_all_files_is_not_precise()
     assert values(report, "file_precision") == [None, None, 0.01]
 
 
-def test_a_mode_that_names_more_that_is_wrong_is_not_called_cheaper() -> None:
+def test_a_mode_that_names_more_that_is_wrong_is_said_to() -> None:
     def precise(mode: str, precision: float, **changes: Any) -> TrialRecord:
         scores = {"file_recall": 1.0, "files_all_found": True, "file_precision": precision}
         return make_trial(mode, task_id="a", scores=scores, **{**PAID, **changes})
@@ -169,9 +157,8 @@ def test_a_mode_that_names_more_that_is_wrong_is_not_called_cheaper() -> None:
         trials = (precise("baseline", 0.5), precise("canopy", precision, cost=0.1))
         return said_of(summarise(make_session(*trials, tasks=TASKS)), "canopy")
 
-    assert "cheaper" in compared(0.4)
+    assert compared(0.4) == ""
     assert "precision 0.05 against 0.50" in compared(0.05)
-    assert "cheaper" not in compared(0.05)
 
 
 def test_facts_are_part_of_a_right_answer() -> None:

@@ -57,6 +57,9 @@ EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0
         (None, None, Verdict.INCONCLUSIVE),
         (ratio(0.7, 0.01, cases=5), EQUAL, Verdict.INCONCLUSIVE),
         (ratio(0.7, 0.01, cases=1), EQUAL, Verdict.INCONCLUSIVE),
+        (ratio(1, 0, cases=5), effect(0, 0, cases=5), Verdict.INCONCLUSIVE),
+        (ratio(1, 0, cases=6), effect(0, 0, cases=6), Verdict.EQUIVALENT),
+        (SAME, effect(-0.5, 0, cases=5), Verdict.INCONCLUSIVE),
     ],
 )
 def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict) -> None:
@@ -92,7 +95,9 @@ def test_one_of_several_modes_needs_more() -> None:
         (BETTER, Verdict.HELPS),
         (WORSE, Verdict.HURTS),
         (EQUAL, Verdict.EQUIVALENT),
-        (effect(0.08, 0.04), Verdict.INCONCLUSIVE),
+        (effect(0.08, 0.04), Verdict.HELPS),
+        (effect(0.08, 0.15), Verdict.INCONCLUSIVE),
+        (effect(0.5, 0.01, cases=5), Verdict.INCONCLUSIVE),
         (VAGUE, Verdict.INCONCLUSIVE),
         (None, Verdict.INCONCLUSIVE),
     ],

@@ -1,0 +1,149 @@
+"""The verdict on a mode, in one sentence."""
+
+import math
+from collections.abc import Iterator
+from statistics import fmean
+
+from swarm_bench.analysis.comparison.verdicts import Compared, Conclusion, conclusion
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.formulas import ALPHA, cases_for, detectable_in
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
+from swarm_bench.analysis.statistics.rule import FEWEST, Quality, Verdict
+from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.core.session.experiment import Experiment
+
+_MOST_TASKS = 1000
+_BEGINS = {
+    Verdict.HELPS: "helps",
+    Verdict.HURTS: "hurts",
+    Verdict.EQUIVALENT: "equivalent",
+    Verdict.TRADE_OFF: "a trade-off",
+    Verdict.CHEAPER: "spends less, its quality not shown to be equal",
+    Verdict.DEARER: "spends more, its quality not shown to be better",
+    Verdict.INCONCLUSIVE: "inconclusive",
+}
+_BY_RULES = {
+    **_BEGINS,
+    Verdict.HELPS: "finds more",
+    Verdict.HURTS: "finds less",
+    Verdict.EQUIVALENT: "finds as much",
+}
+_COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
+"""Units of which there are fewer, and not less."""
+
+
+def verdict_sentence(selection: Selection, mode: str) -> str:
+    """Say what the rule makes of a mode; empty for one that is no hypothesis."""
+    experiment = selection.data.experiment
+    if experiment and experiment.primary not in selection.metrics:
+        return f"no verdict, since this version has no metric {experiment.primary}."
+    reached = conclusion(selection, mode)
+    if reached is None or experiment is None:
+        return ""
+    cost, quality = reached.cost, reached.quality
+    primary = cost or quality
+    if not primary.pairs.suffice:
+        return _too_few(primary)
+    begins = (_BEGINS if cost else _BY_RULES)[reached.verdict]
+    parts = [_change(cost, reached), _found(quality, reached.shown)] if cost else []
+    parts = parts or [_found(quality, reached.shown)]
+    size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
+    more = [*_unpaired(primary), *_settling(reached, experiment)]
+    return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
+
+
+def _too_few(primary: Compared) -> str:
+    """Say that too few tasks have the figure on both sides."""
+    pairs, title = primary.pairs, _lower(primary.metric.title)
+    there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
+    return (
+        f"no verdict: {len(pairs.cases)} of {amount(there, 'task')} have {title} in both modes, "
+        f"and it takes {LEAST_PAIRED * 100:.0f} %."
+    )
+
+
+def _change(cost: Compared, reached: Conclusion) -> str:
+    """Say `31 % fewer effective tokens per task (95 % interval 18 to 42 % fewer; typically 12,300
+    → 8,490)`."""
+    title, effect = _lower(cost.metric.title), cost.effect
+    if effect is None:
+        return f"{title} not compared"
+    less, more = ("fewer", "more") if cost.metric.unit in _COUNTED else ("less", "more")
+    typical = [math.exp(fmean(side.values())) for side in (cost.pairs.reference, cost.pairs.own)]
+    bounds = effect.interval(1 - reached.level)
+    adjusted = f", adjusted for {reached.hypotheses} modes," if reached.level < ALPHA else ""
+    interval = f"95 % interval{adjusted} {_range(bounds, less, more)}; " if bounds else ""
+    absolute = " → ".join(f"{value:,.4g}" for value in typical)
+    change = _percent(effect.estimate, less, more)
+    if change.startswith("0 %"):
+        change = "as many" if less == "fewer" else "as much"
+    return f"{change} {title} per task ({interval}typically {absolute})"
+
+
+def _range(bounds: tuple[float, float], less: str, more: str) -> str:
+    low, high = (_percent(bound, less, more) for bound in bounds)
+    (first, side), (last, other) = low.rsplit(" ", 1), high.rsplit(" ", 1)
+    if side == other:
+        # The smaller change first.
+        first, last = (last, first) if side == less else (first, last)
+        return f"{first.removesuffix(' %')} to {last} {side}"
+    return f"{low} to {high}"
+
+
+def _percent(log: float, less: str, more: str) -> str:
+    change = math.expm1(log)
+    return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
+
+
+def _found(quality: Compared, shown: Quality) -> str:
+    """Say `recall (files) 0.71 against 0.69 (not worse)`."""
+    title, pairs = _lower(quality.metric.title), quality.pairs
+    if not pairs.cases:
+        return f"{title} not measured"
+    own, reference = fmean(pairs.own.values()), fmean(pairs.reference.values())
+    bounds = quality.effect and quality.effect.interval()
+    interval = f"; difference {bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else ""
+    return f"{title} {own:.2f} against {reference:.2f} ({shown}{interval})"
+
+
+def _unpaired(compared: Compared) -> Iterator[str]:
+    pairs = compared.pairs
+    title = _lower(compared.metric.title)
+    if pairs.unpaired:
+        tasks, verb = amount(len(pairs.unpaired), "task"), _have(pairs.unpaired)
+        yield f"{tasks} {verb} no {title} in one of the two modes ({listed(pairs.unpaired)})."
+    if pairs.zeros:
+        verb = _have(pairs.zeros)
+        yield f"{amount(len(pairs.zeros), 'task')} {verb} {title} of 0, to which there is no ratio."
+
+
+def _have(tasks: tuple[str, ...]) -> str:
+    return "has" if len(tasks) == 1 else "have"
+
+
+def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
+    """Say what could have been detected, and what would settle it."""
+    compared = reached.cost or reached.quality
+    effect = compared.effect
+    if reached.verdict is not Verdict.INCONCLUSIVE or effect is None:
+        return
+    if effect.cases < FEWEST:
+        yield f"With fewer than {FEWEST} tasks nothing can be shown."
+    relative = compared.metric.relative
+    wanted = -math.log1p(-experiment.margin) if relative else experiment.quality_margin
+    if smallest := detectable_in(effect.differences):
+        needed = cases_for(wanted, effect.differences, _MOST_TASKS)
+        tasks = f"about {needed}" if needed else f"more than {_MOST_TASKS:,}"
+        yield (
+            f"Less than {_size(smallest, relative)} could hardly be seen here; to see "
+            f"{_size(wanted, relative)} takes {tasks} tasks."
+        )
+
+
+def _size(difference: float, relative: bool) -> str:
+    """Write a difference, one of logarithms as what is saved."""
+    return f"{-math.expm1(-difference) * 100:.0f} %" if relative else f"{difference:.2f}"
+
+
+def _lower(title: str) -> str:
+    return title[0].lower() + title[1:]

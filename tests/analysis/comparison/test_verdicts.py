@@ -1,0 +1,120 @@
+"""The verdict on each mode, in one sentence."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.session.records import TrialRecord
+from tests.builders.keyed import PAID
+from tests.builders.reports import summarise
+from tests.builders.sessions import make_session, make_trial
+
+TASKS: list[dict[str, Any]] = [
+    {"id": f"t{n}", "title": f"t{n}", "prompt": f"Where is {n}?", "key": {"files": [f"{n}.py"]}}
+    for n in range(12)
+]
+WOBBLE = (1.0, 1.04, 0.95, 1.1, 0.9, 1.02, 0.97, 1.07, 0.93, 1.0, 1.05, 0.96)
+
+
+def trials(
+    mode: str, ratio: float = 1.0, recall: float = 0.7, wobble: float = 1.0, **changes: Any
+) -> list[TrialRecord]:
+    """Make three runs of each task; the mode takes `ratio` times the tokens, more or less."""
+    return [
+        make_trial(
+            mode,
+            task_id=task["id"],
+            run=run,
+            effective_tokens=round(1000 * (number + 1) * ratio * WOBBLE[number] ** wobble),
+            scores={"file_recall": recall + 0.01 * (number % 3)},
+            **{**PAID, **changes},
+        )
+        for number, task in enumerate(TASKS)
+        for run in (1, 2, 3)
+    ]
+
+
+def verdicts(*every: list[TrialRecord], **changes: Any) -> Mapping[str, str]:
+    records = [trial for of_mode in every for trial in of_mode]
+    report = summarise(make_session(*records, **{"tasks": TASKS, "runs": 3, **changes}))
+    return {one.mode: one.verdict for one in report.headline.standings}
+
+
+BASELINE = trials("baseline", wobble=-1)
+
+
+def test_a_mode_that_spends_less_and_finds_as_much_helps() -> None:
+    assert verdicts(BASELINE, trials("canopy", 0.7, recall=0.72))["canopy"] == (
+        "helps: 30 % fewer effective tokens per task (95 % interval 25 to 35 % fewer; typically "
+        "5,302 → 3,693), recall (files) 0.73 against 0.71 (not worse; difference +0.02 to +0.02); "
+        "12 tasks × 3 runs."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "recall", "begins"),
+    [
+        (1.4, 0.7, "hurts: 40 % more effective tokens"),
+        (0.7, 0.4, "a trade-off: 30 % fewer"),
+        (1.0, 0.4, "hurts: "),
+        (1.0, 0.95, "helps: "),
+        (1.0, 0.7, "equivalent: "),
+    ],
+)
+def test_what_it_found_counts_first(ratio: float, recall: float, begins: str) -> None:
+    canopy = trials("canopy", ratio, recall, wobble=0)
+    assert verdicts(trials("baseline", wobble=0), canopy)["canopy"].startswith(begins)
+
+
+def test_what_cannot_be_told_from_noise_is_inconclusive_and_says_what_it_would_take() -> None:
+    found = verdicts(trials("baseline", wobble=-5), trials("canopy", 0.9, wobble=5))["canopy"]
+    assert found.startswith("inconclusive: 12 % fewer effective tokens per task (95 % interval ")
+    assert " % fewer to " in found
+    assert "Less than 41 % could hardly be seen here; to see 10 % takes about " in found
+
+
+def test_a_difference_of_one_mode_among_several_needs_more() -> None:
+    """The interval of the better of two is at 97.5 %."""
+    one = verdicts(BASELINE, trials("canopy", 0.9))["canopy"]
+    two = verdicts(BASELINE, trials("canopy", 0.9), trials("canopy-service", 1.0))["canopy"]
+    assert "95 % interval 3 to 17 % fewer" in one
+    assert "95 % interval, adjusted for 2 modes, 2 to 18 % fewer" in two
+
+
+def test_without_keys_the_quality_is_the_success_rate_and_called_so() -> None:
+    plain = [{key: task[key] for key in ("id", "title", "prompt")} for task in TASKS]
+    found = verdicts(BASELINE, trials("canopy", 0.7), tasks=plain)["canopy"]
+    assert "success rate (non-empty, not compacted) 1.00 against 1.00 (not worse" in found
+
+
+def test_by_fixed_rules_there_is_a_verdict_on_recall_and_none_on_cost() -> None:
+    rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
+    canopy = trials("canopy", 0.5, recall=0.9, **rules)
+    found = verdicts(trials("baseline", **rules), canopy)["canopy"]
+    assert found.startswith("finds more: recall (files) 0.91 against 0.71 (better; difference")
+    assert "tokens" not in found
+
+
+def test_too_few_pairs_are_no_verdict() -> None:
+    few = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1", "t2")]
+    found = verdicts(BASELINE, few)["canopy"]
+    assert found.startswith("no verdict: 9 of 12 tasks have effective tokens in both modes")
+    enough = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1")]
+    found = verdicts(BASELINE, enough)["canopy"]
+    assert found.startswith("helps: ")
+    assert "2 tasks have no effective tokens in one of the two modes (t0, t1)." in found
+
+
+def test_another_metric_and_margin_can_be_named() -> None:
+    typed = {"primary": "wall_seconds", "margin": 0.5}
+    settings = {name: {"value": value, "source": "command line"} for name, value in typed.items()}
+    found = verdicts(BASELINE, trials("canopy", wall_seconds=13.0), settings=settings)["canopy"]
+    assert found.startswith("equivalent: ")
+    assert "more wall time per task" in found
+
+
+def test_a_metric_that_nobody_knows_any_more_is_said() -> None:
+    settings = {"primary": {"value": "happiness", "source": "command line"}}
+    found = verdicts(BASELINE, trials("canopy"), settings=settings)["canopy"]
+    assert found == "no verdict, since this version has no metric happiness."
