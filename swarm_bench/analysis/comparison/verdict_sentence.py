@@ -45,8 +45,8 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     if not primary.pairs.suffice:
         return _too_few(primary)
     begins = (_BEGINS if cost else _BY_RULES)[reached.verdict]
-    parts = [_change(cost, reached), _found(quality, reached.shown)] if cost else []
-    parts = parts or [_found(quality, reached.shown)]
+    parts = [_change(cost, reached), _quality(quality, reached.shown)] if cost else []
+    parts = parts or [_quality(quality, reached.shown)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
     more = [*_unpaired(primary), *_settling(reached, experiment)]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
@@ -95,7 +95,7 @@ def _percent(log: float, less: str, more: str) -> str:
     return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
 
 
-def _found(quality: Compared, shown: Quality) -> str:
+def _quality(quality: Compared, shown: Quality) -> str:
     """Say `recall (files) 0.71 against 0.69 (not worse)`."""
     title, pairs = _lower(quality.metric.title), quality.pairs
     if not pairs.cases:

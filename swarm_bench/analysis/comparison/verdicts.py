@@ -73,11 +73,11 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
     if cost is None:
-        said = verdict_on_quality(quality.effect, margin, level)
+        reached = verdict_on_quality(quality.effect, margin, level)
     else:
-        said = verdict(cost_shown(cost.effect, experiment.margin, level), shown)
+        reached = verdict(cost_shown(cost.effect, experiment.margin, level), shown)
     return Conclusion(
-        verdict=said,
+        verdict=reached,
         cost=cost,
         level=level,
         hypotheses=len(hypotheses(selection)),
