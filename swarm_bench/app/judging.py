@@ -21,9 +21,11 @@ from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.session.prices import price_of
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.models.chat_server import chat_server
+from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.tokens import count
 from swarm_bench.reports.page import answer_in
 from swarm_bench.runtime.files import locked
@@ -120,7 +122,10 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
             progress.step()
 
         asking = Asking(
-            judge=_judge(request), clean=lambda text: clean_text(text, (key,)), keep=keep
+            judge=_judge(request),
+            clean=lambda text: clean_text(text, (key,)),
+            keep=keep,
+            price=price_of(request.model, read_prices()),
         )
         with cancelling():
             anyio.run(_ask, request, key, asking, plan.unasked)

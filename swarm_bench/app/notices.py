@@ -1,10 +1,12 @@
 """What a reader of the figures should know before there are any."""
 
 import os
+from dataclasses import replace
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.models.own_prices import read_prices
 
 OWN = "scout"
 """The agent that works on this machine, and waits for no provider."""
@@ -16,6 +18,22 @@ def tell(experiment: Experiment, emit: Emit | None) -> None:
         return
     for sentence in (*experiment.repository.left_out, *sharing(experiment)):
         emit(Trouble(message=sentence))
+
+
+def tell_prices(experiment: Experiment, emit: Emit) -> None:
+    """Say which models have another price now than in the session or recording, which keeps its
+    own."""
+    stored, now = experiment.prices or {}, read_prices()
+    models = [
+        model
+        for model, price in stored.items()
+        if model in now and replace(now[model], table=price.table) != price
+    ]
+    if models:
+        prices = "price of {} is another" if len(models) == 1 else "prices of {} are others"
+        changed = prices.format(joined(models))
+        message = f"the {changed} now than when the session began, which keeps its own"
+        emit(Trouble(message=message))
 
 
 def sharing(experiment: Experiment) -> list[str]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from swarm_bench.app.notices import tell_prices
 from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import anchored
@@ -16,6 +17,7 @@ from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
+from swarm_bench.models.own_prices import read_prices
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 THE_RECORDINGS = (
@@ -50,6 +52,7 @@ def replay_prepared(
     if emit:
         for problem in recorded.problems:
             emit(Trouble(message=f"the recording: {problem}"))
+        tell_prices(experiment, emit)
     name = session if emit else f"plan-{os.urandom(4).hex()}"
     with work_folder(resolved.settings.workspace_root, name, warning(emit)) as work:
         files = frozenset(recorded.recording.files)
@@ -84,6 +87,7 @@ def _replayed_experiment(
             "replayed": then.session,
             "created_at": datetime.now(UTC),
             "modes": tuple(then.mode(name) for name in dict.fromkeys(names)),
+            "prices": {**read_prices(), **(then.prices or {})},
             "runs": runs,
             "order": tuple(order),
             "versions": {**then.versions, "swarm-bench": version("swarm-bench")},

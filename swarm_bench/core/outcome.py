@@ -207,7 +207,7 @@ class Outcome:
     cost: float | None = None
     """US dollars."""
     cost_estimated: bool | None = None
-    """True when the cost comes from a price table of ours and nobody was billed."""
+    """True when the cost comes from a price table, and is not what somebody was billed."""
     cost_unreliable: bool | None = None
     """True when the program gave a price for a model that it has no price of."""
     price_table: str | None = None

@@ -187,9 +187,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     if counters:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials):
-        tables = sorted({trial.price_table for trial in trials if trial.price_table})
-        source = f" with the price table {', '.join(tables)}" if tables else ""
-        sentences.append(f"Cost is an estimate{source}: nobody was billed.")
+        sentences.append(_about_estimates(selection))
     sentences += _about_age(experiment)
     sentences += about_audit(selection)
     if experiment is None:
@@ -198,6 +196,15 @@ def notes(selection: Selection) -> tuple[str, ...]:
             "transcript: whether an agent reached the tool can only be told from its counters."
         )
     return tuple(sentences)
+
+
+def _about_estimates(selection: Selection) -> str:
+    priced = [trial for trial in selection.trials if trial.cost_estimated]
+    tables = sorted({trial.price_table for trial in priced if trial.price_table})
+    source = f" with the price table {', '.join(tables)}" if tables else ""
+    if all(trial.decided_by_rules for trial in priced):
+        return f"Cost is an estimate{source}: nobody was billed."
+    return f"Cost is an estimate{source}: tokens times list prices, and a bill may differ."
 
 
 def _about_age(experiment: Experiment | None) -> list[str]:

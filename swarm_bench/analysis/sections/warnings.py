@@ -14,6 +14,7 @@ from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
 from swarm_bench.analysis.concerns.package_metrics import failed_metrics
+from swarm_bench.analysis.concerns.unpriced import unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
@@ -64,6 +65,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, clone_concerns.not_torn_down),
         *_mixed(selection),
         *_unknown_prices(selection),
+        *unpriced(selection),
         *_unscored(selection),
         *failed_metrics(selection),
         *selection.data.warnings,

@@ -20,8 +20,10 @@ from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.base import MAX_TRIALS
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
+from swarm_bench.core.session.prices import Prices
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets.suites import Suite, find_suite
+from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
@@ -58,6 +60,7 @@ class Chosen:
     programs: Mapping[str, Path]
     probes: Mapping[str, Probe]
     sizes: Sizes
+    prices: Prices
     agent_env: Mapping[str, str] = field(repr=False)
     """Variables that the user gives the agents."""
 
@@ -76,6 +79,8 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
         suite = _suite(resolved, session)
     with problems.collected():
         check_primary(settings.primary)
+    with problems.collected():
+        prices = prices_of(resolved)
     problems.check()
     if starts:
         require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
@@ -94,6 +99,7 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
         programs=programs_of(settings),
         probes=probes_of(every) if starts else SHIPPED,
         sizes=sizes,
+        prices=prices,
         agent_env=environment(settings),
     )
     check_trials(sizes, len(modes) * settings.runs, len(suite.tasks))
@@ -120,6 +126,13 @@ def programs_of(settings: Settings) -> dict[str, Path]:
         "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
         SERVICE: find_program(SERVICE, settings.canopy_service),
     }
+
+
+def prices_of(resolved: Resolved) -> Prices:
+    """Read the prices of a call. A session that is continued keeps its own, and so do those of a
+    series. Raises `ConfigError`."""
+    before = resolved.session or (resolved.member and resolved.member.like)
+    return {**read_prices(), **((before and before.prices) or {})}
 
 
 def _suite(resolved: Resolved, session: Experiment | None) -> Suite:

@@ -1,5 +1,6 @@
 """From what the options name to an experiment: here every setting gets its place in it."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,17 @@ from swarm_bench.engine.plan import draw_order
 from swarm_bench.retrieval.probes.registered import counters_stored
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Handed:
+    """What the agents' program is handed, and their provider: keys of the experiment."""
+
+    model: str | None
+    agent_args: tuple[str, ...]
+    agent_env: tuple[str, ...]
+    inherit_settings: bool
+    faults: tuple[str, ...]
 
 
 async def experiment_of(
@@ -47,16 +59,23 @@ async def experiment_of(
         seed=settings.seed,
         service_url=settings.service_url,
         counters=counters_stored(chosen.probes),
+        prices=dict(chosen.prices),
         order=draw_order([mode.name for mode in chosen.modes], settings.runs, settings.seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version(), "git": await _git_version()},
         settings=anchored(resolved.stored()),
+        **vars(_handed(settings)),
+        **vars(chosen.sizes),
+    )
+
+
+def _handed(settings: Settings) -> _Handed:
+    return _Handed(
         model=settings.model,
         agent_args=tuple(settings.agent_arg),
         agent_env=variable_names(settings),
         inherit_settings=settings.inherit_settings,
         faults=tuple(settings.fault),
-        **vars(chosen.sizes),
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.app.notices import tell
+from swarm_bench.app.notices import tell, tell_prices
 from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
@@ -68,6 +68,8 @@ async def prepared(
         chosen = await with_own_tasks(chosen, resolved, snapshot.repository, emit)
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
         tell(new, emit)
+        if old and emit:
+            tell_prices(old, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
         ready = Prepared(

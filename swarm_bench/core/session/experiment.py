@@ -23,6 +23,7 @@ from swarm_bench.core.session.designs import (
     benchmark_of,
     find_design,
 )
+from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
 from swarm_bench.core.treatment.counters import Counters
@@ -199,6 +200,9 @@ class Experiment(BaseExperiment):
     service_url: str | None = None
     counters: dict[str, Counters] = {}
     """By probe: what it counts, for those that do not come with swarm-bench."""
+    prices: dict[str, Price] | None = None
+    """By model: what the tokens of agents are priced with that report no cost. `None` in older
+    sessions."""
     retrieval: dict[str, Program] = {}
     """Retrieval back end by mode; a mode without one is not in it."""
     tool_purposes: dict[str, dict[str, Purpose | None]] = {}

@@ -14,8 +14,8 @@ from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.language_model import LanguageModel, Reply
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message
+from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.verdicts import Side, Verdict
-from swarm_bench.models.prices import TABLE, Price, price
 
 AT_ONCE = 4
 _MOST_FAILURES = 3
@@ -65,6 +65,8 @@ class Asking:
     """Takes secrets out of a reply."""
     keep: Callable[[Verdict], None]
     """Stores a verdict."""
+    price: Price | None = None
+    """Of its model; `None` where no table has it."""
     failures: list[ModelFailed] = field(default_factory=list)
     _in_a_row: int = 0
     _refusal: NotAuthorized | UsageError | None = None
@@ -103,7 +105,6 @@ class Asking:
     def _verdict(self, asked: Question, reply: Reply, seconds: float) -> Verdict:
         mode, reference = asked.pair.of_mode, asked.pair.of_reference
         model, url = self.judge
-        listed = price(model)
         return Verdict(
             mode=mode.mode,
             reference=reference.mode,
@@ -124,8 +125,8 @@ class Asking:
             input_tokens=reply.usage.input,
             cache_read=reply.usage.cache_read,
             output_tokens=reply.usage.output,
-            cost=_cost(listed, reply),
-            price_table=TABLE if listed else None,
+            cost=_cost(self.price, reply),
+            price_table=self.price.table if self.price else None,
             seconds=round(seconds, 3),
             asked_at=datetime.now(UTC),
         )

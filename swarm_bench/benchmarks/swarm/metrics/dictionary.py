@@ -127,7 +127,7 @@ _TRIAL = (
         "name",
         "The retrieval program of the mode, with its version; null when the mode gives no tool.",
     ),
-    ("cost_estimated", "true or false", "true: from a price table, nobody was billed."),
+    ("cost_estimated", "true or false", "true: from a price table, and from no bill."),
     (
         "cost_unreliable",
         "true or false",

@@ -47,6 +47,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
             "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
+            "prices": new.prices,  # with those of `old`, and models that it did not have
             "runs": new.runs,
             "service_url": new.service_url,
             "settings": _settings(old, new),

@@ -15,6 +15,7 @@ from swarm_bench.benchmarks.swarm.records.parts import (
     Spent,
     Tools,
 )
+from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.core.errors import Refused
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.ports import Agent
@@ -56,7 +57,7 @@ def make_record(
     experiment: Experiment, trial: Trial, outcome: Outcome, measured: Measured, beside: Beside
 ) -> TrialRecord:
     """Make the record of a trial. What the agent did not report stays `None`."""
-    outcome = within_caps(outcome)
+    outcome = with_price(experiment, within_caps(outcome))
     return Parts(
         about=_about(experiment, trial, outcome, beside),
         measured=measured,

@@ -15,6 +15,7 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.benchmarks.swarm.records.parts import Spent
+from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
@@ -63,7 +64,8 @@ async def _executed(
 
     async def keep(delivery: Delivery) -> None:
         if isinstance(delivery, Execution):
-            delivered.append(delivery)
+            priced = with_price(kit.experiment, delivery.outcome)
+            delivered.append(replace(delivery, outcome=priced))
 
     with temporary(kit.work) as folder:
         async with (
