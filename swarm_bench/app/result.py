@@ -8,12 +8,15 @@ from shlex import quote
 from typing import Any
 
 from swarm_bench.config.addresses import without_logins
-from swarm_bench.core.errors import GateFailed, HarnessError, NotAuthorized
+from swarm_bench.core.errors import CostLimitReached, GateFailed, HarnessError, NotAuthorized
 from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, groups_of
+
+Stop = NotAuthorized | CostLimitReached
+"""What ends a session in order, before its end."""
 
 
 def to_continue(design: Design, folder: Path, service_url: str | None = None) -> str:
@@ -50,7 +53,7 @@ class Result:
     summary: str
     interrupted: bool
     ends: Ends
-    stopped: NotAuthorized | None = None
+    stopped: Stop | None = None
     """Why it ended before its end, unless it was interrupted."""
     kept: tuple[Path, ...] = ()
     """Where the workspaces lie that were kept."""
@@ -59,7 +62,8 @@ class Result:
         """Raise when the session is not complete; the exit codes follow from it."""
         causes = self.ends.causes
         if self.stopped:
-            raise NotAuthorized(f"{self.stopped}; then continue with: {self.to_continue}")
+            kind = type(self.stopped)
+            raise kind(f"{self.stopped}; then continue with: {self.to_continue}")
         if not causes:
             raise HarnessError(
                 "Nothing could be measured: no trial ran to its own end; "

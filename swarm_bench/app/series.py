@@ -185,7 +185,8 @@ def _member(
     at."""
     settings = resolved.settings
     own = sessions.get(size)
-    like = next((sessions[other].experiment for other in sorted(sessions) if other != size), None)
+    others = [sessions[other] for other in sorted(sessions) if other != size]
+    like = others[0].experiment if others else None
     _check_sizes(resolved.settings.agents, like)
     changes: dict[str, Any] = {
         "resume": str(own.folder) if own else None,
@@ -196,7 +197,7 @@ def _member(
     return replace(
         resolved,
         settings=replace(settings, **changes),
-        member=Member(size=size, like=like),
+        member=Member(size=size, like=like, others=tuple(others)),
         continued=(own,) if own else (),
     )
 

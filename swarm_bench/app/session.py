@@ -15,7 +15,7 @@ from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.notices import sharing
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
-from swarm_bench.app.result import ComparisonResult, read_ends, to_continue
+from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
 from swarm_bench.app.setup.folders import answer_places, check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
@@ -26,6 +26,7 @@ from swarm_bench.app.setup.resolving import check_unchanged
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
@@ -38,7 +39,7 @@ from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import NotAuthorized
+from swarm_bench.core.errors import CostLimitReached, NotAuthorized
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
@@ -120,13 +121,13 @@ async def _run(
 
 async def _executed(
     ready: Prepared, kit: Kit, store: SwarmStore, executor: Callable[[Kit], SwarmExecutor]
-) -> tuple[bool, NotAuthorized | None]:
+) -> tuple[bool, Stop | None]:
     """Run the session. Returns whether it was interrupted, and what ended it otherwise."""
     async with _rehearsing(kit, store.folder) as rehearsal:
         kit = replace(kit, rehearsal=rehearsal)
         try:
             return await _run_in(ready, store, _executor(ready, kit, executor)), None
-        except NotAuthorized as error:
+        except (NotAuthorized, CostLimitReached) as error:
             return False, error
 
 
@@ -286,5 +287,14 @@ def _store(
         secrets=kit.secrets,
         emit=kit.emit,
         recorder=recorder,
+        ledger=_ledger(ready, folder, resolved),
         scoring=kit.reading,
     )
+
+
+def _ledger(ready: Prepared, folder: SessionFolder, resolved: Resolved) -> Ledger | None:
+    limit, others = resolved.settings.max_cost, resolved.member.others if resolved.member else ()
+    if limit is None or ready.recorded is not None:  # nobody is billed for a replay
+        return None
+    sessions = (folder, *(SessionFolder(session.folder) for session in others))
+    return opened_ledger(limit, ready.experiment.prices or {}, sessions)

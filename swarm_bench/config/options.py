@@ -68,6 +68,13 @@ class Settings:
     """Empty: every task has one. Several are the sizes of a series of swarms."""
     runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 3
     max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
+    max_cost: Annotated[
+        Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
+        Option(
+            "Start no trial that could make the session cost more, and exit 4 then.",
+            metavar="DOLLARS",
+        ),
+    ] = None
     tasks: Annotated[
         str,
         Option(

@@ -29,6 +29,7 @@ OF_ONE_CALL = frozenset(
         "keep_workspaces",
         "require_retrieval",
         "require_verdict",
+        "max_cost",
         "workspace_root",
         "service_url",
         "canopy_mcp",
@@ -56,6 +57,8 @@ class Member:
     size: int
     like: Experiment | None = None
     """Another one of the series, which measures the same; `None` for the first."""
+    others: tuple["Continued", ...] = ()
+    """All others that there are."""
 
 
 @dataclass(frozen=True, kw_only=True)

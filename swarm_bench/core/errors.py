@@ -14,6 +14,7 @@ SwarmBenchError            exit 1   never raised itself
     ModelFailed                     a model's server gave no answer
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
+    CostLimitReached                ... or is not, since another trial could cost too much
 
 A message is one sentence that says what happened, and what to do about it.
 Cancellation passes untouched; the command line turns it into exit 130.
@@ -98,6 +99,10 @@ class GateFailed(SwarmBenchError):
     """The session is complete, and a condition the caller asked for does not hold."""
 
     exit_code = 4
+
+
+class CostLimitReached(GateFailed):
+    """Another trial could cost more than `--max-cost` allows; the session can be continued."""
 
 
 class Problems:

@@ -58,5 +58,6 @@ class Store(Protocol[G_in, J_out, D_in]):
     def emit(self) -> Emit: ...
 
     def of_group(self, group: G_in, /) -> GroupStore[J_out, D_in]:
-        """Make what stores the deliveries of one group."""
+        """Make what stores the deliveries of one group. Raises the error with which the session
+        must end before it, if there is one."""
         ...

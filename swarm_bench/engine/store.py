@@ -52,6 +52,10 @@ class Records(Generic[R]):
         """Read the records, the amended ones once."""
         return read_trials(self.path, self._kind)
 
+    def read_set_aside(self) -> list[Checked[R]]:
+        """Read the records of the attempts that were set aside."""
+        return read_trials(self._superseded, self._kind)
+
     def heads(self) -> list[Head]:
         """Read the heads of the lines that can be read, the amended ones once."""
         return [head for _, _, head in self._folded()[1] if head is not None]

@@ -14,6 +14,7 @@ from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import check_commits, copied
+from swarm_bench.app.setup.cost_limit import check_cost_limit
 from swarm_bench.app.setup.credentials import check_credentials
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import warning, work_folder
@@ -173,8 +174,13 @@ async def _check(chosen: Chosen, resolved: Resolved, emit: Emit | None) -> None:
     if settings.index == "warm":
         check_warm(chosen.modes, variables)
     check(chosen.agent, chosen.modes, settings, variables)
-    if emit and (doubt := check_credentials(chosen.agent, settings, resolved.environment)):
-        emit(Trouble(message=doubt))
+    doubts = (
+        check_credentials(chosen.agent, settings, resolved.environment),
+        check_cost_limit(chosen.agent, chosen.program, settings, chosen.prices),
+    )
+    for doubt in filter(None, doubts):
+        if emit:
+            emit(Trouble(message=doubt))
     if settings.service_url and emit:
         async with running_service(settings.service_url):
             pass

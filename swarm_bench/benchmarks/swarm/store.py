@@ -10,6 +10,7 @@ import anyio
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.benchmarks.swarm.proof import amended, prove
@@ -51,6 +52,8 @@ class SwarmStore:
     emit: Emit
     recorder: Recorder | None = None
     """Keeps what the agents print, to be played again."""
+    ledger: Ledger | None = None
+    """`None` when the session has no limit of its cost."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -60,7 +63,10 @@ class SwarmStore:
         return self.folder.records.attempts()
 
     def of_group(self, group: Swarm) -> "OneSwarmStore":
-        """Make what stores the deliveries of one swarm."""
+        """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its
+        trials may start."""
+        if self.ledger is not None:
+            self.ledger.check(group.arm)
         return OneSwarmStore(self, group)
 
 
@@ -79,12 +85,22 @@ class OneSwarmStore:
     def job(self) -> SwarmJob:
         """The swarm, with the empty prompt of its mode if that is due."""
         session, swarm = self._session, self._swarm
-        overhead = session.overhead.due(swarm.mode)
-        return SwarmJob(swarm=swarm, attempts=session.attempts, overhead=overhead)
+        ledger = session.ledger
+        return SwarmJob(
+            swarm=swarm,
+            attempts=session.attempts,
+            overhead=session.overhead.due(swarm.mode),
+            allowance=None if ledger is None else ledger.allowance(swarm.mode),
+        )
 
     def check(self) -> None:
-        """Raise `NotAuthorized` when the provider turned one of its agents away."""
+        """Raise `NotAuthorized` when the provider turned one of its agents away, and
+        `CostLimitReached` when some could not start for what they may cost."""
         check_authorized(self._session.experiment, self.records)
+        ledger = self._session.ledger
+        if ledger is not None and self._pending:
+            ledger.check(self._swarm.mode)
+            raise ledger.reached(self._swarm.mode)
 
     async def keep(self, delivery: Delivery) -> None:
         """Store it, before anything else of its swarm can be delivered. Raises `HarnessError` for
@@ -115,6 +131,8 @@ class OneSwarmStore:
         session.folder.records.append(record)
         del self._pending[execution.trial.id]
         self.records.append(record)
+        if session.ledger is not None:
+            session.ledger.add_new(record)
         session.emit(TrialEnded(record=record))
 
     def _artefacts_of(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
@@ -171,6 +189,8 @@ class OneSwarmStore:
         session.folder.append_swarm(proved)
         if ended.overhead is not None:
             session.overhead.keep(ended.overhead)
+            if session.ledger is not None:
+                session.ledger.pay(ended.overhead.prompt_cost)
 
     def _write_counters(self, swarm: SwarmRecord) -> None:
         """Put the counters of a swarm beside its agents' files, in the shape existing scripts

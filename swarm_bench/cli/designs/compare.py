@@ -30,7 +30,7 @@ it changes, with SWARM_BENCH_TRUST=1 in the environment, or by naming the file w
 Progress goes to standard error, the summary to standard output.
 
 Exit codes: 0 the session is complete, 2 wrong usage, 3 the harness or the provider failed or no
-agent gave an answer, 4 a gate failed, 130 interrupted.
+agent gave an answer, 4 a gate failed or --max-cost was reached, 130 interrupted.
 """
 
 

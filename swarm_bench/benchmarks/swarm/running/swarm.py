@@ -22,6 +22,7 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
 )
 from swarm_bench.benchmarks.swarm.running.empty_prompt import ask_nothing
 from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.purse import Purse
 from swarm_bench.benchmarks.swarm.running.story import Story
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
@@ -72,8 +73,10 @@ class _Swarm:
         self._monitor = TreeMonitor()
         self._service: Service | None = None
         self._home: Mapping[str, str] = {}
-        self._turned_away = False
-        """Whether the provider refused one of its agents."""
+        self._purse = Purse(kit.experiment, job.allowance)
+        self._closed = False
+        """Whether no other agent is to start: the provider refused one, or it could cost too much.
+        """
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
         self._overhead: Overhead | None = None
@@ -120,7 +123,7 @@ class _Swarm:
             async with self._reading_afterwards():
                 await self._run_agents()
             self._ground.look_again()
-            self._measured = self._story.failure is None and not self._turned_away
+            self._measured = self._story.failure is None and not self._closed
             if self._measured and (line := self._job.overhead) is not None:
                 self._step("overhead")
                 around = self._surroundings()
@@ -190,7 +193,8 @@ class _Swarm:
         self, trial: Trial, around: Surroundings, limiter: anyio.CapacityLimiter
     ) -> None:
         async with limiter:
-            if not self._turned_away:
+            self._closed = self._closed or not self._purse.take(trial.id)
+            if not self._closed:
                 self._began.add(trial.agent)
                 await run_trial(self._kit, around, trial, self._look, self._keep)
 
@@ -198,8 +202,9 @@ class _Swarm:
         """Deliver it, and see what it means for the other agents."""
         if isinstance(delivery, Execution):
             self._delivered.add(delivery.trial.agent)
+            self._purse.settle(delivery)
             refused = delivery.outcome.cause is Cause.NOT_AUTHORIZED
-            self._turned_away |= refused and not self._kit.experiment.rehearsal
+            self._closed |= refused and not self._kit.experiment.rehearsal
         await self._deliver(delivery)
 
     async def _look(self) -> str | None:

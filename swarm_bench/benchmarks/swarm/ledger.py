@@ -1,0 +1,112 @@
+"""Keeps a session within `--max-cost`, in US dollars: what it has cost so far, in all attempts."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.running.delivery import Allowance
+from swarm_bench.core.errors import CostLimitReached
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.session.prices import Prices, price_of
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Cause
+
+
+class Ledger:
+    """The costs of a session. A trial that ran without a cost is taken for the dearest of its
+    mode."""
+
+    def __init__(self, limit: float, prices: Prices) -> None:
+        self._limit = limit
+        self._prices = prices
+        self._paid = 0.0
+        self._dearest = dict[str, float]()
+        self._unknown = Counter[str]()
+        """Trials without a cost, by mode."""
+        self._blind = set[str]()
+        """Modes in which an agent gave an answer in this call, and no cost."""
+
+    def pay(self, cost: float | None) -> None:
+        """Add what is no trial."""
+        self._paid += cost or 0.0
+
+    def add(self, record: TrialRecord) -> None:
+        """Add a trial of an earlier call. One that never began costs nothing."""
+        cost = self._cost_of(record)
+        if cost is not None:
+            self._paid += cost
+            self._dearest[record.mode] = max(cost, self._dearest.get(record.mode, 0.0))
+        elif record.wall_seconds is not None:
+            self._unknown[record.mode] += 1
+
+    def add_new(self, record: TrialRecord) -> None:
+        """Add a trial of this call."""
+        self.add(record)
+        if record.cause is Cause.FINISHED and self._cost_of(record) is None:
+            self._blind.add(record.mode)
+
+    @property
+    def spent(self) -> float:
+        """What the session has cost."""
+        supposed = (self._dearest.get(mode, 0.0) * n for mode, n in self._unknown.items())
+        return self._paid + sum(supposed)
+
+    def allowance(self, mode: str) -> Allowance:
+        """Return what a swarm of the mode may cost."""
+        return Allowance(rest=self._limit - self.spent, dearest=self._dearest.get(mode))
+
+    def check(self, mode: str) -> None:
+        """Raise `CostLimitReached` when no trial of the mode may start."""
+        if mode in self._blind and mode not in self._dearest:
+            raise CostLimitReached(
+                f"An agent of {mode} gave an answer and no cost, so nobody knows what the next one "
+                "would cost, and --max-cost cannot be kept; see the warnings above, and "
+                "docs/prices.md, or omit --max-cost"
+            )
+        if not self.allowance(mode).covers_a_trial:
+            raise self.reached(mode)
+
+    def reached(self, mode: str) -> CostLimitReached:
+        """Make the error of a session in which no other trial of the mode may start."""
+        allowance = self.allowance(mode)
+        why = ""
+        if allowance.dearest is not None:
+            why = f": the dearest so far cost {_dollars(allowance.dearest)}"
+            why += ", and others ran at the same time" if allowance.covers_a_trial else ""
+        return CostLimitReached(
+            f"{_dollars(self.spent)} of --max-cost {self._limit:g} are spent, so no other trial of "
+            f"{mode} was started{why}; raise the limit, or omit it"
+        )
+
+    def _cost_of(self, record: TrialRecord) -> float | None:
+        """Return its cost; of one that had no price then, at the prices of now."""
+        if record.cost is not None and record.cost >= 0:
+            return record.cost
+        price = price_of(record.model, self._prices)
+        usage = Usage(
+            input=record.input_tokens,
+            cache_read=record.cache_read,
+            cache_create=record.cache_create,
+            output=record.output_tokens,
+        )
+        return price.of(usage) if price else None
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def opened_ledger(limit: float, prices: Prices, sessions: Iterable[SessionFolder]) -> Ledger:
+    """Make the ledger of a session, or of a series, from all that was recorded."""
+    ledger = Ledger(limit, prices)
+    for folder in sessions:
+        attempts = {
+            record.key: record
+            for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
+            if record is not None
+        }
+        for record in attempts.values():
+            ledger.add(record)
+        for line in folder.read_overhead():
+            ledger.pay(line.prompt_cost)
+    return ledger

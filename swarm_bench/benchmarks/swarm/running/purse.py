@@ -1,0 +1,48 @@
+"""What a swarm may cost while its trials run: each of them counts with what it may cost."""
+
+import math
+
+from swarm_bench.benchmarks.swarm.records.making import spent
+from swarm_bench.benchmarks.swarm.records.pricing import with_price
+from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.status import Cause
+
+_NO_LIMIT = Allowance(rest=math.inf)
+
+
+class Purse:
+    """Sets aside what the trials of a swarm may cost, and pays what they did cost."""
+
+    def __init__(self, experiment: Experiment, allowance: Allowance | None) -> None:
+        self._experiment = experiment
+        self._allowance = allowance or _NO_LIMIT
+        self._running = set[str]()
+        """Ids of trials."""
+        self._blind = False
+        """Whether a trial gave an answer and no cost, before any other gave one."""
+
+    def take(self, trial: str) -> bool:
+        """Set aside what the trial may cost; false when it could exceed the allowance, so that it
+        must not start."""
+        set_aside = len(self._running) * (self._allowance.dearest or 0.0)
+        if self._blind or not self._allowance.minus(set_aside).covers_a_trial:
+            return False
+        self._running.add(trial)
+        return True
+
+    def settle(self, execution: Execution) -> None:
+        """Pay for a trial that has ended. One without a cost is taken for the dearest so far."""
+        if execution.trial.id not in self._running:
+            return
+        self._running.remove(execution.trial.id)
+        priced = with_price(self._experiment, execution.outcome)
+        cost, dearest = spent(priced, max_turns=1).cost, self._allowance.dearest
+        answered = execution.outcome.cause is Cause.FINISHED
+        if cost is None:
+            self._blind |= dearest is None and answered
+            self._allowance = self._allowance.minus(dearest or 0.0)
+        else:
+            self._allowance = Allowance(
+                rest=self._allowance.rest - cost, dearest=max(cost, dearest or 0.0)
+            )

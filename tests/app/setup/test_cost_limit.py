@@ -1,0 +1,42 @@
+"""A limit of costs that nobody would report is refused."""
+
+from typing import Any
+
+import pytest
+
+from swarm_bench.agents.claude.adapter import Claude
+from swarm_bench.agents.codex.adapter import Codex
+from swarm_bench.agents.scripted import Scripted
+from swarm_bench.app.setup.cost_limit import check_cost_limit
+from swarm_bench.config.settings import Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.prices import Price
+
+PRICE = Price(input=1, cache_write=1, cache_read=1, output=1, table="prices.toml")
+
+
+def check(agent: Agent, program_model: str | None = None, **settings: Any) -> str | None:
+    program = Program(name=agent.name, model=program_model)
+    options = Settings(**{"max_cost": 5.0, **settings})
+    return check_cost_limit(agent, program, options, {"gpt-9": PRICE})
+
+
+def test_agents_that_report_a_cost_or_do_not_say_and_priced_models_are_taken() -> None:
+    assert check(Claude()) is check(Scripted(), model="x") is None
+    assert check(Codex(), model="gpt-9-2026-01-01") is check(Codex(), "gpt-9") is None
+    assert check(Codex(), max_cost=None) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [("gpt-8", "no price table has the model gpt-8"), ("rehearsal", "a rehearsal costs nothing")],
+)
+def test_what_nobody_can_price_is_refused(model: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        check(Codex(), model=model)
+
+
+def test_a_model_that_is_not_known_yet_is_warned_of() -> None:
+    assert "is not known before it does" in (check(Codex()) or "")

@@ -1,0 +1,150 @@
+"""What a session with a limit of its cost may still start."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
+from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.records.parts import Measured
+from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
+from swarm_bench.benchmarks.swarm.running.purse import Purse
+from swarm_bench.core.errors import CostLimitReached
+from swarm_bench.core.outcome import Outcome, Usage
+from swarm_bench.core.session.experiment import Task
+from swarm_bench.core.session.prices import Price
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Cause
+from tests.builders.experiments import experiment
+
+PRICE = Price(input=1, cache_write=1, cache_read=1, output=1, table="prices.toml")
+TOKENS: dict[str, Any] = {
+    "input_tokens": 1_000_000, "cache_read": 0, "cache_create": 0, "output_tokens": 0
+}  # fmt: skip
+
+
+def record(cost: float | None, mode: str = "baseline", **values: Any) -> TrialRecord:
+    own = {"wall_seconds": 1.0, "cause": Cause.FINISHED, **values}
+    return TrialRecord(mode=mode, agent=1, task="t", cost=cost, **own)
+
+
+def ended(trial: str, cost: float | None, cause: Cause = Cause.FINISHED) -> Execution:
+    return Execution(
+        trial=Trial(
+            id=trial, run=1, mode="m", agent=1, task=Task(id="t", title="t", prompt="t")
+        ),
+        outcome=Outcome(cause=cause, cost=cost, usage=Usage(output=1)),
+        measured=Measured(
+            started_at=None, ended_at=datetime(2026, 1, 1, tzinfo=UTC), wall_seconds=1,
+            exit_code=0, peak_memory_bytes=None, cpu_seconds=None, attempt=1, turns_counted=None,
+        ),
+        prompt="t", workspace="w", program_version=None,
+    )  # fmt: skip
+
+
+def test_a_trial_counts_with_the_dearest_of_its_mode() -> None:
+    ledger = Ledger(10, {})
+    assert ledger.allowance("baseline") == Allowance(rest=10)
+    for cost in (2, 3, 1):
+        ledger.add(record(cost))
+    assert ledger.allowance("baseline") == Allowance(rest=4, dearest=3)
+    assert ledger.allowance("canopy") == Allowance(rest=4)
+    ledger.add(record(1.5, "canopy"))
+    with pytest.raises(CostLimitReached, match=r"\$7.50 of --max-cost 10 .* cost \$3.00"):
+        ledger.check("baseline")
+    ledger.check("canopy")
+    ledger.pay(2.5)
+    with pytest.raises(CostLimitReached):
+        ledger.check("another")
+
+
+def test_sums_of_costs_may_reach_the_limit() -> None:
+    ledger = Ledger(0.3, {})
+    ledger.add(record(0.1))
+    ledger.add(record(0.1))
+    ledger.check("baseline")  # 0.1 + 0.1 is more than 0.2 by a little
+
+
+def test_a_trial_without_a_cost_is_taken_for_the_dearest_of_its_mode() -> None:
+    ledger = Ledger(10, {})
+    ledger.add(record(None))
+    ledger.add(record(None, wall_seconds=None))
+    ledger.add(record(None, "canopy"))
+    assert ledger.spent == 0
+    ledger.add(record(2))
+    assert ledger.spent == 4
+
+
+def test_a_trial_that_had_no_price_is_priced_when_there_is_one() -> None:
+    ledger = Ledger(10, {"gpt-9": PRICE})
+    ledger.add_new(record(None, model="gpt-9-20260101", **TOKENS))
+    assert ledger.allowance("baseline") == Allowance(rest=9, dearest=1)
+
+
+def test_nothing_starts_in_the_dark() -> None:
+    ledger = Ledger(10, {})
+    ledger.add(record(None))  # of another call: its price may be known by now
+    ledger.add_new(record(None, cause=Cause.EXIT_CODE))
+    ledger.check("baseline")
+    ledger.add_new(record(None))
+    with pytest.raises(CostLimitReached, match="gave an answer and no cost"):
+        ledger.check("baseline")
+    ledger.check("canopy")
+
+
+def test_all_attempts_of_a_session_and_its_empty_prompts_count(tmp_path: Path) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.records.append(record(1, trial="a", cause=Cause.INTERRUPTED))
+    folder.records.append(record(2, trial="b"))
+    folder.records.set_aside_reruns()
+    folder.records.append(record(4, trial="a", attempt=2))
+    (tmp_path / "overhead.jsonl").write_text('{"session": "s", "mode": "m", "prompt_cost": 8}\n')
+    other = SessionFolder(tmp_path / "other")
+    other.path.mkdir()
+    other.records.append(record(16, trial="a"))
+    assert opened_ledger(100, {}, [folder]).spent == 15
+    both = opened_ledger(100, {}, [folder, other])
+    assert both.allowance("baseline") == Allowance(rest=69, dearest=16)
+
+
+def test_trials_at_the_same_time_count_with_what_they_may_cost() -> None:
+    purse = Purse(experiment(), Allowance(rest=5, dearest=2))
+    assert [purse.take(trial) for trial in "abc"] == [True, True, False]
+    purse.settle(ended("a", 1))
+    assert purse.take("c")
+    purse.settle(ended("b", 2.5))
+    purse.settle(ended("c", 0.5))
+    assert not purse.take("d")
+
+
+def test_the_first_trials_start_together_and_the_next_by_what_they_cost() -> None:
+    purse = Purse(experiment(), Allowance(rest=4.5))
+    assert [purse.take(trial) for trial in "abc"] == [True] * 3
+    purse.settle(ended("a", 1))
+    assert purse.take("d")  # the two that run may cost 1 each
+    assert not purse.take("e")
+
+
+def test_a_swarm_stops_when_an_answer_has_no_cost() -> None:
+    purse = Purse(experiment(), Allowance(rest=5))
+    assert purse.take("a")
+    purse.settle(ended("a", None, Cause.EXIT_CODE))
+    assert purse.take("b")
+    purse.settle(ended("b", None))
+    assert not purse.take("c")
+    known = Purse(experiment(), Allowance(rest=5, dearest=2))
+    assert known.take("a")
+    known.settle(ended("a", None))
+    assert known.take("b")
+    assert not known.take("c")
+
+
+def test_without_a_limit_everything_starts_and_what_never_began_costs_nothing() -> None:
+    purse = Purse(experiment(), None)
+    assert all(purse.take(str(number)) for number in range(100))
+    limited = Purse(experiment(), Allowance(rest=5, dearest=5))
+    limited.settle(ended("never taken", 5))
+    assert limited.take("a")
