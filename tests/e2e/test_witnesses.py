@@ -62,7 +62,7 @@ def headline(done: Done) -> dict[str, str]:
 
 
 def qualified(line: str) -> bool:
-    return "Caveat" in line or "no verdict" in line
+    return "Caveat" in line or "**no verdict**" in line
 
 
 def test_servers_that_fail_their_agents_in_every_way(bench: Bench) -> None:

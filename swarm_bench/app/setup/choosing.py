@@ -10,12 +10,13 @@ from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes, of_suite_read
 from swarm_bench.app.trust.withheld import program_of
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core.errors import Problems, UsageError
-from swarm_bench.core.metric import Better
+from swarm_bench.core.metric import Better, Metrics
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.base import MAX_TRIALS
 from swarm_bench.core.session.designs import Design
@@ -78,7 +79,8 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     with problems.collected():
         suite = _suite(resolved, session)
     with problems.collected():
-        check_primary(settings.primary)
+        if starts or settings.primary in METRICS:  # a plan loads no metric of a package
+            check_primary(settings.primary, registered_metrics() if starts else METRICS)
     with problems.collected():
         prices = prices_of(resolved)
     problems.check()
@@ -106,11 +108,11 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     return chosen
 
 
-def check_primary(key: str) -> None:
+def check_primary(key: str, metrics: Metrics) -> None:
     """Refuse a metric that no verdict can be on. Raises `UsageError`."""
     fit = [
         metric.key
-        for metric in registered_metrics()
+        for metric in metrics
         if metric.read and metric.relative and metric.better is Better.LOWER and not metric.keyed
     ]
     if key not in fit:

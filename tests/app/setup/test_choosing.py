@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.choosing import check_trials, sizes_of
+from swarm_bench.app.setup.choosing import check_primary, check_trials, sizes_of
 from swarm_bench.app.setup.experiment import check_alike
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
@@ -76,3 +77,22 @@ def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
     now = experiment(repository=commit.model_copy(update={"tree": "u", "commit": "fed"}))
     with pytest.raises(UsageError, match="check out abc123456789 again, or start a new series"):
         check_alike(now, before)
+
+
+@pytest.mark.parametrize("key", ["happiness", "file_recall", "grounded", "cost_per_right_answer"])
+def test_a_verdict_is_on_a_metric_of_which_less_is_better(key: str) -> None:
+    for usual in ("effective_tokens", "cost", "wall_seconds", "num_turns"):
+        check_primary(usual, METRICS)
+    with pytest.raises(UsageError, match=f"--primary {key}: a verdict is on a metric of which"):
+        check_primary(key, METRICS)
+
+
+@pytest.mark.parametrize(("written", "share"), [("10%", 0.1), ("0.2", 0.2), (" 7.5% ", 0.075)])
+def test_a_margin_is_a_percentage_or_a_share(written: str, share: float) -> None:
+    assert load({"margin": written}).settings.margin == pytest.approx(share)
+
+
+@pytest.mark.parametrize("written", ["ten", "x%", "15", "0", "100%", "-5%"])
+def test_other_margins_are_refused(written: str) -> None:
+    with pytest.raises(UsageError, match="--margin"):
+        load({"margin": written})
