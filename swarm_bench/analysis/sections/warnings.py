@@ -159,7 +159,8 @@ def _unknown_prices(selection: Selection) -> Iterator[str]:
         models = ", ".join(sorted({trial.model or "unknown" for trial in unreliable}))
         yield (
             f"The cost of {amount(len(unreliable), 'trial')} is unreliable: the agent's program "
-            f"has no price of the model ({models}) and took that of another."
+            f"has no price of the model ({models}) and took that of another; prices.toml can have "
+            "one, for the trials to come."
         )
 
 

@@ -10,8 +10,9 @@ from swarm_bench.core.session.prices import Prices, price_of
 def check_cost_limit(
     agent: Agent, program: Program, settings: Settings, prices: Prices
 ) -> str | None:
-    """Refuse a limit of what an agent will not report and no table prices; return a sentence where
-    that cannot be decided here. Raises `UsageError`."""
+    """Refuse a limit of what an agent will not report and no table prices. Return a sentence where
+    that cannot be decided here, or where a table decides: it may be that of a checkout. Raises
+    `UsageError`."""
     if settings.max_cost is None or not isinstance(agent, Described) or agent.abilities.cost:
         return None
     reports = f"{program.name} reports no cost"
@@ -23,9 +24,10 @@ def check_cost_limit(
             f"--max-cost: {reports}, and which model answers is not known before it does; the "
             "session ends when no price table has it"
         )
-    if price_of(model, prices) is None:
+    price = price_of(model, prices)
+    if price is None:
         raise UsageError(
             f"--max-cost: {reports}, and no price table has the model {model}; add it to "
             "prices.toml (docs/prices.md), or omit --max-cost"
         )
-    return None
+    return f"--max-cost: {reports}; the tokens of {model} are priced by {price.table}"

@@ -23,10 +23,14 @@ def check(agent: Agent, program_model: str | None = None, **settings: Any) -> st
     return check_cost_limit(agent, program, options, {"gpt-9": PRICE})
 
 
-def test_agents_that_report_a_cost_or_do_not_say_and_priced_models_are_taken() -> None:
+def test_agents_that_report_a_cost_or_do_not_say_are_taken() -> None:
     assert check(Claude()) is check(Scripted(), model="x") is None
-    assert check(Codex(), model="gpt-9-2026-01-01") is check(Codex(), "gpt-9") is None
     assert check(Codex(), max_cost=None) is None
+
+
+def test_the_table_that_decides_is_named() -> None:
+    for sentence in (check(Codex(), model="gpt-9-2026-01-01"), check(Codex(), "gpt-9")):
+        assert "priced by prices.toml" in (sentence or "")
 
 
 @pytest.mark.parametrize(
