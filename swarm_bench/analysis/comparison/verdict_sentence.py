@@ -1,7 +1,7 @@
 """The verdict on a mode, in one sentence."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.verdicts import Compared, Conclusion, conclusion
@@ -28,6 +28,12 @@ _BY_RULES = {
     Verdict.HURTS: "finds less",
     Verdict.EQUIVALENT: "finds as much",
 }
+_WITHOUT_KEYS = {
+    **_BEGINS,
+    Verdict.HELPS: "spends less, correctness not measured",
+    Verdict.EQUIVALENT: "spends as much, correctness not measured",
+}
+"""An agent that gives up at once spends little and succeeds, as far as that can be seen."""
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
 
@@ -44,12 +50,18 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     primary = cost or quality
     if not primary.pairs.suffice:
         return _too_few(primary)
-    begins = (_BEGINS if cost else _BY_RULES)[reached.verdict]
+    begins = _begins(reached)[reached.verdict]
     parts = [_change(cost, reached), _quality(quality, reached.shown)] if cost else []
     parts = parts or [_quality(quality, reached.shown)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
     more = [*_unpaired(primary), *_settling(reached, experiment)]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
+
+
+def _begins(reached: Conclusion) -> Mapping[Verdict, str]:
+    if reached.cost is None:
+        return _BY_RULES
+    return _BEGINS if reached.quality.metric.keyed else _WITHOUT_KEYS
 
 
 def _too_few(primary: Compared) -> str:

@@ -85,6 +85,7 @@ def test_a_difference_of_one_mode_among_several_needs_more() -> None:
 def test_without_keys_the_quality_is_the_success_rate_and_called_so() -> None:
     plain = [{key: task[key] for key in ("id", "title", "prompt")} for task in TASKS]
     found = verdicts(BASELINE, trials("canopy", 0.7), tasks=plain)["canopy"]
+    assert found.startswith("spends less, correctness not measured: 30 % fewer")
     assert "success rate (non-empty, not compacted) 1.00 against 1.00 (not worse" in found
 
 
