@@ -8,7 +8,7 @@ from swarm_bench.analysis.comparison.verdicts import Compared, Conclusion, concl
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.formulas import ALPHA, cases_for, detectable_in
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import FEWEST, Quality, Verdict
+from swarm_bench.analysis.statistics.rule import FEWEST, Verdict
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.session.experiment import Experiment
 
@@ -51,8 +51,8 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     if not primary.pairs.suffice:
         return _too_few(primary)
     begins = _begins(reached)[reached.verdict]
-    parts = [_change(cost, reached), _quality(quality, reached.shown)] if cost else []
-    parts = parts or [_quality(quality, reached.shown)]
+    parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
+    parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
     more = [*_unpaired(primary), *_settling(reached, experiment)]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
@@ -107,15 +107,15 @@ def _percent(log: float, less: str, more: str) -> str:
     return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
 
 
-def _quality(quality: Compared, shown: Quality) -> str:
-    """Say `recall (files) 0.71 against 0.69 (not worse)`."""
+def _quality(quality: Compared, shown: str = "") -> str:
+    """Say `recall (files) 0.71 against 0.69 (not worse; difference -0.02 to +0.06)`."""
     title, pairs = _lower(quality.metric.title), quality.pairs
     if not pairs.cases:
         return f"{title} not measured"
     own, reference = fmean(pairs.own.values()), fmean(pairs.reference.values())
     bounds = quality.effect and quality.effect.interval()
-    interval = f"; difference {bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else ""
-    return f"{title} {own:.2f} against {reference:.2f} ({shown}{interval})"
+    interval = f"{bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else "without an interval"
+    return f"{title} {own:.2f} against {reference:.2f} ({shown}difference {interval})"
 
 
 def _unpaired(compared: Compared) -> Iterator[str]:
