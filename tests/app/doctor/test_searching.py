@@ -57,9 +57,10 @@ def asking(tmp_path: Path) -> Asking:
 
 @pytest.fixture(autouse=True)
 def _nothing_stays() -> Iterator[None]:
+    before = set(psutil.Process().children(recursive=True))  # another test may have left them
     yield
-    ours = [child for child in psutil.Process().children(recursive=True) if _is_started(child)]
-    assert ours == []
+    after = psutil.Process().children(recursive=True)
+    assert [child for child in after if child not in before and _is_started(child)] == []
 
 
 def _is_started(process: psutil.Process) -> bool:
