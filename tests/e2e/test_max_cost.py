@@ -86,6 +86,11 @@ def test_an_agent_that_answers_and_gives_no_cost_ends_the_session(bench: Bench) 
     assert "$2.00 of --max-cost 2.5 are spent" in done.err
 
 
+def test_without_a_limit_trials_without_a_cost_all_run(bench: Bench) -> None:
+    done = run(bench, "--modes", "baseline", "--concurrency", "1", design="compare", cost=None)
+    assert (done.code, len(bench.records("out"))) == (0, 4), done.err
+
+
 @pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "much", "$5"])
 def test_what_is_no_limit_is_refused(bench: Bench, limit: str) -> None:
     done = run(bench, "--modes", "baseline", f"--max-cost={limit}")

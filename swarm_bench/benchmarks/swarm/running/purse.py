@@ -1,22 +1,19 @@
 """What a swarm may cost while its trials run: each of them counts with what it may cost."""
 
-import math
-
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 
-_NO_LIMIT = Allowance(rest=math.inf)
-
 
 class Purse:
-    """Sets aside what the trials of a swarm may cost, and pays what they did cost."""
+    """Sets aside what the trials of a swarm may cost, and pays what they did cost. Without an
+    allowance, all of them may start."""
 
     def __init__(self, experiment: Experiment, allowance: Allowance | None) -> None:
         self._experiment = experiment
-        self._allowance = allowance or _NO_LIMIT
+        self._allowance = allowance
         self._running = set[str]()
         """Ids of trials."""
         self._blind = False
@@ -25,6 +22,8 @@ class Purse:
     def take(self, trial: str) -> bool:
         """Set aside what the trial may cost; false when it could exceed the allowance, so that it
         must not start."""
+        if self._allowance is None:
+            return True
         set_aside = len(self._running) * (self._allowance.dearest or 0.0)
         if self._blind or not self._allowance.minus(set_aside).covers_a_trial:
             return False
@@ -33,7 +32,7 @@ class Purse:
 
     def settle(self, execution: Execution) -> None:
         """Pay for a trial that has ended. One without a cost is taken for the dearest so far."""
-        if execution.trial.id not in self._running:
+        if self._allowance is None or execution.trial.id not in self._running:
             return
         self._running.remove(execution.trial.id)
         priced = with_price(self._experiment, execution.outcome)
