@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -20,9 +20,17 @@ def listen() -> None:
     """Let a signal raise `KeyboardInterrupt`, or cancel the event loop's main task, as Ctrl-C does.
     What is ignored, as under nohup, stays ignored."""
     atexit.register(_end)
+    sys.excepthook = _report
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, raise_interrupt)
+
+
+def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print what nobody caught, unless it comes from an interruption: Python wraps what is raised
+    while it names the members of a class."""
+    if not isinstance(error.__cause__, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
 
 
 def raise_interrupt(number: int, frame: FrameType | None) -> None:

@@ -65,6 +65,14 @@ try:
 except KeyboardInterrupt:
     interruption.leave(1)
 """
+WHILE_A_CLASS_IS_MADE = """
+from functools import cached_property
+class Slow(cached_property):
+    def __set_name__(self, owner, name):
+        interrupt()
+class Owner:
+    member = Slow(len)
+"""
 ENDING = """
 import atexit
 atexit.register(interrupt)
@@ -78,9 +86,10 @@ interruption.leave(0)
         (SWALLOWED, "went on\n"),
         (IN_A_LOOP, "imported\nput away\n"),
         (TWICE_IN_A_LOOP, ""),
+        (WHILE_A_CLASS_IS_MADE, ""),
         (ENDING, ""),
     ],
-    ids=["swallowed", "in a loop", "twice in a loop", "ending"],
+    ids=["swallowed", "in a loop", "twice in a loop", "while a class is made", "ending"],
 )
 def test_a_signal_is_remembered(code: str, printed: str) -> None:
     done = subprocess.run(
