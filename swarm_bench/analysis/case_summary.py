@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.analysis.comparison.ratios import case_medians, divide
+from swarm_bench.analysis.comparison.ratios import divide
 from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
     explanation,
@@ -17,6 +17,7 @@ from swarm_bench.analysis.documents.blocks import (
     trials,
     warned,
 )
+from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric, Metrics
@@ -120,15 +121,15 @@ def _ratios(session: CaseSession) -> Section | None:
     rows: list[tuple[Cell, ...]] = []
     for metric in metrics:
         base, *values = (
-            case_medians(session.compared(arm), metric) for arm in (reference, *others)
+            by_case(frame(session.compared(arm), metric)) for arm in (reference, *others)
         )
         ratios = [divide(each, base) for each in values]
         rows.append((metric.title, *(ratio(compared, number, "cases") for compared in ratios)))
-    grid = Grid(headers=("Metric (range of cases)", *others), labels=1, rows=tuple(rows))
+    grid = Grid(headers=("Metric (95 % interval)", *others), labels=1, rows=tuple(rows))
     legend = (
-        f"Each arm against {reference}, case by case: the median of the ratios, and in brackets "
-        "the lowest and the highest case. Trials that failed are not in them. These are no "
-        "intervals: differences of this size may be noise."
+        f"Each arm against {reference}, case by case: the ratio of the geometric means, and in "
+        "brackets its 95 % interval over cases. Trials that failed are not in them. Exploratory: "
+        "with several metrics and arms, some intervals lie on one side of 1 by chance."
     )
     return Section(title="Headline", blocks=(grid, paragraph(legend)))
 

@@ -21,6 +21,7 @@ def listen() -> None:
     What is ignored, as under nohup, stays ignored."""
     atexit.register(_end)
     sys.excepthook = _report
+    sys.unraisablehook = _report_ignored
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, raise_interrupt)
@@ -31,6 +32,13 @@ def _report(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     while it names the members of a class."""
     if not isinstance(error.__cause__, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
+
+
+def _report_ignored(ignored: "sys.UnraisableHookArgs") -> None:
+    """Print what Python ignores while it puts objects away, unless it is an interruption, which is
+    remembered."""
+    if not isinstance(ignored.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
 
 
 def raise_interrupt(number: int, frame: FrameType | None) -> None:

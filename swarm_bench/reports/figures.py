@@ -1,7 +1,7 @@
 """How a figure is written. What is missing is never written as 0."""
 
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Interval, Parts, Scale, Value
+from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Value
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
@@ -34,6 +34,12 @@ def parts(value: Parts) -> str:
     return "; ".join([*amounts, *value.notes])
 
 
+def against(value: Against) -> str:
+    """Write `8490, 0.69× (0.58–0.82)`."""
+    change = value.change if isinstance(value.change, str) else figure(value.change)
+    return f"{figure(value.own)}, {change}"
+
+
 def written(scale: Style | Scale, value: float) -> str:
     """Write it with its unit, where the unit is a sign."""
     number = _number(scale, value)
@@ -48,6 +54,8 @@ def written(scale: Style | Scale, value: float) -> str:
             return f"${number}"
         case Scale.RATIO | Scale.NOISE:
             return f"{number}×"
+        case Scale.POINTS:
+            return f"{number} points"
         case _:
             return number
 
@@ -64,7 +72,7 @@ def _range(value: Value) -> list[str]:
 
 
 def _between(scale: Style | Scale, low: float, high: float) -> str:
-    word = " to " if scale in (Scale.DIFFERENCE, Scale.DEVIATION) else "–"
+    word = " to " if scale in (Scale.DIFFERENCE, Scale.POINTS, Scale.DEVIATION) else "–"
     return f"{_number(scale, low)}{word}{_number(scale, high)}"
 
 
@@ -103,5 +111,9 @@ def _compared(scale: Scale, value: float) -> str:
             return f"{value:.2f}"
         case Scale.DIFFERENCE:
             return f"{value:+.2f}" if value else "0"
+        case Scale.POINTS:
+            return f"{value * 100:+.1f}" if value else "0"
+        case Scale.PROBABILITY:
+            return f"{value:.2g}" if value >= 0.0001 else "<0.0001"
         case Scale.DEVIATION:
             return f"{value:.2f}" if value else "0"

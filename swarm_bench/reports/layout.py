@@ -3,6 +3,7 @@
 from tabulate import tabulate
 
 from swarm_bench.core.report.document import (
+    Against,
     Banner,
     Block,
     Bullets,
@@ -16,7 +17,7 @@ from swarm_bench.core.report.document import (
     Value,
     Verbatim,
 )
-from swarm_bench.reports.figures import NOT_APPLICABLE, figure, interval, parts
+from swarm_bench.reports.figures import NOT_APPLICABLE, against, figure, interval, parts
 from swarm_bench.reports.text import block, cut, escaped, plain
 
 
@@ -76,6 +77,8 @@ def _cell(cell: Cell) -> str:
             return interval(cell)
         case Parts():
             return parts(cell)
+        case Against():
+            return against(cell)
         case Span():
             return _span(cell)
         case str():

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.spent import TITLE
-from swarm_bench.core.report.report import Ratios, Report
+from swarm_bench.core.report.ratios import Ratios
+from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.reports import render, summarise
 

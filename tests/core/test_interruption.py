@@ -97,7 +97,7 @@ def test_a_signal_is_remembered(code: str, printed: str) -> None:
     )
     assert (done.returncode, done.stdout) == (130, printed), done.stderr
     assert "Group" not in done.stderr
-    assert done.stderr.count("Traceback") == (code == SWALLOWED)  # which Python prints
+    assert "Traceback" not in done.stderr
 
 
 CALL = """

@@ -1,10 +1,12 @@
 import pytest
 
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Interval, Parts, Scale, Value
-from swarm_bench.reports.figures import figure, interval, parts
+from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Value
+from swarm_bench.reports.figures import against, figure, interval, parts
 
 MISSING = ("1 missing",)
+TOKENS = Value(scale=Style.WHOLE, value=8490)
+LESS = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
 
 
 def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str, ...] = ()) -> str:
@@ -16,6 +18,11 @@ def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str
     ("shown", "written"),
     [
         (of(Style.SECONDS, 1.5), "1.50s"),
+        (of(Scale.POINTS, 0.067, -0.01, 0.1), "+6.7 points (-1.0 to +10.0)"),
+        (of(Scale.PROBABILITY, 0.03125), "0.031"),
+        (of(Scale.PROBABILITY, 1e-9), "<0.0001"),
+        (against(Against(own=TOKENS, change=LESS)), "8490, 0.69× (0.58–0.82)"),
+        (against(Against(own=TOKENS, change="found less")), "8490, found less"),
         (of(Style.WHOLE, 12345), "12345"),
         (of(Style.WHOLE, 12.5), "12.5"),
         (of(Style.AVERAGE, 2), "2.0"),

@@ -148,6 +148,7 @@ def test_headings_are_ours_only() -> None:
         "Retrieval",
         "Tools",
         "Fixed overhead",
+        "Effects in detail",
         "Per-Agent Results",
     ]
 
@@ -164,7 +165,18 @@ def test_every_row_has_its_cells() -> None:
             cells += 1
         elif token.type == "tr_close":
             widths[-1].add(cells)
-    assert [sorted(found) for found in widths] == [[3], [5], [4], [4], [4], [6], [3], [12]]
+    assert [sorted(found) for found in widths] == [
+        [4],
+        [5],
+        [4],
+        [4],
+        [4],
+        [6],
+        [3],
+        [10],
+        [6],
+        [12],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +213,7 @@ def summary(data: SessionData) -> str:
 def test_the_headline_stands_before_everything_else() -> None:
     text = summary(make_session(make_trial(), make_trial("canopy")))
     first = text.partition("\n## ")[2]
-    assert first.startswith("Headline\n\n- **canopy**: inconclusive: as many effective tokens per ")
+    assert first.startswith("Headline\n\n- **canopy**: inconclusive: the same effective tokens in ")
     assert "With fewer than 6 tasks nothing can be shown. Connected in 1 of 1 trial," in first
     assert (
         "\nCorrectness was not measured: the tasks have no answer keys, so lower figures alone are "
@@ -252,8 +264,9 @@ def test_a_mode_without_a_verdict_has_no_column() -> None:
         "- **canopy**: connected in 0 of 1 trial, used in 0. **no verdict**: 0 of 1 trial (0%) "
         "were connected to the tool, and --min-connected asks for 90%."
     ) in text
-    (headline,) = [line for line in text.splitlines() if line.startswith("| Wall time")]
-    assert headline.count("|") == 3
+    (headline,) = [line for line in text.splitlines() if line.startswith("| Wall time  ")]
+    assert "| canopy " not in text.partition("## Warnings")[0]
+    assert headline.count("|") == 4
 
 
 def test_without_a_reference_there_are_no_ratios_and_all_tables() -> None:

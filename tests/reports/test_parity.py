@@ -45,7 +45,8 @@ def pair(request: pytest.FixtureRequest) -> tuple[list[Table], list[Table]]:
 
 def test_the_metrics_of_each_mode_are_the_same(pair: tuple[list[Table], list[Table]]) -> None:
     theirs, ours = (
-        {row["Metric"]: row for one in side for row in one if "Metric" in row} for side in pair
+        {row["Metric"]: row for one in side for row in one if "Metric" in list(row)[:1]}
+        for side in pair
     )
     assert len(theirs) == 19
     assert {metric: ours.get(metric) for metric in theirs} == theirs

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
+from swarm_bench.analysis.frame import by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import paired
@@ -17,7 +18,9 @@ def effects(size: Size, noise: Noise, ratio: float, repetitions: int) -> Iterato
     """Analyse so many experiments."""
     draw = experiments(size, noise, ratio)
     for number in range(repetitions):
-        pairs = paired(draw(number), *ARMS, names(size), relative=True)
+        rows = draw(number)
+        own, other = (by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
+        pairs = paired(own, other, names(size), relative=True)
         yield Effect(differences=tuple(pairs.differences))
 
 

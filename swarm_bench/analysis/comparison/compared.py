@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column
+from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.session.records import Treatment
 
 TIMES = ("wall_seconds", "duration_s")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from swarm_bench.analysis.comparison.ratios import ratio, tasks_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column, Controls, Headline, Split, SplitRow
+from swarm_bench.core.report.ratios import Column
+from swarm_bench.core.report.report import Controls, Headline, Split, SplitRow
 from swarm_bench.core.session.experiment import ControlKind
 
 
@@ -42,9 +43,6 @@ _TEXTS: Mapping[ControlKind, _Text] = {
         without="{mode} has no placebo.",
     ),
 }
-_MEDIANS = (
-    " Each is a median over tasks, so the first two multiplied need not give the third exactly."
-)
 
 
 def controls(
@@ -81,7 +79,7 @@ def _of_kind(
         kind=kind,
         title=text.title,
         steps=(text.control, text.tool, "Together"),
-        about=text.about.format(reference=reference) + _MEDIANS,
+        about=text.about.format(reference=reference),
         splits=tuple(splits),
         notes=tuple(notes),
     )

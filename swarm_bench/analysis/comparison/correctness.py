@@ -4,12 +4,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.slices import Slice, Weights
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Correctness, Figure, Row, Tagged
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.report.report import (
+    Correctness,
+    Difference,
+    Figure,
+    FoundRow,
+    Row,
+    Tagged,
+)
 from swarm_bench.core.session.tasks import DONE_ALREADY
 
 RECALL, CONSTANT, RIGHT = "file_recall", "constant_recall", "right_answer"
@@ -22,15 +30,22 @@ _MOST_TAGS = 20
 @once
 def correctness(selection: Selection) -> Correctness | None:
     """Compute what the headline begins with; `None` without answer keys, or scores by them."""
-    rows = [*_rows(selection, selection.metrics.named(_BY_KEY))]
-    if not rows:
+    rows = tuple(_rows(selection, found_metrics(selection)))
+    if not any(row.metric.key in _BY_KEY for row in rows):
         return None
-    invented = replace(selection.metrics[_INVENTED], keyed="any")
     return Correctness(
-        rows=(*rows, *_rows(selection, [invented])),
+        rows=rows,
         spent=() if selection.fixed_rules else spent_per_right(selection),
         tags=tuple(_tags(selection)),
     )
+
+
+def found_metrics(selection: Selection) -> tuple[Metric, ...]:
+    """List what answers are judged by; none where no task has a key."""
+    if not selection.keyed:
+        return ()
+    invented = replace(selection.metrics[_INVENTED], keyed="any")
+    return (*selection.metrics.named(_BY_KEY), invented)
 
 
 def figure_of(selection: Selection, mode: str, metric: Metric, tasks: Weights) -> Figure:
@@ -43,7 +58,13 @@ _Tasks = frozenset[tuple[str, float]]
 
 @once
 def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> Figure:
-    return over_runs(aggregate(metric, part) for part in _slices(selection, mode, tasks))
+    """Take the mean over tasks, as the verdict does, with the lowest and the highest run."""
+    parts = _slices(selection, mode, tasks)
+    figure = over_runs(aggregate(metric, part) for part in parts)
+    if len(parts) < 2:
+        return figure
+    trials = tuple(trial for part in parts for trial in part.trials)
+    return replace(figure, value=aggregate(metric, replace(parts[0], trials=trials)).value)
 
 
 @once
@@ -51,25 +72,27 @@ def _slices(selection: Selection, mode: str, tasks: _Tasks) -> tuple[Slice, ...]
     return tuple(replace(part, keyed=dict(tasks)) for part in selection.slices(mode))
 
 
-def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[Row]:
+def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[FoundRow]:
     """Yield those that any mode has."""
-    for metric in metrics if selection.keyed else ():
-        row = _row(selection, metric, selection.keyed)
-        if any(figure and figure.runs for figure in row.figures):
-            yield row
+    for metric in metrics:
+        figures = _figures(selection, metric, selection.keyed)
+        if any(figure.runs for figure in figures):
+            differences = (_difference(selection, mode, metric) for mode in selection.modes[1:])
+            yield FoundRow(metric=metric, figures=figures, differences=(None, *differences))
 
 
-def _row(selection: Selection, metric: Metric, tasks: Weights) -> Row:
-    modes = selection.modes
-    return Row(
-        metric=metric,
-        figures=tuple(figure_of(selection, mode, metric, tasks) for mode in modes),
-    )
+def _figures(selection: Selection, metric: Metric, tasks: Weights) -> tuple[Figure, ...]:
+    return tuple(figure_of(selection, mode, metric, tasks) for mode in selection.modes)
 
 
-def judged(selection: Selection, mode: str) -> list[TrialRecord]:
-    """List the trials of the mode whose task has a key that counts, failed ones too."""
-    return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
+def _difference(selection: Selection, mode: str, metric: Metric) -> Difference | None:
+    if metric.better is None:
+        return None
+    pairs = compared(selection, mode, metric).pairs
+    if not pairs.cases:
+        return None
+    effect = Effect(differences=tuple(pairs.differences))
+    return Difference(estimate=effect.estimate, interval=effect.interval(), tasks=len(pairs.cases))
 
 
 def spent_per_right(selection: Selection) -> tuple[Row, ...]:
@@ -110,8 +133,7 @@ def _tags(selection: Selection) -> Iterator[Tagged]:
     """Yield what was found by tag, where tasks differ in them; done already stands apart."""
     metrics = selection.metrics.named((RECALL, RIGHT))
     for tag, tasks in _by_tag(selection).items():
-        rows = (_row(selection, metric, tasks) for metric in metrics)
-        recall, right = (row.figures for row in rows)
+        recall, right = (_figures(selection, metric, tasks) for metric in metrics)
         yield Tagged(tag=tag, tasks=len(tasks), recall=recall, right=right)
 
 

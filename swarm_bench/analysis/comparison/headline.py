@@ -8,6 +8,7 @@ from swarm_bench.analysis.adherence.treated import Treated, is_connected, treate
 from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
+from swarm_bench.analysis.comparison.details import details
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
@@ -17,7 +18,8 @@ from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.report import Column, Headline
+from swarm_bench.core.report.ratios import Column
+from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Status
@@ -43,6 +45,7 @@ def headline(selection: Selection) -> Headline:
         standings=tuple(_shown(standings, no_verdict)),
         ratios=compared_ratios
         and replace(compared_ratios, found_less=found_less(selection, modes)),
+        details=details(selection, modes),
         correctness=None if nothing else correctness(selection),
         all_used=bool(tools) and all(map(_all_used, tools)),
         agreeing=tuple(treated.mode for treated in tools if _proved(treated)),

@@ -3,7 +3,7 @@
 from statistics import median
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.report.report import Indexing
+from swarm_bench.core.report.ratios import Indexing
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.totals import total
 

@@ -1,18 +1,17 @@
 """How ratios are to be read, in sentences."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from statistics import median
 
-from swarm_bench.analysis.comparison.compared import trials_of
 from swarm_bench.analysis.comparison.index_time import indexing
 from swarm_bench.analysis.comparison.quality import about_correctness
 from swarm_bench.analysis.comparison.ratios import by_task, modes_of
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount, in_a_row
-from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column, Headline, IndexingRow, Ratios
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.ratios import Column, IndexingRow, Ratios
+from swarm_bench.core.report.report import Headline
 
 BY_RULES = (
     "What the agents spent (tokens, cost, turns, output) is not part of this headline: fixed rules "
@@ -70,21 +69,15 @@ def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator
         )
     if ratios.indexing:
         yield _of_indexing(ratios, selection)
-    yield variation(selection, ratios.columns, [row.metric for row in ratios.rows])
 
 
 def _of_ratios(ratios: Ratios) -> str:
-    reference = ratios.reference
-    each = (
-        f"Below 1× is less than {reference}. For each task, the median over its trials in the "
-        f"mode is divided by that in {reference}"
-    )
-    if ratios.tasks == 1:
-        return f"{each} (1 task, {amount(ratios.runs, 'run')})."
+    size = f"{amount(ratios.tasks, 'task')}, {amount(ratios.runs, 'run')}"
     return (
-        f"{each}; shown is the median over tasks, and in brackets the range of tasks: the lowest "
-        f"and the highest, not a confidence interval ({amount(ratios.tasks, 'task')}, "
-        f"{amount(ratios.runs, 'run')})."
+        f"Each figure is typical of a task ({size}): the mean over tasks, the geometric one where "
+        f"a ratio to {ratios.reference} stands beside it. In brackets is the 95 % interval over "
+        "tasks. What no verdict names is exploratory: among so many intervals, some lie on one "
+        "side by chance."
     )
 
 
@@ -123,32 +116,3 @@ def _of_indexing(ratios: Ratios, selection: Selection) -> str:
 def _median_wall(selection: Selection, mode: str) -> float | None:
     tasks = by_task(selection, Column(mode=mode), selection.metrics["wall_seconds"])
     return median(chain.from_iterable(tasks.values())) if tasks else None
-
-
-def variation(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> str:
-    """Say which figures differ between the runs of a task in a mode, and which never do."""
-    sides = [Column(mode=mode) for mode in modes_of(selection, columns)]
-    trials = sum(len(trials_of(selection, side)) for side in sides)
-    moving, steady = list[str](), list[str]()
-    for metric in metrics:
-        tasks = (by_task(selection, side, metric).values() for side in sides)
-        values = [of_task for of_side in tasks for of_task in of_side]
-        repeated = [several for several in values if len(several) > 1]
-        if any(len(set(several)) > 1 for several in repeated):
-            moving.append(metric.title)
-        elif repeated and sum(map(len, values)) == trials:
-            steady.append(metric.title)
-    text = "No test is run on these ratios."
-    if not moving and not steady:
-        return f"{text} No task was repeated, so nothing shows how far the figures vary by chance."
-    if moving:
-        text += (
-            f" {in_a_row(moving)} varied between repetitions of a task. How far apart two "
-            "identical set-ups would be is not measured here; swarm-bench calibrate does that."
-        )
-    if steady:
-        text += (
-            f" {in_a_row(steady)} did not vary from run to run: they were the same in all "
-            "repetitions of a task. With other tasks the ratios can still be others."
-        )
-    return text

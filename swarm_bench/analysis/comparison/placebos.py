@@ -7,7 +7,7 @@ from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.quality import quality
 from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.core.metric import Better
-from swarm_bench.core.report.report import Column
+from swarm_bench.core.report.ratios import Column
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
 OF_A_PLACEBO = "a negative control: irrelevant answers"
@@ -48,8 +48,8 @@ def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
         )
         if metric.better is not Better.LOWER or not own or not other:
             continue
-        if own.median >= (1 - MARGIN) * other.median:
-            yield f"{metric.title} {_times(other.median)} against {_times(own.median)}"
+        if own.estimate >= (1 - MARGIN) * other.estimate:
+            yield f"{metric.title} {_times(other.estimate)} against {_times(own.estimate)}"
 
 
 def _longer_answers(treated: Treated, placebo: Treated) -> Iterator[str]:

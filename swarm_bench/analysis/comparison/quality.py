@@ -8,8 +8,8 @@ from swarm_bench.analysis.comparison.correctness import (
     RECALL,
     correctness,
     figure_of,
-    judged,
 )
+from swarm_bench.analysis.comparison.pairs import judged
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
@@ -83,12 +83,10 @@ def compared_with_reference(selection: Selection, mode: str) -> str:
         return ""
     if not against.is_less:
         return _less_precise(selection, mode, against.margin)
-    title = against.metric.title
-    figures = f"{title[0].lower()}{title[1:]} {against.own:.2f} against {against.reference:.2f}"
-    with_key = selection.with_part[against.metric.keyed or "any"].intersection(selection.keyed)
-    if against.tasks < len(with_key):
-        figures += f" over the {amount(against.tasks, 'task')} that both have"
-    return f"Found less than {reference}: {figures}; what it spends less is no saving."
+    return (
+        f"Found less than {reference} by more than --quality-margin, so what it spends less is no "
+        "saving."
+    )
 
 
 def _less_precise(selection: Selection, mode: str, margin: float) -> str:

@@ -1,15 +1,16 @@
 """Each mode against the first one, task by task."""
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from statistics import median
+from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import trials_of, values_of
-from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.pairing import middle, paired
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Column, Ratio, RatioRow, Ratios
-from swarm_bench.core.session.base import RecordView
+from swarm_bench.core.report.ratios import Column, Ratio, RatioRow, Ratios
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
@@ -17,6 +18,7 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
     reference = selection.modes[0]
     compared = [Column(mode=mode) for mode in modes_of(selection, columns)]
     chosen = selection.has_tool(reference)
+    experiment = selection.data.experiment
     sides = [
         (column, Column(mode=reference, as_used=column.as_used and chosen)) for column in columns
     ]
@@ -25,10 +27,12 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         reference_as_used=chosen,
         columns=tuple(columns),
         tasks=len({task for side in compared for task in tasks_of(selection, side)}),
+        primary=experiment.primary if experiment else "",
         runs=len({trial.run for side in compared for trial in trials_of(selection, side)}),
         rows=tuple(
             RatioRow(
                 metric=metric,
+                typical=tuple(_typical(selection, mode, metric) for mode in selection.modes),
                 ratios=tuple(ratio(selection, side, other, metric) for side, other in sides),
             )
             for metric in metrics
@@ -42,28 +46,29 @@ def modes_of(selection: Selection, columns: Iterable[Column]) -> tuple[str, ...]
 
 
 def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
-    """Compute the median over tasks of side / other, where a task's value on a side is the median
-    over its trials there; `None` when no task has both."""
-    return divide(*(_medians(selection, column, metric) for column in (side, other)))
+    """Divide task by task; `None` when no task has both."""
+    return divide(*(by_task(selection, column, metric) for column in (side, other)))
 
 
-def divide(values: Mapping[str, float], reference: Mapping[str, float]) -> Ratio | None:
+def divide(own: Mapping[str, list[float]], reference: Mapping[str, list[float]]) -> Ratio | None:
     """Divide case by case; `None` when no case has both. There is no ratio to 0."""
-    divided = [values[case] / reference[case] for case in values if reference.get(case)]
-    if not divided:
+    pairs = paired(own, reference, own, relative=True)
+    if not pairs.cases:
         return None
+    effect = Effect(differences=tuple(pairs.differences))
+    bounds = effect.interval()
     return Ratio(
-        median=median(divided),
-        lowest_task=min(divided),
-        highest_task=max(divided),
-        tasks=len(divided),
+        estimate=math.exp(effect.estimate),
+        interval=(math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None,
+        tasks=len(pairs.cases),
     )
 
 
-def case_medians(records: Iterable[RecordView], metric: Metric) -> dict[str, float]:
-    """Compute the median of each case over its trials."""
-    cases = by_case(frame(records, metric))
-    return {case: median(several) for case, several in cases.items()}
+def _typical(selection: Selection, mode: str, metric: Metric) -> float | None:
+    """Compute the geometric mean of a mode over its tasks; 0 is left out, as of the ratios."""
+    tasks = by_task(selection, Column(mode=mode), metric).values()
+    logs = [middle(values, relative=True) for values in tasks if min(values) > 0]
+    return math.exp(fmean(logs)) if logs else None
 
 
 @once
@@ -81,9 +86,3 @@ def by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, lis
 def tasks_of(selection: Selection, side: Column) -> list[str]:
     """Return the task of each trial that is compared in a column."""
     return [trial.task_key for trial in trials_of(selection, side)]
-
-
-@once
-def _medians(selection: Selection, side: Column, metric: Metric) -> dict[str, float]:
-    tasks = by_task(selection, side, metric)
-    return {task: median(several) for task, several in tasks.items()}

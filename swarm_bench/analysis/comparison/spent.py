@@ -8,7 +8,6 @@ from dataclasses import replace
 from swarm_bench.analysis.comparison.compared import spending
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.correctness import spent_per_right
-from swarm_bench.analysis.comparison.legend import variation
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Headline, SpentByRules
@@ -27,8 +26,7 @@ def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | N
         return None
     columns, metrics = headline.ratios.columns, spending(selection)
     compared = ratios(selection, columns, metrics)
-    noise = variation(selection, columns, metrics)
-    legend = f"Read these like the headline's ratios. {noise}"
+    legend = "Read these like the headline's ratios."
     return SpentByRules(
         title=TITLE,
         banner=BANNER,

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from swarm_bench.analysis.comparison.verdicts import Compared, Conclusion, conclusion
+from swarm_bench.analysis.comparison.pairs import Compared
+from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.formulas import ALPHA, cases_for, detectable_in
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
@@ -80,6 +81,8 @@ def _change(cost: Compared, reached: Conclusion) -> str:
     title, effect = _lower(cost.metric.title), cost.effect
     if effect is None:
         return f"{title} not compared"
+    if not any(effect.differences):
+        return f"the same {title} in every task"
     less, more = ("fewer", "more") if cost.metric.unit in _COUNTED else ("less", "more")
     typical = [math.exp(fmean(side.values())) for side in (cost.pairs.reference, cost.pairs.own)]
     bounds = effect.interval(1 - reached.level)

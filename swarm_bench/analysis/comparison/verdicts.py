@@ -1,15 +1,12 @@
 """What is compared for a verdict: the primary metric and the quality of a mode, task by task."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from swarm_bench.analysis.comparison.correctness import judged
+from swarm_bench.analysis.comparison.pairs import SUCCESS, Compared, compared
 from swarm_bench.analysis.comparison.quality import judged_by
-from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.selection import Selection, once
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.analysis.statistics.rule import (
     Quality,
     Verdict,
@@ -19,23 +16,6 @@ from swarm_bench.analysis.statistics.rule import (
     verdict_on_quality,
 )
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.session.records import TrialRecord
-
-_SUCCESS = "success_rate"
-"""The quality, where there are no keys."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """One metric of a mode and of the reference, task by task."""
-
-    metric: Metric
-    pairs: Pairs
-
-    @property
-    def effect(self) -> Effect | None:
-        """What the pairs say; `None` where too few tasks are paired."""
-        return Effect(differences=tuple(self.pairs.differences)) if self.pairs.suffice else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +34,12 @@ class Conclusion:
 
 
 def hypotheses(selection: Selection) -> tuple[str, ...]:
-    """Name the modes that are compared with the reference; a control is no hypothesis."""
+    """Name the modes that are compared with the reference; a control is no hypothesis, and there
+    is none on a metric that this version does not know."""
     experiment = selection.data.experiment
-    real = [mode.name for mode in experiment.modes if not mode.control_of] if experiment else []
+    if experiment is None or experiment.primary not in selection.metrics:
+        return ()
+    real = {mode.name for mode in experiment.modes if not mode.control_of}
     return tuple(mode for mode in selection.modes[1:] if mode in real)
 
 
@@ -88,42 +71,39 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
 
 @once
 def _levels(selection: Selection) -> dict[str, float]:
-    """Return the level of each mode's hypothesis on the primary metric, or on the quality where
-    fixed rules decided that."""
-    primary = {
-        mode: _cost(selection, mode) or _quality(selection, mode) for mode in hypotheses(selection)
-    }
-    effects = {mode: compared.effect for mode, compared in primary.items()}
-    tests = {mode: effect.t_p for mode, effect in effects.items() if effect}
-    return holm_levels({mode: p for mode, p in tests.items() if p is not None})
+    """Return the level of each mode's hypothesis."""
+    return holm_levels(_tests(selection))
+
+
+def adjusted(selection: Selection, mode: str, metric: Metric) -> float | None:
+    """Return the p of the t test, adjusted for all modes; `None` for what is no hypothesis."""
+    if mode not in hypotheses(selection) or _primary(selection, mode).metric.key != metric.key:
+        return None
+    return holm(_tests(selection)).get(mode)
 
 
 @once
+def _tests(selection: Selection) -> dict[str, float]:
+    """Return the p of each mode's hypothesis."""
+    effects = {mode: _primary(selection, mode).effect for mode in hypotheses(selection)}
+    tests = {mode: effect.t_p for mode, effect in effects.items() if effect}
+    return {mode: p for mode, p in tests.items() if p is not None}
+
+
+def _primary(selection: Selection, mode: str) -> Compared:
+    """Return what a mode's hypothesis is on: the primary metric, or the quality where fixed rules
+    decided that."""
+    return _cost(selection, mode) or _quality(selection, mode)
+
+
 def _cost(selection: Selection, mode: str) -> Compared | None:
     experiment = selection.data.experiment
     assert experiment
     metric = selection.metrics[experiment.primary]
-    if metric.spent and selection.fixed_rules:
-        return None
-    return _compared(selection, mode, metric, lambda side: selection.arm(side).compared)
+    spent_by_rules = metric.spent and selection.fixed_rules
+    return None if spent_by_rules else compared(selection, mode, metric)
 
 
-@once
 def _quality(selection: Selection, mode: str) -> Compared:
-    metric = judged_by(selection)
-    if metric is not None:
-        return _compared(selection, mode, metric, lambda side: judged(selection, side))
-    metric = selection.metrics[_SUCCESS]
-    return _compared(selection, mode, metric, lambda side: selection.arm(side).counted)
-
-
-def _compared(
-    selection: Selection, mode: str, metric: Metric, trials: Callable[[str], Iterable[TrialRecord]]
-) -> Compared:
-    sides = (mode, selection.modes[0])
-    rows = [row for side in sides for row in frame(trials(side), metric)]
-    keyed = selection.with_part[metric.keyed] & selection.keyed.keys() if metric.keyed else None
-    asked = dict.fromkeys(trial.task_key for trial in selection.trials)
-    cases = [case for case in asked if keyed is None or case in keyed]
-    pairs = paired(rows, *sides, cases, relative=metric.relative)
-    return Compared(metric=metric, pairs=pairs)
+    metric = judged_by(selection) or selection.metrics[SUCCESS]
+    return compared(selection, mode, metric)

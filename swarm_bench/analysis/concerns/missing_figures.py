@@ -7,7 +7,7 @@ from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, in_a_row, places
-from swarm_bench.core.report.report import Column
+from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.session.records import TrialRecord
 
 

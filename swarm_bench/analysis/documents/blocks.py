@@ -16,7 +16,8 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
-from swarm_bench.core.report.report import Figure, Ratio, Row, Table
+from swarm_bench.core.report.ratios import Ratio
+from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import Standing
 
 MOST_TRIALS = 5000
@@ -118,12 +119,12 @@ def figure(style: Style, median: Figure | None) -> Value | None:
 
 
 def ratio(compared: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
-    """Make the cell of a median over so many tasks (or cases), or over fewer of them."""
+    """Make the cell of a ratio over so many tasks (or cases), or over fewer of them."""
     if compared is None:
         return Value(scale=Scale.RATIO, value=None)
     some = (f"{compared.tasks} of {tasks} {noun}",) if compared.tasks < tasks else ()
-    low, high = compared.lowest_task, compared.highest_task
-    return Value(scale=Scale.RATIO, value=compared.median, low=low, high=high, notes=some)
+    low, high = compared.interval or (None, None)
+    return Value(scale=Scale.RATIO, value=compared.estimate, low=low, high=high, notes=some)
 
 
 def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:

@@ -1,6 +1,6 @@
 """The summary of a comparison as a document."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.documents import judge
@@ -10,7 +10,6 @@ from swarm_bench.analysis.documents.blocks import (
     definitions,
     explanation,
     figure,
-    metric_row,
     named_standing,
     not_reported,
     paragraph,
@@ -20,7 +19,9 @@ from swarm_bench.analysis.documents.blocks import (
     trials,
     warned,
 )
-from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.analysis.documents.details import details_section
+from swarm_bench.analysis.documents.effects import as_used, effects, per_right_answer, ratio_grid
+from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Banner,
     Block,
@@ -28,23 +29,16 @@ from swarm_bench.core.report.document import (
     Cell,
     Document,
     Grid,
-    Parts,
     Section,
     Span,
     Value,
 )
 from swarm_bench.core.report.report import (
-    Column,
     Controls,
-    Correctness,
     Figure,
     Headline,
-    Indexing,
     Line,
-    Ratio,
-    Ratios,
     Report,
-    Row,
     Sheet,
     SpentByRules,
     Split,
@@ -83,12 +77,12 @@ def _sections(report: Report) -> Iterator[Section]:
         yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
         if report.judging:
             yield judge.section(report.judging)
+    if report.headline.details:
+        yield details_section(report.headline.details)
     yield _trials(report)
 
 
 def _headline(headline: Headline, modes: Sequence[str]) -> Iterator[Block]:
-    if headline.correctness:
-        yield _correctness(headline.correctness, headline, modes)
     if headline.no_verdict:
         yield paragraph(
             ("There is ", Span(text="no verdict", strong=True), ": ", quoting(headline.no_verdict))
@@ -97,33 +91,12 @@ def _headline(headline: Headline, modes: Sequence[str]) -> Iterator[Block]:
         yield Bullets(items=tuple(map(named_standing, headline.standings)))
     if headline.remark:
         yield paragraph(headline.remark)
+    if grid := effects(headline, modes):
+        yield grid
+    if used := as_used(headline.ratios):
+        yield used
     if headline.ratios:
-        yield _ratios(headline.ratios)
         yield from map(paragraph, headline.ratios.legend)
-
-
-def _correctness(shown: Correctness, headline: Headline, modes: Sequence[str]) -> Grid:
-    """Name the modes without a verdict in the headers: a column may be quoted alone."""
-    barred = {mode.mode for mode in headline.standings if mode.no_verdict}
-    headers = [f"{mode} (no verdict)" if mode in barred else mode for mode in modes]
-    return Grid(
-        headers=("Metric", *headers),
-        labels=1,
-        rows=(*map(metric_row, shown.rows), *_per_right_answer(shown.spent)),
-    )
-
-
-def _per_right_answer(rows: Iterable[Row]) -> Iterator[tuple[Cell, ...]]:
-    """Make the rows of what a right answer took; where there is none, the cells say so."""
-    for row in rows:
-        title, *cells = metric_row(row)
-        yield (
-            title,
-            *(
-                "no right answer" if figure and figure.value is None and figure.runs else cell
-                for figure, cell in zip(row.figures, cells, strict=True)
-            ),
-        )
 
 
 def _tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:
@@ -147,11 +120,12 @@ def _recall(recall: Figure | None, right: Figure | None) -> Value | None:
 
 
 def _spent(spent: SpentByRules, modes: Sequence[str]) -> Section:
-    blocks: list[Block] = [Banner(text=spent.banner), _ratios(spent.ratios)]
+    ratios = ratio_grid(spent.ratios)
+    blocks: list[Block] = [Banner(text=spent.banner), *([ratios] if ratios else [])]
     blocks += [_splits(controls) for controls in spent.controls if controls.splits]
     blocks += map(paragraph, spent.ratios.legend)
     if spent.per_right_answer:
-        rows = tuple(_per_right_answer(spent.per_right_answer))
+        rows = tuple(per_right_answer(spent.per_right_answer))
         blocks.append(Grid(headers=("Metric", *modes), labels=1, rows=rows))
     return Section(title=spent.title, blocks=tuple(blocks))
 
@@ -163,50 +137,6 @@ def _controls(controls: Controls) -> Section:
     if controls.notes:
         blocks.append(Bullets(items=controls.notes))
     return Section(title=controls.title, blocks=tuple(blocks))
-
-
-def _ratios(ratios: Ratios) -> Grid:
-    first = "Metric (range of tasks)" if ratios.tasks > 1 else "Metric"
-    return Grid(
-        headers=(first, *map(_column, ratios.columns)), labels=1, rows=tuple(_ratio_rows(ratios))
-    )
-
-
-def _ratio_rows(ratios: Ratios) -> Iterator[tuple[Cell, ...]]:
-    """Set indexing beside the time that it may be part of."""
-    for row in ratios.rows:
-        yield (
-            row.metric.title,
-            *(
-                "found less"
-                if _saves(row.metric, compared) and column.mode in ratios.found_less
-                else ratio(compared, ratios.tasks)
-                for column, compared in zip(ratios.columns, row.ratios, strict=True)
-            ),
-        )
-        if row.metric.key == "wall_seconds" and ratios.indexing:
-            yield (ratios.indexing.metric.title, *map(_indexing, ratios.indexing.cells))
-
-
-def _saves(metric: Metric, compared: Ratio | None) -> bool:
-    """Tell whether the mode would seem to save."""
-    return bool(compared and compared.median < 1 and metric.better is Better.LOWER)
-
-
-def _column(column: Column) -> str:
-    return f"{column.mode}, as used" if column.as_used else column.mode
-
-
-def _indexing(indexing: Indexing | None) -> Parts | None:
-    if indexing is None:
-        return None
-    parts = [(indexing.before, "before the agents"), (indexing.within, "in their time")]
-    counts = [(indexing.missing, "missing"), (indexing.copied, "copied")]
-    return Parts(
-        style=Style.SECONDS,
-        parts=tuple((seconds, when) for seconds, when in parts if seconds is not None),
-        notes=tuple(f"{count} {what}" for count, what in counts if count),
-    )
 
 
 def _splits(controls: Controls) -> Grid:

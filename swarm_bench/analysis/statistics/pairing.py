@@ -1,12 +1,9 @@
 """Cases that two arms have in common, and the difference that each of them shows."""
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
-
-from swarm_bench.analysis.frame import Observation
+from statistics import fmean, median
 
 LEAST_PAIRED = 0.8
 """Of the cases; with fewer, those that are missing could turn the result."""
@@ -19,7 +16,8 @@ class Pairs:
     relative: bool
     """The differences are of logarithms: ratios are compared."""
     own: Mapping[str, float]
-    """By case, the median over its runs; a logarithm where the metric is relative."""
+    """By case, over its runs: the median of logarithms where the metric is relative, otherwise the
+    mean."""
     reference: Mapping[str, float]
     unpaired: tuple[str, ...]
     """Cases without a figure in one of the two arms, or in both."""
@@ -43,39 +41,27 @@ class Pairs:
 
 
 def paired(
-    rows: Iterable[Observation], arm: str, reference: str, cases: Collection[str], *, relative: bool
+    own: Mapping[str, Sequence[float]],
+    reference: Mapping[str, Sequence[float]],
+    cases: Collection[str],
+    *,
+    relative: bool,
 ) -> Pairs:
-    """Pair the figures of two arms for one metric. `rows` are those of trials that count; `cases`
-    are all that were asked, in their order."""
-    cells = _cells(rows, (arm, reference))
-    sides = [
-        {case: cells[side, case] for case in cases if (side, case) in cells}
-        for side in (arm, reference)
-    ]
-    both = [case for case in cases if all(case in side for side in sides)]
-    zeros = [case for case in both if relative and any(min(side[case]) <= 0 for side in sides)]
-    own, other = (
-        {case: _middle(side[case], relative) for case in both if case not in zeros}
-        for side in sides
-    )
+    """Pair the figures of two arms for one metric. The figures are those of trials that count, by
+    case; `cases` are all that were asked, in their order."""
+    both = [case for case in cases if own.get(case) and reference.get(case)]
+    zeros = [case for case in both if relative and min(*own[case], *reference[case]) <= 0]
+    compared = [case for case in both if case not in zeros]
     return Pairs(
         relative=relative,
-        own=own,
-        reference=other,
+        own={case: middle(own[case], relative=relative) for case in compared},
+        reference={case: middle(reference[case], relative=relative) for case in compared},
         unpaired=tuple(case for case in cases if case not in both),
         zeros=tuple(zeros),
     )
 
 
-def _cells(
-    rows: Iterable[Observation], arms: Collection[str]
-) -> dict[tuple[str, str], list[float]]:
-    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        if row.value is not None and row.arm in arms:
-            cells[row.arm, row.case].append(float(row.value))
-    return cells
-
-
-def _middle(values: Iterable[float], relative: bool) -> float:
-    return median(map(math.log, values) if relative else values)
+def middle(values: Sequence[float], *, relative: bool) -> float:
+    """Return what stands for the runs of a case. Logarithms have heavy tails, so their median; the
+    median of shares would be the vote of a majority."""
+    return median(map(math.log, values)) if relative else fmean(values)

@@ -150,15 +150,14 @@ def _call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
 
 
 def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ...]:
-    """Compute the median over trials; against the smallest size, the median over tasks of the
-    ratios of the tasks' medians: every size has the same tasks."""
+    """Compute the median over trials; against the smallest size, the ratio over tasks: every size
+    has the same tasks."""
     cases = list(map(by_case, frames))
-    medians = [{task: median(values) for task, values in case.items()} for case in cases]
-    ratios = [None, *(divide(each, medians[0]) for each in medians[1:])]
+    ratios = [None, *(divide(each, cases[0]) for each in cases[1:])]
     return tuple(
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
-            ratio=ratio.median if ratio else None,
+            ratio=ratio.estimate if ratio else None,
             excluded=bool(part.trials) and not any(map(compares, part.trials)),
         )
         for part, case, ratio in zip(parts, cases, ratios, strict=True)

@@ -34,6 +34,9 @@ class Scale(StrEnum):
     """A ratio between equals: far from 1 it says no more than that."""
     DIFFERENCE = "difference"
     """0 is no difference."""
+    POINTS = "percentage points"
+    """A difference of shares."""
+    PROBABILITY = "probability"
     DEVIATION = "deviation"
     """A difference without a direction."""
 
@@ -58,7 +61,7 @@ class Value:
 class Interval:
     """A range without a figure in it."""
 
-    scale: Scale
+    scale: Style | Scale
     low: float
     high: float
 
@@ -74,7 +77,15 @@ class Parts:
     """What is not in them."""
 
 
-Cell = str | Span | Value | Interval | Parts | None
+@dataclass(frozen=True, kw_only=True)
+class Against:
+    """A figure, and how it stands against that of the reference."""
+
+    own: Value
+    change: Value | str
+
+
+Cell = str | Span | Value | Interval | Parts | Against | None
 """`None` where the column does not apply to the row."""
 
 

@@ -6,12 +6,13 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
+from swarm_bench.core.report.details import Details
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.report.judging import Judging
+from swarm_bench.core.report.ratios import Ratio, Ratios
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.totals import total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,77 +75,24 @@ class Sheet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio:
-    """A mode against another: median, lowest and highest of the ratios of the tasks."""
+class Difference:
+    """A mode minus the reference, over the tasks that both have."""
 
-    median: float
-    lowest_task: float
-    highest_task: float
+    estimate: float
+    interval: tuple[float, float] | None
+    """Of 95 %, over tasks; `None` for a single task."""
     tasks: int
-    """Tasks that have the figure in both modes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """A side that is compared with the reference."""
+class FoundRow:
+    """What the answers of each mode came to, on a scale from 0 to 1."""
 
-    mode: str
-    as_used: bool = False
-    """Only trials that used the tool of their mode, also of a reference that has one: a choice that
-    the agents made, so it is not randomised."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RatioRow:
     metric: Metric
-    ratios: tuple[Ratio | None, ...]
-    """By column; `None` when no task has the figure on both sides."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Indexing:
-    """Seconds that the index of a swarm took; both are `None` when no swarm says."""
-
-    before: float | None
-    """Before its agents started, a first call (`warm_up`) included: in nobody's time."""
-    within: float | None
-    """While its agents ran, so that their time has it."""
-    missing: int
-    """Swarms that do not say what indexing took."""
-    copied: int = 0
-    """Swarms that got a copy of an index; the seconds are those that making it took."""
-
-    @property
-    def seconds(self) -> float | None:
-        """Both together."""
-        return total(part for part in (self.before, self.within) if part is not None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexingRow:
-    metric: Metric
-    cells: tuple[Indexing | None, ...]
-    """By column; `None` for a mode without a tool."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratios:
-    """Descriptive: no interval, no test."""
-
-    reference: str
-    reference_as_used: bool
-    """The reference has a tool, so that as used has only its trials that used it."""
-    columns: tuple[Column, ...]
-    tasks: int
-    """Tasks in the comparison."""
-    runs: int
-    rows: tuple[RatioRow, ...]
-    indexing: IndexingRow | None = None
-    """`None` when no column has a tool, and where it is not told."""
-    legend: tuple[str, ...] = ()
-    """How to read it, in paragraphs."""
-    found_less: frozenset[str] = frozenset()
-    """Modes that found less than the reference: what they spend less is no saving."""
+    figures: tuple[Figure | None, ...]
+    """By mode: the mean over tasks."""
+    differences: tuple[Difference | None, ...]
+    """By mode; `None` for the reference, and where no task has both."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +110,7 @@ class Tagged:
 class Correctness:
     """What the answers named, against the keys of their tasks, in absolute figures."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[FoundRow, ...]
     spent: tuple[Row, ...]
     """What a right answer took; none by fixed rules. With runs but no value: no right answer."""
     tags: tuple[Tagged, ...]
@@ -186,6 +134,8 @@ class Headline:
     """Modes with a tool that has no counters to compare."""
     remark: str = ""
     """What must be known beside the ratios; empty where there is no verdict."""
+    details: Details | None = None
+    """`None` where nothing is compared."""
     correctness: Correctness | None = None
     """`None` where nobody knows the right answers, and where nothing could be measured."""
 

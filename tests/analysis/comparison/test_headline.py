@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.core.report.report import Column, Headline
+from swarm_bench.core.report.ratios import Column
+from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.reports import summarise

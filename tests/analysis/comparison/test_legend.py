@@ -3,50 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-from swarm_bench.analysis.comparison.legend import variation
-from swarm_bench.analysis.selection import Selection
-from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.report.report import Column, Indexing, Ratios
+from swarm_bench.core.report.ratios import Indexing, Ratios
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.reports import render, summarise
-from tests.builders.sessions import make_session
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]
 Session = Callable[..., SessionData]
-TOKENS = METRICS.named(["wall_seconds", "total_tokens"])
 
 
-def repeated(trial: Trial, **changes: Any) -> Selection:
-    """Two runs of a task; the figures of the second are changed."""
-    return Selection(make_session(trial(run=1), trial(run=2, **changes)), METRICS)
-
-
-def test_a_figure_that_is_the_same_in_every_run_is_said_to_be(trial: Trial) -> None:
-    text = variation(repeated(trial, wall_seconds=12.0), (), TOKENS)
-    assert "Wall time varied between repetitions" in text
-    assert "Reported tokens did not vary from run to run" in text
-
-
-def test_figures_of_different_modes_and_tasks_are_no_repetitions(trial: Trial) -> None:
-    once = [trial(), trial("canopy", total_tokens=3), trial(task="b", total_tokens=9)]
-    text = variation(Selection(make_session(*once), METRICS), [Column(mode="canopy")], TOKENS)
-    assert "No task was repeated" in text
-    assert "did not vary" not in text
-
-
-def test_a_missing_figure_is_no_repetition(trial: Trial) -> None:
-    assert "No task was repeated" in variation(repeated(trial, total_tokens=None), (), TOKENS[1:])
-
-
-def test_the_brackets_are_a_range_of_tasks(trial: Trial, session: Session) -> None:
+def test_the_brackets_are_an_interval_over_tasks(trial: Trial, session: Session) -> None:
     modes = ("baseline", "canopy")
     tasks = [trial(mode, task=task, agent=at) for mode in modes for at, task in enumerate("ab", 1)]
-    several, single = render(summarise(session(*tasks))), render(summarise(session(*tasks[::2])))
-    assert "| Metric (range of tasks)" in several
-    assert "not a confidence interval" in several
-    assert "range" not in single.partition("## Warnings")[0]
+    text = render(summarise(session(*tasks)))
+    assert "In brackets is the 95 % interval over tasks" in text
 
 
 def with_modes(data: SessionData, **changes: Any) -> SessionData:
@@ -93,6 +64,7 @@ def test_indexing_is_before_the_agents_or_in_their_time(
     page = render(summarise(cold)).partition("## Warnings")[0]
     (row,) = [line for line in page.splitlines() if line.startswith("| Indexing")]
     assert [cell.strip() for cell in row.strip("|").split("|")[1:]] == [
+        "-",
         "3.00s in their time",
         "60.00s before the agents; 1 missing",
     ]
@@ -134,7 +106,7 @@ def test_what_nobody_timed_is_not_reported(trial: Trial, swarm: Swarm, session: 
     assert cells(data) == (None, Indexing(before=None, within=None, missing=1))
     page = render(summarise(data))
     (row,) = [line for line in page.splitlines() if line.startswith("| Indexing per swarm")]
-    assert [cell.strip() for cell in row.strip("|").split("|")[1:]] == ["-", "not reported"]
+    assert [cell.strip() for cell in row.strip("|").split("|")[1:]] == ["-", "-", "not reported"]
 
 
 def test_without_a_tool_there_is_no_indexing(trial: Trial, session: Session) -> None:

@@ -1,6 +1,10 @@
 from collections.abc import Callable
 
-from swarm_bench.core.report.report import Column, Ratio, Ratios
+import numpy as np
+import pytest
+from scipy import stats
+
+from swarm_bench.core.report.ratios import Column, Ratio, Ratios
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.reports import summarise
 
@@ -18,7 +22,14 @@ def ratio(found: Ratios, key: str) -> Ratio | None:
     return next(row for row in found.rows if row.metric.key == key).ratios[0]
 
 
-def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Session) -> None:
+def is_single(compared: Ratio | None, estimate: float) -> bool:
+    """Tell whether it is the ratio of a single task, which has no interval."""
+    assert compared is not None
+    assert (compared.tasks, compared.interval) == (1, None)
+    return compared.estimate == pytest.approx(estimate)
+
+
+def test_a_ratio_of_geometric_means_with_its_interval(trial: Trial, session: Session) -> None:
     tokens = {
         ("baseline", "a"): (100, 110, 900),
         ("canopy", "a"): (55, 11, 77),
@@ -35,10 +46,12 @@ def test_the_median_over_tasks_of_the_ratio_of_medians(trial: Trial, session: Se
         for run, number in enumerate(numbers, start=1)
     ]
     found = ratios(session(*trials))
-    # a: 55 / 110, b: 40 / 20, c: 8 / 10
-    assert ratio(found, "total_tokens") == Ratio(
-        median=0.8, lowest_task=0.5, highest_task=2.0, tasks=3
-    )
+    logs = np.log([55 / 110, 40 / 20, 8 / 10])
+    bounds = stats.ttest_1samp(logs, 0).confidence_interval()
+    tokens_ratio = ratio(found, "total_tokens")
+    assert tokens_ratio is not None
+    assert tokens_ratio.estimate == pytest.approx(np.exp(logs.mean()))
+    assert tokens_ratio.interval == pytest.approx((np.exp(bounds.low), np.exp(bounds.high)))
     assert (found.reference, found.columns) == ("baseline", (Column(mode="canopy"),))
     assert (found.tasks, found.runs) == (3, 3)
 
@@ -56,7 +69,7 @@ def test_a_task_without_the_figure_in_both_modes_is_not_in_it(
             trial("canopy", task="c", agent=3, cost=1.0),
         )
     )
-    assert ratio(found, "cost") == Ratio(median=0.5, lowest_task=0.5, highest_task=0.5, tasks=1)
+    assert is_single(ratio(found, "cost"), 0.5)
     assert found.tasks == 3
 
 
@@ -76,7 +89,7 @@ def test_failed_and_contaminated_trials_are_left_out(trial: Trial, session: Sess
             trial("canopy", task="a", agent=3, num_turns=400, retrieval="contaminated"),
         )
     )
-    assert ratio(found, "num_turns") == Ratio(median=2, lowest_task=2, highest_task=2, tasks=1)
+    assert is_single(ratio(found, "num_turns"), 2)
 
 
 def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session: Session) -> None:
@@ -88,15 +101,11 @@ def test_requests_are_compared_where_every_trial_has_them(trial: Trial, session:
         trial("canopy", num_turns=3, requests=3),
     ]
     found = ratios(session(*trials))
-    assert ratio(found, "requests") == Ratio(
-        median=3 / 4.5, lowest_task=3 / 4.5, highest_task=3 / 4.5, tasks=1
-    )
+    assert is_single(ratio(found, "requests"), 3 / 20**0.5)
     assert "num_turns" not in {row.metric.key for row in found.rows}
     unknown = trial("canopy", agent=2, num_turns=3)
     found = ratios(session(*trials, unknown))
-    assert ratio(found, "num_turns") == Ratio(
-        median=3 / 20.5, lowest_task=3 / 20.5, highest_task=3 / 20.5, tasks=1
-    )
+    assert is_single(ratio(found, "num_turns"), 3 / 420**0.5)
     assert "requests" not in {row.metric.key for row in found.rows}
     died = trial("canopy", agent=2, status="agent-failed", cause="no-output", num_turns=1)
     assert ratio(ratios(session(*trials, died)), "requests") is not None
@@ -116,7 +125,7 @@ def test_budget_reached_stays_in_the_comparison(trial: Trial, session: Session) 
             ),
         )
     )
-    assert ratio(found, "num_turns") == Ratio(median=3, lowest_task=3, highest_task=3, tasks=1)
+    assert is_single(ratio(found, "num_turns"), 3)
     assert ratio(found, "result_lines") is None
 
 
@@ -133,7 +142,9 @@ def test_as_used_has_only_trials_that_used_the_tool_against_all_others(
     )
     assert found.columns == (Column(mode="canopy"), Column(mode="canopy", as_used=True))
     tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
-    assert [one and one.median for one in tokens.ratios] == [1.5, 0.5]
+    assert [one and one.estimate for one in tokens.ratios] == pytest.approx(
+        [(5 / 3) ** 0.5, (1 / 3) ** 0.5]
+    )
 
 
 def test_as_used_of_a_reference_with_a_tool_has_only_what_used_it(
@@ -151,7 +162,9 @@ def test_as_used_of_a_reference_with_a_tool_has_only_what_used_it(
     assert found.reference_as_used
     assert found.columns == (Column(mode=mode), Column(mode=mode, as_used=True))
     tokens = next(row for row in found.rows if row.metric.key == "total_tokens")
-    assert [one and one.median for one in tokens.ratios] == [1, 2]
+    assert [one and one.estimate for one in tokens.ratios] == pytest.approx(
+        [(7 / 12) ** 0.5, (7 / 4) ** 0.5]
+    )
 
 
 def test_a_reference_whose_tool_nobody_used_has_no_figures_as_used(

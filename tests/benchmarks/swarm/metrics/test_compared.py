@@ -7,7 +7,8 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, How, Metric, Metrics, Row, Style, fault
-from swarm_bench.core.report.report import Ratios, Report
+from swarm_bench.core.report.ratios import Ratios
+from swarm_bench.core.report.report import Report
 from tests.builders.reports import calibration, summarise
 from tests.builders.sessions import make_session, make_trial
 
@@ -28,9 +29,9 @@ def reported(metric: Metric, model: str = "sonnet") -> Report:
     return summarise(make_session(*trials), metrics=Metrics((*METRICS, metric)))
 
 
-def medians(ratios: Ratios | None) -> dict[str, list[float]]:
+def estimates(ratios: Ratios | None) -> dict[str, list[float]]:
     rows = ratios.rows if ratios else ()
-    return {row.metric.key: [ratio.median for ratio in row.ratios if ratio] for row in rows}
+    return {row.metric.key: [ratio.estimate for ratio in row.ratios if ratio] for row in rows}
 
 
 def doubts(report: Report) -> str:
@@ -39,15 +40,17 @@ def doubts(report: Report) -> str:
 
 
 def test_it_is_a_ratio_of_the_headline() -> None:
-    assert medians(reported(SUBAGENTS).headline.ratios)["subagents"] == [3.0]
-    assert "subagents" not in medians(reported(replace(SUBAGENTS, compared=False)).headline.ratios)
+    assert estimates(reported(SUBAGENTS).headline.ratios)["subagents"] == pytest.approx([3.0])
+    assert "subagents" not in estimates(
+        reported(replace(SUBAGENTS, compared=False)).headline.ratios
+    )
 
 
 def test_what_fixed_rules_spent_of_it_is_no_headline() -> None:
     report = reported(replace(SUBAGENTS, spent=True), model="rules")
-    assert "subagents" not in medians(report.headline.ratios)
+    assert "subagents" not in estimates(report.headline.ratios)
     assert report.spent_by_rules is not None
-    assert medians(report.spent_by_rules.ratios)["subagents"] == [3.0]
+    assert estimates(report.spent_by_rules.ratios)["subagents"] == pytest.approx([3.0])
 
 
 def test_a_placebo_raises_doubts_only_where_less_is_better() -> None:

@@ -1,0 +1,66 @@
+"""One metric of a mode and of the reference, paired task by task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.pairing import Pairs, paired
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.session.records import TrialRecord
+
+SUCCESS = "success_rate"
+"""The quality, where there are no keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One metric of a mode and of the reference, task by task."""
+
+    metric: Metric
+    pairs: Pairs
+
+    @property
+    def effect(self) -> Effect | None:
+        """What the pairs say; `None` where too few tasks are paired."""
+        return Effect(differences=tuple(self.pairs.differences)) if self.pairs.suffice else None
+
+
+@once
+def compared(selection: Selection, mode: str, metric: Metric) -> Compared:
+    """Pair what counts of a mode and of the reference for this metric."""
+    own, reference = (
+        values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
+    )
+    pairs = paired(own, reference, _asked(selection, metric), relative=metric.relative)
+    return Compared(metric=metric, pairs=pairs)
+
+
+@once
+def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
+    """Group the figures of the trials that count for this metric."""
+    return by_case(frame(_trials(selection, mode, metric), metric))
+
+
+def judged(selection: Selection, mode: str) -> list[TrialRecord]:
+    """List the trials of the mode whose task has a key that counts, failed ones too."""
+    return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
+
+
+def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
+    """Return the trials that count: for what was found also those that failed."""
+    if metric.keyed:
+        return judged(selection, mode)
+    arm = selection.arm(mode)
+    return arm.counted if metric.key == SUCCESS else arm.compared
+
+
+@once
+def _asked(selection: Selection, metric: Metric) -> tuple[str, ...]:
+    """Name the tasks that can have the figure."""
+    asked = dict.fromkeys(trial.task_key for trial in selection.trials)
+    if not metric.keyed:
+        return tuple(asked)
+    keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
+    return tuple(case for case in asked if case in keyed)

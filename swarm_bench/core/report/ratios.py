@@ -1,0 +1,85 @@
+"""Modes against the reference, as ratios, and the indexing that stands beside their times."""
+
+from dataclasses import dataclass
+
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.totals import total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A mode against another, task by task: the ratio of the geometric means over the tasks."""
+
+    estimate: float
+    interval: tuple[float, float] | None
+    """Of 95 %, over tasks; `None` for a single task."""
+    tasks: int
+    """Tasks that have the figure in both modes, and not 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A side that is compared with the reference."""
+
+    mode: str
+    as_used: bool = False
+    """Only trials that used the tool of their mode, also of a reference that has one: a choice that
+    the agents made, so it is not randomised."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioRow:
+    metric: Metric
+    typical: tuple[float | None, ...]
+    """By mode, the reference first: the geometric mean over its tasks; `None` where nothing tells.
+    """
+    ratios: tuple[Ratio | None, ...]
+    """By column; `None` when no task has the figure on both sides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexing:
+    """Seconds that the index of a swarm took; both are `None` when no swarm says."""
+
+    before: float | None
+    """Before its agents started, a first call (`warm_up`) included: in nobody's time."""
+    within: float | None
+    """While its agents ran, so that their time has it."""
+    missing: int
+    """Swarms that do not say what indexing took."""
+    copied: int = 0
+    """Swarms that got a copy of an index; the seconds are those that making it took."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Both together."""
+        return total(part for part in (self.before, self.within) if part is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexingRow:
+    metric: Metric
+    cells: tuple[Indexing | None, ...]
+    """By column; `None` for a mode without a tool."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratios:
+    """Exploratory, but for the primary metric."""
+
+    reference: str
+    reference_as_used: bool
+    """The reference has a tool, so that as used has only its trials that used it."""
+    columns: tuple[Column, ...]
+    tasks: int
+    """Tasks in the comparison."""
+    runs: int
+    rows: tuple[RatioRow, ...]
+    primary: str = ""
+    """The key of the metric that was named beforehand; empty where nothing says."""
+    indexing: IndexingRow | None = None
+    """`None` when no column has a tool, and where it is not told."""
+    legend: tuple[str, ...] = ()
+    """How to read it, in paragraphs."""
+    found_less: frozenset[str] = frozenset()
+    """Modes that found less than the reference: what they spend less is no saving."""
