@@ -9,7 +9,8 @@ from shlex import quote
 
 import anyio
 
-from swarm_bench.analysis.case_summary import CaseSession, case_document
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, names_of, with_arms

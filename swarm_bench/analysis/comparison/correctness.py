@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.comparison.pairs import compared, judged
+from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.slices import Slice, Weights
-from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.ratios import Difference
 from swarm_bench.core.report.report import (
     Correctness,
-    Difference,
     Figure,
     FoundRow,
     Row,
@@ -88,11 +88,7 @@ def _figures(selection: Selection, metric: Metric, tasks: Weights) -> tuple[Figu
 def _difference(selection: Selection, mode: str, metric: Metric) -> Difference | None:
     if metric.better is None:
         return None
-    pairs = compared(selection, mode, metric).pairs
-    if not pairs.cases:
-        return None
-    effect = Effect(differences=tuple(pairs.differences))
-    return Difference(estimate=effect.estimate, interval=effect.interval(), tasks=len(pairs.cases))
+    return subtract(compared(selection, mode, metric).pairs)
 
 
 def spent_per_right(selection: Selection) -> tuple[Row, ...]:

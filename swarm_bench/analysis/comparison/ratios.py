@@ -8,9 +8,9 @@ from statistics import fmean
 from swarm_bench.analysis.comparison.compared import trials_of, values_of
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import middle, paired
+from swarm_bench.analysis.statistics.pairing import Pairs, middle, paired
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.ratios import Column, Ratio, RatioRow, Ratios
+from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
@@ -69,6 +69,14 @@ def _typical(selection: Selection, mode: str, metric: Metric) -> float | None:
     tasks = by_task(selection, Column(mode=mode), metric).values()
     logs = [middle(values, relative=True) for values in tasks if min(values) > 0]
     return math.exp(fmean(logs)) if logs else None
+
+
+def subtract(pairs: Pairs) -> Difference | None:
+    """Subtract case by case; `None` when no case has both."""
+    if not pairs.cases:
+        return None
+    effect = Effect(differences=tuple(pairs.differences))
+    return Difference(estimate=effect.estimate, interval=effect.interval(), tasks=effect.cases)
 
 
 @once

@@ -7,13 +7,13 @@ from statistics import fmean
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.formulas import ALPHA, cases_for, detectable_in
+from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
+from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import FEWEST, Verdict
+from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.session.experiment import Experiment
 
-_MOST_TASKS = 1000
 _BEGINS = {
     Verdict.HELPS: "helps",
     Verdict.HURTS: "hurts",
@@ -87,27 +87,12 @@ def _change(cost: Compared, reached: Conclusion) -> str:
     typical = [math.exp(fmean(side.values())) for side in (cost.pairs.reference, cost.pairs.own)]
     bounds = effect.interval(1 - reached.level)
     adjusted = f", adjusted for {reached.hypotheses} modes," if reached.level < ALPHA else ""
-    interval = f"95 % interval{adjusted} {_range(bounds, less, more)}; " if bounds else ""
+    interval = f"95 % interval{adjusted} {percent_range(bounds, less, more)}; " if bounds else ""
     absolute = " → ".join(f"{value:,.4g}" for value in typical)
-    change = _percent(effect.estimate, less, more)
+    change = percent(effect.estimate, less, more)
     if change.startswith("0 %"):
         change = "as many" if less == "fewer" else "as much"
     return f"{change} {title} per task ({interval}typically {absolute})"
-
-
-def _range(bounds: tuple[float, float], less: str, more: str) -> str:
-    low, high = (_percent(bound, less, more) for bound in bounds)
-    (first, side), (last, other) = low.rsplit(" ", 1), high.rsplit(" ", 1)
-    if side == other:
-        # The smaller change first.
-        first, last = (last, first) if side == less else (first, last)
-        return f"{first.removesuffix(' %')} to {last} {side}"
-    return f"{low} to {high}"
-
-
-def _percent(log: float, less: str, more: str) -> str:
-    change = math.expm1(log)
-    return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
 
 
 def _quality(quality: Compared, shown: str = "") -> str:
@@ -139,25 +124,10 @@ def _have(tasks: tuple[str, ...]) -> str:
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     """Say what could have been detected, and what would settle it."""
     compared = reached.cost or reached.quality
-    effect = compared.effect
-    if reached.verdict is not Verdict.INCONCLUSIVE or effect is None:
-        return
-    if effect.cases < FEWEST:
-        yield f"With fewer than {FEWEST} tasks nothing can be shown."
-    relative = compared.metric.relative
-    wanted = -math.log1p(-experiment.margin) if relative else experiment.quality_margin
-    if smallest := detectable_in(effect.differences):
-        needed = cases_for(wanted, effect.differences, _MOST_TASKS)
-        tasks = f"about {needed}" if needed else f"more than {_MOST_TASKS:,}"
-        yield (
-            f"Less than {_size(smallest, relative)} could hardly be seen here; to see "
-            f"{_size(wanted, relative)} takes {tasks} tasks."
-        )
-
-
-def _size(difference: float, relative: bool) -> str:
-    """Write a difference, one of logarithms as what is saved."""
-    return f"{-math.expm1(-difference) * 100:.0f} %" if relative else f"{difference:.2f}"
+    if reached.verdict is Verdict.INCONCLUSIVE and (effect := compared.effect):
+        relative = compared.metric.relative
+        margin = experiment.margin if relative else experiment.quality_margin
+        yield from settling(effect, margin, relative=relative)
 
 
 def _lower(title: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from swarm_bench.analysis.documents.blocks import figure, metric_row, ratio
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Against, Cell, Grid, Parts, Scale, Value
-from swarm_bench.core.report.ratios import Column, Indexing, Ratio, RatioRow, Ratios
-from swarm_bench.core.report.report import Difference, FoundRow, Headline, Row
+from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
+from swarm_bench.core.report.report import FoundRow, Headline, Row
 
 
 def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:

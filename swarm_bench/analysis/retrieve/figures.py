@@ -5,31 +5,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, median
+from statistics import median
 
-from swarm_bench.analysis.case_summary import CaseSession
-from swarm_bench.analysis.statistics.formulas import t_interval
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import FORMS, Form, RetrieveExperiment, figures_of
 from swarm_bench.core.session.tasks import Task
 
 MOST_TAGS = 12
 """That are told apart."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """A mode against another: the mean of the differences of the tasks."""
-
-    own: float
-    """The mean of the mode, over the tasks that both answered."""
-    other: float
-    mean: float
-    low: float | None
-    """The end of the 95 % interval, which no difference of shares exceeds; `None` for a single
-    task."""
-    high: float | None
-    tasks: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,30 +77,18 @@ class Answers:
             return None
         return sum(value * weight for value, weight in pairs) / sum(w for _, w in pairs)
 
-    def difference(self, arm: str, other: str, key: str, form: Form) -> Difference | None:
-        """Compare two modes task by task in one form of the questions, where both have the figure;
-        each task counts once, in whatever runs."""
-        ours, theirs = self._by_task(arm, key, form), self._by_task(other, key, form)
-        both = [task for task in ours if task in theirs]
-        if not both:
-            return None
-        differences = [ours[task] - theirs[task] for task in both]
-        low, high = t_interval(differences) or (None, None)
-        return Difference(
-            own=fmean(ours[task] for task in both),
-            other=fmean(theirs[task] for task in both),
-            mean=fmean(differences),
-            low=None if low is None else max(low, -1.0),
-            high=None if high is None else min(high, 1.0),
-            tasks=len(both),
-        )
+    def pairs(self, arm: str, other: str, key: str, form: Form) -> Pairs:
+        """Pair two modes task by task in one form of the questions."""
+        tasks = dict.fromkeys(task.id for task, of in self.asked.values() if of == form)
+        own, reference = (self._by_task(side, key, form) for side in (arm, other))
+        return paired(own, reference, tasks, relative=False)
 
-    def _by_task(self, arm: str, key: str, form: Form) -> dict[str, float]:
+    def _by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         values: defaultdict[str, list[float]] = defaultdict(list)
         for record in self.of(arm, form):
             if (value := figures_of(record, key)) is not None:
                 values[self.asked[record.case][0].id].append(value)
-        return {task: fmean(each) for task, each in values.items()}
+        return dict(values)
 
 
 def values(records: Iterable[CaseRecord], key: str) -> list[float]:

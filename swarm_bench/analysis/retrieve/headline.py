@@ -2,14 +2,27 @@
 silent."""
 
 from collections.abc import Iterator
+from statistics import fmean
 
-from swarm_bench.analysis.retrieve.figures import Answers, Difference, values
+from swarm_bench.analysis.retrieve.figures import Answers, values
+from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
+from swarm_bench.analysis.statistics.rule import Verdict, verdict_on_quality
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Span, Text
 from swarm_bench.core.session.retrieving import PLAIN, Form, figures_of
 
 MAIN = "recall_5"
 """The figure that modes are compared by."""
+MARGIN = 0.1
+"""A difference below it is of no importance."""
+_BEGINS = {
+    Verdict.HELPS: "finds more than",
+    Verdict.HURTS: "finds less than",
+    Verdict.EQUIVALENT: "finds as much as",
+    Verdict.INCONCLUSIVE: "is not shown to differ from",
+}
 ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
 
@@ -34,33 +47,57 @@ def headline(answers: Answers) -> Iterator[Text]:
 def _clause(answers: Answers, arm: str, form: Form) -> str:
     """Say what a mode found in one form of the questions, and whether it beats the plain search."""
     records = answers.of(arm, form)
-    compared = None if arm == PLAIN else answers.difference(arm, PLAIN, MAIN, form)
     failed = sum(values(records, "failed"))
     beside = f", and {failed:g} of {amount(len(records), 'call')} failed" if failed else ""
-    if compared is None:
+    if arm == PLAIN or PLAIN not in answers.experiment.arms:
         return f" recall@5 {answers.mean(records, MAIN):.2f}{beside}"
-    return f" it {_verdict(compared)}{beside}"
+    pairs = answers.pairs(arm, PLAIN, MAIN, form)
+    if not pairs.suffice:
+        return f" {_too_few(pairs)}{beside}"
+    return f" it {_against_plain(pairs, _levels(answers)[arm, form])}{beside}"
 
 
-def _verdict(compared: Difference) -> str:
-    """Say whether a mode beats the plain search."""
-    if compared.low is None or compared.high is None or compared.low <= 0 <= compared.high:
-        verdict = f"is not shown to find more than {PLAIN}"
-        if compared.mean > 0:
-            verdict = f"may find more than {PLAIN}, or not"
-    elif compared.mean < 0:
-        verdict = f"finds less than {PLAIN}"
-    else:
-        verdict = f"finds more than {PLAIN}"
-    ends = (
-        f", 95 % interval {compared.low:+.2f} to {compared.high:+.2f}"
-        if compared.low is not None and compared.high is not None
-        else ""
-    )
+def _too_few(pairs: Pairs) -> str:
+    there = len(pairs.cases) + len(pairs.unpaired)
     return (
-        f"{verdict}, recall@5 {compared.own:.2f} against {compared.other:.2f} over "
-        f"{amount(compared.tasks, 'task')} ({compared.mean:+.2f}{ends})"
+        f"no verdict: both answered {len(pairs.cases)} of {amount(there, 'task')}, and it takes "
+        f"{LEAST_PAIRED * 100:.0f} %"
     )
+
+
+def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
+    """Return the level of the hypothesis on each mode in each form, among all of them."""
+    tests = {
+        (arm, form): _test(answers.pairs(arm, PLAIN, MAIN, form))
+        for arm in answers.experiment.arms
+        for form in answers.forms
+        if arm != PLAIN and answers.pairs(arm, PLAIN, MAIN, form).suffice
+    }
+    return holm_levels(tests)
+
+
+def _test(pairs: Pairs) -> float:
+    """Return the p of the hypothesis; nothing is shown by a single task."""
+    p = Effect(differences=tuple(pairs.differences)).t_p
+    return 1.0 if p is None else p
+
+
+def _against_plain(pairs: Pairs, level: float) -> str:
+    """Say whether a mode beats the plain search, with enough tasks to tell."""
+    effect = Effect(differences=tuple(pairs.differences))
+    own, other = fmean(pairs.own.values()), fmean(pairs.reference.values())
+    bounds = effect.interval(1 - level)
+    adjusted = ", adjusted for all modes and forms," if level < ALPHA else ""
+    interval = f", 95 % interval{adjusted} {_range(bounds)}" if bounds else ""
+    return (
+        f"{_BEGINS[verdict_on_quality(effect, MARGIN, level)]} {PLAIN}, recall@5 {own:.2f} against "
+        f"{other:.2f} over {amount(effect.cases, 'task')} ({effect.estimate:+.2f}{interval})"
+    )
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    """Write an interval; no difference of shares is beyond 1."""
+    return f"{max(bounds[0], -1):+.2f} to {min(bounds[1], 1):+.2f}"
 
 
 def silent(answers: Answers) -> Iterator[str]:

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.case_summary import CaseSession, case_warnings
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.summary import case_warnings
+from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, paragraph, warned
-from swarm_bench.analysis.retrieve.figures import Answers, Difference, middle, p95, values
+from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
 from swarm_bench.analysis.retrieve.headline import ASKED, MAIN, headline, silent
+from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
@@ -187,7 +190,7 @@ def _differences(answers: Answers) -> Iterator[Section]:
     rows = tuple(
         (
             f"{metric.title} {ASKED[form]}",
-            *(_compared(answers.difference(arm, PLAIN, metric.key, form)) for arm in others),
+            *(_compared(answers.pairs(arm, PLAIN, metric.key, form)) for arm in others),
         )
         for form in answers.forms
         for metric in metrics
@@ -195,8 +198,8 @@ def _differences(answers: Answers) -> Iterator[Section]:
     headers = ("Difference (95 % interval)", *others)
     legend = (
         f"Each mode minus {PLAIN}, task by task: the mean over the tasks that both answered, in "
-        "whatever runs, each task once; the headline says how many. Where the interval includes "
-        "0, the tasks do not tell the two apart."
+        "whatever runs, each task once. Only recall@5 has a verdict; everything else is "
+        "exploratory: among so many intervals, some lie on one side of 0 by chance."
     )
     blocks = (Grid(headers=headers, labels=1, rows=rows), paragraph(legend))
     yield Section(title=f"Against {PLAIN}", blocks=blocks)
@@ -222,9 +225,9 @@ def _by_tag(answers: Answers) -> Iterator[Section]:
         yield Section(title="recall@5 by tag", blocks=(grid,))
 
 
-def _compared(difference: Difference | None) -> Cell:
+def _compared(pairs: Pairs) -> Cell:
+    difference = subtract(pairs)
     if difference is None:
         return Value(scale=Scale.DIFFERENCE, value=None)
-    return Value(
-        scale=Scale.DIFFERENCE, value=difference.mean, low=difference.low, high=difference.high
-    )
+    low, high = difference.interval or (None, None)
+    return Value(scale=Scale.DIFFERENCE, value=difference.estimate, low=low, high=high)

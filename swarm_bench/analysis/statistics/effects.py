@@ -4,10 +4,11 @@ The method and its sources are in docs/statistics.md. scipy is imported where it
 takes half a second.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
+from typing import TypeVar
 
 from swarm_bench.analysis.statistics.formulas import (
     ALPHA,
@@ -15,6 +16,8 @@ from swarm_bench.analysis.statistics.formulas import (
     standard_error_of,
     t_interval,
 )
+
+Name = TypeVar("Name", bound=Hashable)
 
 _FLIPS = 9_999
 """Sign flips that are drawn; where there are no more, all of them are taken."""
@@ -133,10 +136,10 @@ def _rank(cases: int) -> int | None:
     return outside - 1 if outside else None
 
 
-def holm_levels(tests: Mapping[str, float]) -> dict[str, float]:
+def holm_levels(tests: Mapping[Name, float]) -> dict[Name, float]:
     """Return the level at which each of several hypotheses is tested, by its p: Holm (1979).
     Intervals at these levels exclude the null where Holm's procedure rejects it."""
-    levels: dict[str, float] = {}
+    levels: dict[Name, float] = {}
     level, rejecting = ALPHA, True
     for number, (name, p) in enumerate(sorted(tests.items(), key=lambda test: test[1])):
         if rejecting:
@@ -146,9 +149,9 @@ def holm_levels(tests: Mapping[str, float]) -> dict[str, float]:
     return levels
 
 
-def holm(tests: Mapping[str, float]) -> dict[str, float]:
+def holm(tests: Mapping[Name, float]) -> dict[Name, float]:
     """Return the p of several hypotheses adjusted by Holm's procedure."""
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Name, float] = {}
     largest = 0.0
     for number, (name, p) in enumerate(sorted(tests.items(), key=lambda test: test[1])):
         largest = max(largest, min(1.0, p * (len(tests) - number)))

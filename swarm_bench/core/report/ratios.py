@@ -1,4 +1,4 @@
-"""Modes against the reference, as ratios, and the indexing that stands beside their times."""
+"""Modes against the reference: ratios, differences, and the indexing beside their times."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,16 @@ class Ratio:
     """Of 95 %, over tasks; `None` for a single task."""
     tasks: int
     """Tasks that have the figure in both modes, and not 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A mode minus the reference, over the tasks that both have."""
+
+    estimate: float
+    interval: tuple[float, float] | None
+    """Of 95 %, over tasks; `None` for a single task."""
+    tasks: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.report.details import Details
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.report.judging import Judging
-from swarm_bench.core.report.ratios import Ratio, Ratios
+from swarm_bench.core.report.ratios import Difference, Ratio, Ratios
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
@@ -72,16 +72,6 @@ class Sheet:
     """How to read it."""
     notes: tuple[str, ...] = ()
     """What could not be measured, and why."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """A mode minus the reference, over the tasks that both have."""
-
-    estimate: float
-    interval: tuple[float, float] | None
-    """Of 95 %, over tasks; `None` for a single task."""
-    tasks: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,10 @@
 over runs by arm, each arm against the first one case by case, and what went wrong."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.verdicts import case_verdicts
 from swarm_bench.analysis.comparison.ratios import divide
 from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
@@ -20,41 +19,23 @@ from swarm_bench.analysis.documents.blocks import (
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.core.metric import Metric, Metrics
-from swarm_bench.core.report.document import Cell, Document, Fact, Grid, Section, Value
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Document,
+    Fact,
+    Grid,
+    Section,
+    Value,
+)
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import CONSEQUENCES, Status
 
 _SHOWN_RUNS = 6
 _LABELS = ("Run", "Arm", "Case", "Outcome")
-
-
-@dataclass(frozen=True, eq=False)
-class CaseSession:
-    """A session as the analysis reads it."""
-
-    experiment: CaseExperiment
-    records: Sequence[CaseRecord]
-    metrics: Metrics
-    warnings: tuple[str, ...] = ()
-    """What was met while reading: broken lines, changed ones."""
-
-    @cached_property
-    def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
-        """The trials that ran to their own end, by arm and run."""
-        groups: dict[tuple[str, int], list[CaseRecord]] = defaultdict(list)
-        for record in self.records:
-            if record.conclusive:
-                groups[record.arm, record.run].append(record)
-        return groups
-
-    def compared(self, arm: str) -> list[CaseRecord]:
-        """Return the trials of an arm that are in the ratios. One that failed spent little and is
-        no saving."""
-        runs = range(1, self.experiment.runs + 1)
-        records = [record for run in runs for record in self.measured.get((arm, run), ())]
-        return [record for record in records if record.status is not Status.AGENT_FAILED]
 
 
 def case_document(session: CaseSession) -> Document:
@@ -131,7 +112,9 @@ def _ratios(session: CaseSession) -> Section | None:
         "brackets its 95 % interval over cases. Trials that failed are not in them. Exploratory: "
         "with several metrics and arms, some intervals lie on one side of 1 by chance."
     )
-    return Section(title="Headline", blocks=(grid, paragraph(legend)))
+    verdicts = Bullets(items=tuple(case_verdicts(session)))
+    blocks: list[Block] = [verdicts] if verdicts.items else []
+    return Section(title="Headline", blocks=(*blocks, grid, paragraph(legend)))
 
 
 def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table:
