@@ -1,11 +1,15 @@
 """What a negative control says: of itself, and of the mode that it controls."""
 
+import math
 from collections.abc import Iterator
+from statistics import fmean
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.pairs import compared
 from swarm_bench.analysis.comparison.quality import quality
 from swarm_bench.analysis.comparison.ratios import ratio
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
@@ -35,6 +39,23 @@ def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
             f"{against.reference:.2f} against {against.own:.2f}"
         )
     yield from _longer_answers(treated, placebo)
+
+
+def matches(selection: Selection, mode: str) -> bool:
+    """Tell whether the placebo of a mode gains as much as the mode by what its verdict is on, so
+    that the gain is no merit of the tool."""
+    placebo, experiment = selection.controls("placebo").get(mode), selection.data.experiment
+    if placebo is None or experiment is None:
+        return False
+    against = quality(selection, mode, placebo.name)
+    if against and against.is_more:
+        return False
+    primary = selection.metrics[experiment.primary]
+    if primary.spent and selection.fixed_rules:
+        return against is not None
+    sides = (mode, placebo.name)
+    own, other = (compared(selection, side, primary).pairs.differences for side in sides)
+    return bool(own and other) and fmean(own) >= fmean(other) + math.log1p(-MARGIN)
 
 
 def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:

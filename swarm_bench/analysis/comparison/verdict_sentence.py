@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.pairs import Compared
+from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
@@ -35,6 +36,7 @@ _WITHOUT_KEYS = {
     Verdict.EQUIVALENT: "spends as much, correctness not measured",
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
+_GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
 
@@ -52,6 +54,8 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     if not primary.pairs.suffice:
         return _too_few(primary)
     begins = _begins(reached)[reached.verdict]
+    if reached.verdict in _GAINS and matches(selection, mode):
+        begins = "no better than its placebo"
     parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
     parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"

@@ -55,6 +55,24 @@ def test_a_mode_that_spends_less_and_finds_as_much_helps() -> None:
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [
+        (0.7, 0.72, "no better than its placebo: 30 % fewer"),
+        (0.6, 0.72, "no better than its placebo: 30 % fewer"),
+        (0.9, 0.72, "helps: 30 % fewer"),
+        (0.7, 0.3, "helps: 30 % fewer"),
+    ],
+)
+def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
+    ratio: float, recall: float, begins: str
+) -> None:
+    placebo = trials("placebo", ratio, recall=recall)
+    found = verdicts(BASELINE, trials("canopy", 0.7, recall=0.72), placebo)
+    assert found["canopy"].startswith(begins)
+    assert found["placebo"] == ""
+
+
+@pytest.mark.parametrize(
+    ("ratio", "recall", "begins"),
+    [
         (1.4, 0.7, "hurts: 40 % more effective tokens"),
         (0.7, 0.4, "a trade-off: 30 % fewer"),
         (1.0, 0.4, "hurts: "),
