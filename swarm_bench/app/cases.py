@@ -91,14 +91,24 @@ def holds_cases(path: Path) -> bool:
 def report(path: Path) -> str:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     folder = _opened(path)
-    name = folder.read_experiment().benchmark
+    return _write_summary(_registered(folder), folder)
+
+
+def read_whole(path: Path) -> CaseSession:
+    """Read a session with the metrics of its benchmark. Raises `UsageError`."""
+    folder = _opened(path)
+    return read_session(folder, _guarded(_registered(folder)))
+
+
+def _registered(folder: CaseFolder) -> CaseBenchmark:
+    path, name = folder.path, folder.read_experiment().benchmark
     if name not in {plugin.name for plugin in plugins("benchmarks")}:  # a file names no module
         raise UsageError(
             f"{path} is a session of the benchmark {name!r}, and no installed package registers "
             f"it; install that, or continue the session: swarm-bench run MODULE:CLASS --continue "
             f"{quote(str(path))}"
         )
-    return _write_summary(_benchmark(name), folder)
+    return _benchmark(name)
 
 
 async def _run(
@@ -178,11 +188,14 @@ def _opened(path: Path) -> CaseFolder:
 
 
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
-    metrics = benchmark.metrics()
-    guarded = replace(metrics, all=tuple(map(guarded_metric, metrics)))
-    summary = render(case_document(read_session(folder, guarded)))
+    summary = render(case_document(read_session(folder, _guarded(benchmark))))
     write_whole(folder.summary, summary)
     return summary
+
+
+def _guarded(benchmark: CaseBenchmark) -> Metrics:
+    metrics = benchmark.metrics()
+    return replace(metrics, all=tuple(map(guarded_metric, metrics)))
 
 
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:

@@ -9,13 +9,12 @@ from swarm_bench.cli import (
     choices,
     doctor,
     judge,
-    report,
-    rescore,
     retrieve,
     run,
     tasks,
 )
 from swarm_bench.cli.designs import ab, calibrate, compare
+from swarm_bench.cli.sessions import export, report, rescore
 
 app = typer.Typer(
     name="swarm-bench",
@@ -27,7 +26,7 @@ app = typer.Typer(
 )
 for command in (
     *(compare, ab, calibrate, retrieve, run, doctor),
-    *(report, rescore, choices, judge, tasks, benchmarks),
+    *(report, export, rescore, choices, judge, tasks, benchmarks),
 ):
     command.register(app)
 

@@ -72,6 +72,8 @@ def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, s
 
     reported = run(bench, env, "report", "out")
     assert reported.stdout == more.stdout
+    exported = run(bench, env, "export", "out")
+    assert (exported.returncode, exported.stdout.count("\n")) == (0, 19), exported.stderr
     summary = (bench.folder / "out" / "summary.md").read_text()
     assert summary == reported.stdout
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in summary.splitlines()]

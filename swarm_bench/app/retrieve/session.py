@@ -8,6 +8,7 @@ from shlex import quote
 
 import anyio
 
+from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.planning.questions import describe
 from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.app import cases
@@ -52,6 +53,11 @@ def show_plan(resolved: Resolved) -> str:
 def report(path: Path) -> str:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     return _write_summary(opened(path))
+
+
+def read_whole(path: Path) -> CaseSession:
+    """Read a session with its metrics. Raises `UsageError`."""
+    return cases.read_session(opened(path), _METRICS)
 
 
 async def _run(resolved: Resolved, emit: Emit) -> Result:

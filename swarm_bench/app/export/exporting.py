@@ -1,0 +1,58 @@
+"""Writes the trials of a session for other programs."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.trials_table import case_table, swarm_table
+from swarm_bench.app import cases
+from swarm_bench.app.retrieve import session as retrieve
+from swarm_bench.app.retrieve.resolving import is_session
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.trials_table import TrialsTable
+from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
+from swarm_bench.reports.trials_text import render_csv, render_json
+from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.files import write_whole
+
+Format = Literal["csv", "json"]
+_RENDER: Mapping[Format, Callable[[TrialsTable], str]] = {"csv": render_csv, "json": render_json}
+
+
+@uncollected()
+def export(path: Path, kind: Format) -> str:
+    """Write the session in the format. The session stays as it is, and nothing that it names is
+    run. Raises `UsageError` for what is no session."""
+    return _RENDER[kind](_table(path))
+
+
+def export_to(path: Path, kind: Format, output: Path) -> None:
+    """Write the session to a new file. Raises `UsageError` when something is there."""
+    if os.path.lexists(output):
+        raise UsageError(f"{output} exists; remove it, or give another --output")
+    write_whole(output, export(path, kind))
+
+
+def _table(path: Path) -> TrialsTable:
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
+    if sizes := series_sessions(path):
+        first = next(iter(sizes.values())).path
+        raise UsageError(f"{path} holds several sessions; give one of them, such as {first}")
+    folder = SessionFolder(path)
+    if folder.holds_session() and cases.holds_cases(path):
+        own = is_session(path)
+        return case_table(retrieve.read_whole(path) if own else cases.read_whole(path))
+    if folder.holds_session():
+        return swarm_table(Selection(folder.read(), registered_metrics()))
+    if is_script_folder(path):
+        return swarm_table(Selection(read_script_folder(path), registered_metrics()))
+    raise UsageError(
+        f"{path} holds no session (experiment.json, or what canopy's script writes); "
+        "give another folder"
+    )

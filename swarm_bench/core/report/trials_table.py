@@ -1,0 +1,31 @@
+"""The trials of a session as a table for other programs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Entry = str | float | bool | None
+"""`None` where the trial does not tell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableColumn:
+    """What one figure of a trial is."""
+
+    name: str
+    unit: str
+    """Empty for text."""
+    definition: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialsTable:
+    """A session as it is exported."""
+
+    columns: tuple[TableColumn, ...]
+    rows: Iterable[tuple[Entry, ...]]
+    """Made one by one, as a session can have 100,000; can be read once."""
+    experiment: Mapping[str, Any] | None
+    """As it is stored; `None` for a folder that canopy's script wrote."""
+    swarms: tuple[Mapping[str, Any], ...] = ()
+    """What is stored of each swarm; none where the benchmark has no swarms."""

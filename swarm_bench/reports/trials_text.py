@@ -1,0 +1,51 @@
+"""Writes the table of trials for other programs: CSV for spreadsheets, JSON with the rest of the
+session."""
+
+import csv
+import json
+from io import StringIO
+
+from swarm_bench.core.report.trials_table import Entry, TrialsTable
+
+SCHEMA_VERSION = 1
+"""Of the JSON document; higher when a key of it gets another meaning."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet computes."""
+
+
+def render_csv(table: TrialsTable) -> str:
+    """Write a row for each trial. What is missing is empty, and text that a spreadsheet would
+    compute gets an apostrophe."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_cell(column.name) for column in table.columns])
+    writer.writerows([_cell(entry) for entry in row] for row in table.rows)
+    return text.getvalue()
+
+
+def render_json(table: TrialsTable) -> str:
+    """Write one document: the experiment, the columns, a trial a line, and the swarms."""
+    names = [column.name for column in table.columns]
+    columns = {
+        column.name: {"unit": column.unit, "definition": column.definition}
+        for column in table.columns
+    }
+    trials = ",\n".join(
+        json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in table.rows
+    )
+    parts = (
+        f'"schema_version": {SCHEMA_VERSION}',
+        f'"experiment": {json.dumps(table.experiment, ensure_ascii=False)}',
+        f'"columns": {json.dumps(columns, ensure_ascii=False)}',
+        f'"trials": [\n{trials}\n]',
+        f'"swarms": {json.dumps(table.swarms, ensure_ascii=False)}',
+    )
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _cell(entry: Entry) -> str | float | None:
+    if isinstance(entry, bool):
+        return "true" if entry else "false"
+    if isinstance(entry, str) and entry.startswith(_FORMULA):
+        return f"'{entry}"
+    return entry
