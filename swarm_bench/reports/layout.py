@@ -8,6 +8,8 @@ from swarm_bench.core.report.document import (
     Block,
     Bullets,
     Cell,
+    Fact,
+    Facts,
     Grid,
     Interval,
     Paragraph,
@@ -54,17 +56,27 @@ def laid_out(shown: Block) -> str:
             return f"> {escaped(text)}"
         case Verbatim(text=text):
             return block(text)
+        case Facts(lines=lines):
+            return "  \n".join(" | ".join(map(_fact, line)) for line in lines)
+
+
+def _fact(fact: Fact) -> str:
+    return f"**{escaped(fact.label)}:** {escaped(fact.value)}"
 
 
 def _table(grid: Grid) -> str:
-    """Write a table with its figures set to the right."""
-    return tabulate(
+    """Write a table with its figures set to the right, and where the omitted rows are."""
+    rest = grid.rest.format(number=f"{grid.omitted:,}")
+    if grid.omitted and not grid.rows:
+        return rest
+    table = tabulate(
         [[*map(_cell, row)] for row in grid.rows],
         headers=[*map(escaped, grid.headers)],
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["left"] * grid.labels + ["right"] * (len(grid.headers) - grid.labels),
     )
+    return f"{table}\n\n{rest}" if grid.omitted else table
 
 
 def _cell(cell: Cell) -> str:

@@ -1,13 +1,32 @@
 """A document as Markdown. It computes nothing, and no sentence is its own."""
 
+from dataclasses import replace
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from swarm_bench.core.report.document import Document
+from swarm_bench.core.report.document import Block, Document, Grid, Section
 from swarm_bench.reports.layout import inline, laid_out
+
+MOST_BYTES = 60_000
+"""Hosts of Markdown show no more than about that of a file, or of a comment."""
+_FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
+"""Rows of a folded table that stay in each round: they differ in length, so one may not do."""
 
 
 def render(document: Document) -> str:
-    """Write the document, ending with a line break; it can be encoded as UTF-8."""
+    """Write the document, ending with a line break; it can be encoded as UTF-8. Of folded tables it
+    omits what would make it too large, of the last one first."""
+    text = _written(document)
+    for fewest in _FEWEST_ROWS:
+        excess = len(text.encode()) - MOST_BYTES
+        if excess <= 0:
+            break
+        document = _shortened(document, excess, fewest)
+        text = _written(document)
+    return text
+
+
+def _written(document: Document) -> str:
     environment = Environment(
         loader=PackageLoader("swarm_bench.reports"),
         trim_blocks=True,
@@ -19,3 +38,30 @@ def render(document: Document) -> str:
     environment.filters["inline"] = inline
     environment.filters["markdown"] = laid_out
     return environment.get_template("document.md.j2").render(document=document)
+
+
+def _shortened(document: Document, excess: int, fewest: int) -> Document:
+    sections: list[Section] = []
+    for section in reversed(document.sections):
+        blocks: list[Block] = []
+        for block in reversed(section.blocks):
+            shown = block
+            if section.folded and isinstance(block, Grid) and excess > 0:
+                shown = _cut(block, excess, fewest)
+                excess -= _bytes(block) - _bytes(shown)
+            blocks.append(shown)
+        sections.append(replace(section, blocks=tuple(reversed(blocks))))
+    return replace(document, sections=tuple(reversed(sections)))
+
+
+def _cut(grid: Grid, excess: int, fewest: int) -> Grid:
+    """Omit the last rows, as many as take so many bytes; the first ones stay."""
+    each = _bytes(grid) // (len(grid.rows) + 2)
+    dropped = min(excess // each + 2, len(grid.rows) - fewest)
+    if dropped <= 0:
+        return grid
+    return replace(grid, rows=grid.rows[:-dropped], omitted=grid.omitted + dropped)
+
+
+def _bytes(block: Block) -> int:
+    return len(laid_out(block).encode())

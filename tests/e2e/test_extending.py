@@ -133,7 +133,7 @@ def test_a_scorer_its_metric_and_a_column(bench: Bench, packages: Path) -> None:
     page = summary(bench)
     scores = [record["scores"]["line_references"] for record in records]
     assert sum(scores) > 0
-    headline = page.partition("## Headline")[2].partition("\n## ")[0]
+    headline = page.partition("## Effects")[2].partition("\n## ")[0]
     assert [len(line) for line in cells(headline, "Line references")] == [3]
     ((_, *means),) = cells(page, "Avg line references/output")
     assert means == [f"{sum(pair) / 2:.1f}" for pair in (scores[:2], scores[2:])]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import swarm_bench.reports
-from swarm_bench.analysis.documents.blocks import table, trials, warned
+from swarm_bench.analysis.documents.blocks import table, trials
+from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Document, Fact, Paragraph, Section, Span, Value
 from swarm_bench.core.report.report import Figure, Row, Table
@@ -15,7 +16,7 @@ from swarm_bench.reports.markdown import render
 
 REPORTS = Path(swarm_bench.reports.__file__).parent
 TEMPLATES = REPORTS / "templates"
-LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
+LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|</?\w+>", re.DOTALL)
 SENTENCE = re.compile(r"[^\W\d_]+(?:\W*\s\W*[^\W\d_]+){2}")
 """Three words in a row."""
 
@@ -62,26 +63,30 @@ METRIC = Metric(key="k", title="Words", unit="words", style=Style.WHOLE, definit
 def test_a_benchmark_of_any_kind_has_a_summary() -> None:
     row = Row(metric=METRIC, figures=(Figure(value=3, low=2, high=4, missing=1), None))
     cells = ("a|b", Span(text="x" * 50, longest=5), Value(scale=Style.SECONDS, value=1.5))
-    document = Document(
-        title="Prompts",
-        banner=None,
-        head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
-        sections=(
-            *warned(["*One* failed."], []),
-            table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
-            Section(title="Trials", blocks=trials(("Arm", "Case", "Time"), 2, [cells], 1)),
+    document = summary(
+        About(
+            title="Prompts",
+            banner=None,
+            head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
         ),
+        Opening(
+            headline=(),
+            warnings=["*One* failed."],
+            table=table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
+        ),
+        [Section(title="Trials", blocks=trials(("Arm", "Case", "Time"), 2, [cells], 1))],
     )
     assert render(document) == (
-        "# Prompts\n\n**Cases:** 3 | **Runs:** 1\n\n"
+        "# Prompts\n\n"
         "## Warnings\n\n- \\*One\\* failed.\n\n"
         "## Figures\n\n"
         "| Metric   |               a\\|b |   c |\n|:---------|-------------------:|----:|\n"
         "| Words    | 3 (2–4; 1 missing) |   - |\n\n"
         "How to read it.\n\n- **Words**, words: All of them.\n\n"
-        "## Trials\n\n"
+        "## Set-up\n\n**Cases:** 3 | **Runs:** 1\n\n"
+        "<details><summary>\n\n## Trials\n\n</summary>\n\n"
         "| Arm   | Case     |   Time |\n|:------|:---------|-------:|\n"
-        "| a\\|b  | xxxxx... |  1.50s |\n"
+        "| a\\|b  | xxxxx... |  1.50s |\n\n</details>\n"
     )
 
 

@@ -14,14 +14,13 @@ from swarm_bench.analysis.documents.blocks import (
     ratio,
     table,
     trials,
-    warned,
 )
+from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
-    Block,
     Bullets,
     Cell,
     Document,
@@ -40,12 +39,19 @@ _LABELS = ("Run", "Arm", "Case", "Outcome")
 
 def case_document(session: CaseSession) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
-    return Document(
+    about = About(
         title=f"{session.experiment.benchmark} Summary",
         banner=None,
         head=_head(session.experiment),
-        sections=tuple(_sections(session)),
     )
+    ratios = _ratios(session)
+    verdicts = tuple(case_verdicts(session)) if ratios else ()
+    opening = Opening(
+        headline=(Bullets(items=verdicts),) if verdicts else (),
+        warnings=tuple(case_warnings(session)),
+        table=ratios,
+    )
+    return summary(about, opening, _details(session))
 
 
 def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
@@ -73,10 +79,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
     return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
 
 
-def _sections(session: CaseSession) -> Iterator[Section]:
-    if compared := _ratios(session):
-        yield compared
-    yield from warned(tuple(case_warnings(session)), ())
+def _details(session: CaseSession) -> Iterator[Section]:
     experiment = session.experiment
     for number, (title, metrics) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
@@ -112,9 +115,7 @@ def _ratios(session: CaseSession) -> Section | None:
         "brackets its 95 % interval over cases. Trials that failed are not in them. Exploratory: "
         "with several metrics and arms, some intervals lie on one side of 1 by chance."
     )
-    verdicts = Bullets(items=tuple(case_verdicts(session)))
-    blocks: list[Block] = [verdicts] if verdicts.items else []
-    return Section(title="Headline", blocks=(*blocks, grid, paragraph(legend)))
+    return Section(title="Effects", blocks=(grid, paragraph(legend)))
 
 
 def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table:

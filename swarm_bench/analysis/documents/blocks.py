@@ -20,11 +20,9 @@ from swarm_bench.core.report.ratios import Ratio
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import Standing
 
-MOST_TRIALS = 5000
-"""Rows of the table of trials; nobody reads more, and they would take most of the time."""
+MOST_TRIALS = 300
+"""Rows of the table of trials; the summary has no room for more."""
 NOT_REPORTED = "not reported"
-NO_WARNING = "None: every planned trial ran to completion, and no mode got what it should not have."
-"""Where arms are modes."""
 _QUOTED = 600
 
 
@@ -36,18 +34,6 @@ def paragraph(*lines: Text) -> Paragraph:
 def quoting(text: str) -> Span:
     """Mark a sentence that can quote an agent, and agents can quote anything."""
     return Span(text=text, longest=_QUOTED)
-
-
-def warned(
-    warnings: Iterable[str],
-    notes: Iterable[str],
-    none: str = "None: every planned trial ran to completion.",
-) -> Iterator[Section]:
-    """Make the sections of what went wrong, and of what must be known where nothing did."""
-    items = tuple((quoting(warning),) for warning in warnings)
-    yield Section(title="Warnings", blocks=(Bullets(items=items),) if items else (paragraph(none),))
-    if notes := tuple(notes):
-        yield Section(title="Notes", blocks=(Bullets(items=notes),))
 
 
 def table(table: Table, arms: Sequence[str], explanation: Sequence[str] = ()) -> Section:
@@ -85,14 +71,8 @@ def trials(
     headers: tuple[str, ...], labels: int, rows: Iterable[tuple[Cell, ...]], number: int
 ) -> tuple[Block, ...]:
     """Make the table of the single trials: the first rows of so many."""
-    blocks: list[Block] = [
-        Grid(headers=headers, labels=labels, rows=tuple(islice(rows, MOST_TRIALS)))
-    ]
-    omitted = number - MOST_TRIALS
-    if omitted > 0:
-        more = "1 more trial is" if omitted == 1 else f"{omitted:,} more trials are"
-        blocks.append(paragraph(f"{more} not shown; metrics.jsonl has a line of each."))
-    return tuple(blocks)
+    first = tuple(islice(rows, MOST_TRIALS))
+    return (Grid(headers=headers, labels=labels, rows=first, omitted=number - len(first)),)
 
 
 def not_reported(metrics: Iterable[Metric], where: str) -> list[str]:

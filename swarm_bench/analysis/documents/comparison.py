@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
-    NO_WARNING,
     NOT_REPORTED,
     definitions,
     explanation,
@@ -17,10 +16,15 @@ from swarm_bench.analysis.documents.blocks import (
     ratio,
     table,
     trials,
-    warned,
 )
 from swarm_bench.analysis.documents.details import details_section
 from swarm_bench.analysis.documents.effects import as_used, effects, per_right_answer, ratio_grid
+from swarm_bench.analysis.documents.opening import (
+    NO_WARNING_OF_MODES,
+    About,
+    Opening,
+    summary,
+)
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Banner,
@@ -33,6 +37,7 @@ from swarm_bench.core.report.document import (
     Span,
     Value,
 )
+from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import (
     Controls,
     Figure,
@@ -49,25 +54,34 @@ from swarm_bench.core.report.report import (
 from swarm_bench.core.session.records import TrialRecord
 
 _TASK_LENGTH = 40
+_EFFECTS = (
+    "Typical figures of a task, and how they stand against the reference; in brackets the 95 % "
+    "interval over tasks. What no verdict names is exploratory."
+)
 _LABELS = ("Mode", "Agent", "Task", "Outcome", "Retrieval")
 
 
 def document(report: Report) -> Document:
     """Lay out what a comparison says."""
-    return Document(
-        title=report.title,
-        banner=report.banner,
-        head=report.head,
-        sections=tuple(_sections(report)),
+    about = About(title=report.title, banner=report.banner, head=report.head)
+    opening = Opening(
+        headline=tuple(_headline(report.headline)),
+        warnings=report.warnings,
+        no_warning=NO_WARNING_OF_MODES,
+        table=_effects(report.headline, report.modes),
+        notes=report.notes,
     )
+    return summary(about, opening, _details(report))
 
 
-def _sections(report: Report) -> Iterator[Section]:
-    if blocks := tuple(_headline(report.headline, report.modes)):
-        yield Section(title="Headline", blocks=blocks)
-    if report.headline.correctness and report.headline.correctness.tags:
-        yield _tags(report.headline.correctness.tags, report.modes)
-    yield from warned(report.warnings, report.notes, NO_WARNING)
+def _details(report: Report) -> Iterator[Section]:
+    headline = report.headline
+    if headline.ratios:
+        yield _reading(headline.ratios)
+    if headline.details:
+        yield details_section(headline.details)
+    if headline.correctness and headline.correctness.tags:
+        yield _tags(headline.correctness.tags, report.modes)
     if report.spent_by_rules:
         yield _spent(report.spent_by_rules, report.modes)
     if report.measured:
@@ -77,12 +91,10 @@ def _sections(report: Report) -> Iterator[Section]:
         yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
         if report.judging:
             yield judge.section(report.judging)
-    if report.headline.details:
-        yield details_section(report.headline.details)
     yield _trials(report)
 
 
-def _headline(headline: Headline, modes: Sequence[str]) -> Iterator[Block]:
+def _headline(headline: Headline) -> Iterator[Block]:
     if headline.no_verdict:
         yield paragraph(
             ("There is ", Span(text="no verdict", strong=True), ": ", quoting(headline.no_verdict))
@@ -91,12 +103,17 @@ def _headline(headline: Headline, modes: Sequence[str]) -> Iterator[Block]:
         yield Bullets(items=tuple(map(named_standing, headline.standings)))
     if headline.remark:
         yield paragraph(headline.remark)
-    if grid := effects(headline, modes):
-        yield grid
-    if used := as_used(headline.ratios):
-        yield used
-    if headline.ratios:
-        yield from map(paragraph, headline.ratios.legend)
+
+
+def _effects(headline: Headline, modes: Sequence[str]) -> Section | None:
+    grid = effects(headline, modes)
+    return Section(title="Effects", blocks=(grid, paragraph(_EFFECTS))) if grid else None
+
+
+def _reading(ratios: Ratios) -> Section:
+    used = as_used(ratios)
+    blocks = (*((used,) if used else ()), *map(paragraph, ratios.legend))
+    return Section(title="How to read the effects", blocks=blocks)
 
 
 def _tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:

@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import (
-    NO_WARNING,
     NOT_REPORTED,
     definitions,
     named_standing,
     not_reported,
     paragraph,
     quoting,
-    warned,
+)
+from swarm_bench.analysis.documents.opening import (
+    NO_WARNING_OF_MODES,
+    About,
+    Opening,
+    summary,
 )
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
@@ -39,28 +43,27 @@ _LEGEND = (
 
 def document(series: Series) -> Document:
     """Lay out what a series says."""
-    return Document(
-        title=series.title,
-        banner=series.banner,
-        head=series.head,
-        sections=tuple(_sections(series)),
+    items = tuple(_headline(series))
+    sharing = Section(title="What sharing costs or brings", blocks=tuple(_sentences(series)))
+    opening = Opening(
+        headline=(Bullets(items=items),) if items else (),
+        warnings=series.warnings,
+        no_warning=NO_WARNING_OF_MODES,
+        table=sharing,
+        notes=series.notes,
+        more=(Section(title="Sessions", blocks=(_sessions(series),)),),
     )
+    about = About(title=series.title, banner=series.banner, head=series.head)
+    return summary(about, opening, _details(series))
 
 
-def _sections(series: Series) -> Iterator[Section]:
-    if items := tuple(_headline(series)):
-        yield Section(title="Headline", blocks=(Bullets(items=items),))
-    yield from warned(series.warnings, series.notes, NO_WARNING)
-    yield Section(title="What sharing costs or brings", blocks=tuple(_sentences(series)))
-    tables = [Section(title=mode.mode, blocks=tuple(_table(mode, series))) for mode in series.modes]
+def _details(series: Series) -> Iterator[Section]:
+    for mode in series.modes:
+        yield Section(title=mode.mode, blocks=tuple(_table(mode, series)))
     if spent := _spent(series):
         blocks = (Banner(text=series.banner_of_spent), spent)
-        tables.append(Section(title=series.title_of_spent, blocks=blocks))
-    # What all of the tables mean stands below the last of them.
-    *others, last = tables
-    yield from others
-    yield Section(title=last.title, blocks=(*last.blocks, *_legend(series)))
-    yield Section(title="Sessions", blocks=(_sessions(series),))
+        yield Section(title=series.title_of_spent, blocks=blocks)
+    yield Section(title="How to read the tables", blocks=tuple(_legend(series)))
 
 
 def _headline(series: Series) -> Iterator[Text]:

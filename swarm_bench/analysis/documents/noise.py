@@ -4,11 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
-    NO_WARNING,
     named_standing,
     not_reported,
     paragraph,
-    warned,
+)
+from swarm_bench.analysis.documents.opening import (
+    NO_WARNING_OF_MODES,
+    About,
+    Opening,
+    summary,
 )
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
@@ -58,23 +62,29 @@ _SIZES = (
 
 def document(report: Report, calibration: Calibration) -> Document:
     """Lay out a calibration; the report has what stands before its figures."""
-    return Document(
-        title=report.title,
-        banner=report.banner,
-        head=report.head,
-        sections=tuple(_sections(report, calibration)),
+    opening = Opening(
+        headline=tuple(_headline(report, calibration)),
+        warnings=report.warnings,
+        no_warning=NO_WARNING_OF_MODES,
+        table=None if calibration.no_floor else _floor(calibration),
+        notes=report.notes,
     )
+    about = About(title=report.title, banner=report.banner, head=report.head)
+    return summary(about, opening, _details(calibration))
 
 
-def _sections(report: Report, calibration: Calibration) -> Iterator[Section]:
-    yield Section(title="Headline", blocks=tuple(_headline(report, calibration)))
-    yield from warned(report.warnings, report.notes, NO_WARNING)
-    if not calibration.no_floor:
-        yield _floor(calibration)
-        if spent := calibration.spent_by_rules:
-            blocks = (Banner(text=spent.banner), _noise(spent.rows))
-            yield Section(title=spent.title, blocks=blocks)
-        yield _findable(calibration)
+def _details(calibration: Calibration) -> Iterator[Section]:
+    if calibration.no_floor:
+        return
+    yield _findable(calibration)
+    if spent := calibration.spent_by_rules:
+        blocks = (Banner(text=spent.banner), _noise(spent.rows))
+        yield Section(title=spent.title, blocks=blocks)
+    blocks_of_floor: tuple[Block, ...] = (
+        Bullets(items=tuple(_legend(calibration))),
+        *map(paragraph, not_reported(calibration.unknown, "session")),
+    )
+    yield Section(title="How to read the noise floor", blocks=blocks_of_floor)
 
 
 def _headline(report: Report, calibration: Calibration) -> Iterator[Block]:
@@ -95,12 +105,7 @@ def _floor(calibration: Calibration) -> Section:
         f"{mode} was compared with itself: {tasks}, {amount(calibration.runs, 'run')} of each in "
         "both arms, in an order drawn for every run. Whatever differs here is noise."
     )
-    blocks: tuple[Block, ...] = (
-        paragraph(about),
-        _noise(calibration.rows),
-        Bullets(items=tuple(_legend(calibration))),
-        *map(paragraph, not_reported(calibration.unknown, "session")),
-    )
+    blocks = (paragraph(about), _noise(calibration.rows))
     return Section(title=f"Noise floor of {mode}", blocks=blocks)
 
 

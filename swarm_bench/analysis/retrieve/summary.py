@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.documents.blocks import definitions, paragraph, warned
+from swarm_bench.analysis.documents.blocks import definitions, paragraph
+from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
 from swarm_bench.analysis.retrieve.headline import ASKED, MAIN, headline, silent
 from swarm_bench.analysis.statistics.pairing import Pairs
@@ -43,12 +44,15 @@ _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Aske
 def document(session: CaseSession) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
     answers = Answers(session)
-    return Document(
-        title=f"{RETRIEVE.title} Summary",
-        banner=None,
-        head=_head(answers.experiment),
-        sections=tuple(_sections(answers)),
+    about = About(title=f"{RETRIEVE.title} Summary", banner=None, head=_head(answers.experiment))
+    items = tuple(headline(answers))
+    opening = Opening(
+        headline=(Bullets(items=items),) if items else (),
+        warnings=(*case_warnings(answers.session), *silent(answers)),
+        table=_table(answers, answers.forms[0]) if answers.forms else None,
+        notes=tuple(_notes(answers.experiment)),
     )
+    return summary(about, opening, _details(answers))
 
 
 def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
@@ -73,16 +77,13 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
     return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
 
 
-def _sections(answers: Answers) -> Iterator[Section]:
-    if items := tuple(headline(answers)):
-        yield Section(title="Headline", blocks=(Bullets(items=items),))
-    warnings = [*case_warnings(answers.session), *silent(answers)]
-    yield from warned(warnings, _notes(answers.experiment))
-    for form in answers.forms:
+def _details(answers: Answers) -> Iterator[Section]:
+    for form in answers.forms[1:]:
         yield _table(answers, form)
-    yield _preparation(answers)
     yield from _differences(answers)
+    yield _preparation(answers)
     yield from _by_tag(answers)
+    yield _reading(answers)
 
 
 def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
@@ -112,8 +113,10 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
 def _table(answers: Answers, form: Form) -> Section:
     rows = tuple(_row(answers, arm, form) for arm in answers.experiment.arms)
     grid = Grid(headers=_HEADERS, labels=1, rows=rows)
-    if form != answers.forms[0]:
-        return Section(title=_TITLES[form], blocks=(grid,))
+    return Section(title=_TITLES[form], blocks=(grid,))
+
+
+def _reading(answers: Answers) -> Section:
     how = (
         "Means over all questions, by the weights of their tasks: an answer that is empty or "
         "failed has found nothing, and its recall is 0. Recall per 1,000 tokens is the mean recall "
@@ -122,7 +125,7 @@ def _table(answers: Answers, form: Form) -> Section:
         "for each answer."
     )
     shown = definitions(answers.session.metrics.named(_SHOWN))
-    return Section(title=_TITLES[form], blocks=(grid, paragraph(how), *shown))
+    return Section(title="How to read the tables", blocks=(paragraph(how), *shown))
 
 
 def _row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:

@@ -97,6 +97,12 @@ class Grid:
     labels: int
     """Columns on the left that name the row; the others are its figures."""
     rows: tuple[tuple[Cell, ...], ...]
+    marked: frozenset[int] = frozenset()
+    """Numbers of the rows that matter most."""
+    omitted: int = 0
+    """Rows that are not in it."""
+    rest: str = "Rows not shown: {number}; metrics.jsonl has the figures of each trial."
+    """Where the rows are that are not shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +133,22 @@ class Verbatim:
     text: str
 
 
-Block = Grid | Paragraph | Bullets | Banner | Verbatim
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A labelled word of the head."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Labelled words."""
+
+    lines: tuple[tuple[Fact, ...], ...]
+
+
+Block = Grid | Paragraph | Bullets | Banner | Verbatim | Facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +157,8 @@ class Section:
 
     title: str
     blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """A labelled word of the head."""
-
-    label: str
-    value: str
+    folded: bool = False
+    """A reader who wants it opens it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,7 @@ def test_what_a_mode_that_found_less_spends_less_is_no_saving() -> None:
 
 def test_what_a_mode_saves_that_found_less_is_no_ratio() -> None:
     text = render(cheap(0.5))
-    table = text.partition("## Warnings")[0].rpartition("| Metric")[2]
+    table = text.partition("## Effects")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
     cells = {row[1]: row[3] for row in rows if len(row) > 3}
     assert (cells["Cost"], cells["Wall time"]) == ("$0.25, found less", "22.00s, 2.00×")

@@ -61,7 +61,7 @@ def test_indexing_is_before_the_agents_or_in_their_time(
     assert cells(cold) == (Indexing(before=None, within=3, missing=0), of_service)
     warm = with_modes(cold, index="warm")
     assert cells(warm) == (Indexing(before=3, within=None, missing=0), of_service)
-    page = render(summarise(cold)).partition("## Warnings")[0]
+    page = render(summarise(cold)).partition("## Set-up")[0]
     (row,) = [line for line in page.splitlines() if line.startswith("| Indexing")]
     assert [cell.strip() for cell in row.strip("|").split("|")[1:]] == [
         "-",
