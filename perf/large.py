@@ -33,6 +33,9 @@ FIGURES = (
     "references", "references_existing", "answer_digest", "requests", "all_in_tokens",
 )  # fmt: skip
 
+TOKENS = ("input_tokens", "output_tokens", "total_tokens", "effective_tokens")
+BY_A_MODEL = {"fixed_rules": False, "model": "a-model"}
+
 
 def main() -> None:
     """Print a line for each size."""
@@ -43,8 +46,8 @@ def main() -> None:
             session = Path(folder) / str(records)
             multiply(small, session, records)
             report(session)  # writes the summary; the folder is in the cache afterwards
-            seconds, peak = report(session)
-            print(f"{records:,} records: report {seconds:.2f} s, peak {peak / 2**20:,.0f} MiB")
+            taken = report(session)
+            print(f"{records:,} records: report {taken}")
 
 
 def run_small(folder: Path) -> None:
@@ -59,15 +62,17 @@ def run_small(folder: Path) -> None:
     )  # fmt: skip
 
 
-def report(session: Path) -> tuple[float, int]:
-    """Seconds of the command in a fresh process, and the most memory it had, in bytes."""
+def report(session: Path) -> str:
+    """Time and most memory of the command in a fresh process."""
     started = time.perf_counter()
     with subprocess.Popen([COMMAND, "report", session], stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, "swarm-bench report")
-    return time.perf_counter() - started, usage.ru_maxrss * 1024
+    seconds, busy = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
+    peak = usage.ru_maxrss / 2**10
+    return f"{seconds:.1f} s (processor {busy:.1f} s), peak {peak:,.0f} MiB"
 
 
 def multiply(small: Path, session: Path, records: int) -> None:
@@ -76,9 +81,8 @@ def multiply(small: Path, session: Path, records: int) -> None:
     trials, swarms = (_lines(small / name) for name in ("metrics.jsonl", "retrieval.jsonl"))
     modes = [mode["name"] for mode in experiment["modes"]]
     runs = records // (len(trials) * COPIES)
-    tasks = [
-        task | {"id": f"{task['id']}-{n}"} for n in range(COPIES) for task in experiment["tasks"]
-    ]
+    asked = experiment["tasks"][:AGENTS]
+    tasks = [task | {"id": f"{task['id']}-{n}"} for n in range(COPIES) for task in asked]
     agents = len(tasks)
     session.mkdir()
     grown = {"tasks": tasks, "agents": agents, "runs": runs, "order": [modes] * runs}
@@ -112,14 +116,17 @@ def _copied(trial: dict[str, Any], run: int, copy: int) -> dict[str, Any]:
 
 
 def _ended(trial: dict[str, Any], draw: random.Random) -> dict[str, Any]:
-    """Some were stopped, some never ran; the others took a little more or less time."""
+    """Some were stopped, some never ran; the others spent a little more or less."""
     chance = draw.random()
     if chance < 0.01:
         limited = {"status": "provider-limited", "cause": "rate-limited", "detail": "429"}
-        return trial | dict.fromkeys(FIGURES) | limited
-    wall = {"wall_seconds": trial["wall_seconds"] * (1 + draw.random())}
+        return trial | dict.fromkeys(FIGURES) | BY_A_MODEL | limited
+    factor = draw.lognormvariate(0, 0.3)
+    varied = {key: round(trial[key] * factor) for key in TOKENS}
+    wall = {"wall_seconds": trial["wall_seconds"] * factor}
+    found = {"scores": trial["scores"] | {"file_recall": draw.choice((0.0, 0.5, 1.0))}}
     late = {"status": "budget-reached", "cause": "timeout"} if chance < 0.03 else {}
-    return trial | wall | late
+    return trial | varied | wall | found | BY_A_MODEL | late
 
 
 def _link_output(small: Path, session: Path, old: dict[str, Any], new: dict[str, Any]) -> None:

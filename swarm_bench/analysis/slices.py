@@ -34,13 +34,15 @@ class Slice:
         """How many trials of these tasks there are, or should be."""
         tasks = self.with_part[part]
         planned = sum(task in self.keyed and task in tasks for task in self.asked)
-        return max(len(self.judged[part]), planned)
+        return max(len(self.judged(part)), planned)
+
+    def judged(self, part: KeyPart) -> Trials:
+        """Return those of these tasks whose key has the part."""
+        if part not in self._judged:
+            tasks = self.with_part[part] & self.keyed.keys()
+            self._judged[part] = tuple(trial for trial in self.trials if trial.task_key in tasks)
+        return self._judged[part]
 
     @cached_property
-    def judged(self) -> Mapping[KeyPart, Trials]:
-        """Those of these tasks, by a part that their key has."""
-        keyed = [trial for trial in self.trials if trial.task_key in self.keyed]
-        return {
-            part: tuple(trial for trial in keyed if trial.task_key in tasks)
-            for part, tasks in self.with_part.items()
-        }
+    def _judged(self) -> dict[KeyPart, Trials]:
+        return {}

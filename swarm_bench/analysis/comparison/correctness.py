@@ -63,13 +63,19 @@ def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> F
     figure = over_runs(aggregate(metric, part) for part in parts)
     if len(parts) < 2:
         return figure
-    trials = tuple(trial for part in parts for trial in part.trials)
-    return replace(figure, value=aggregate(metric, replace(parts[0], trials=trials)).value)
+    return replace(figure, value=aggregate(metric, _joined(selection, mode, tasks)).value)
 
 
 @once
 def _slices(selection: Selection, mode: str, tasks: _Tasks) -> tuple[Slice, ...]:
     return tuple(replace(part, keyed=dict(tasks)) for part in selection.slices(mode))
+
+
+@once
+def _joined(selection: Selection, mode: str, tasks: _Tasks) -> Slice:
+    """Return the trials of all runs as if they were those of one."""
+    parts = _slices(selection, mode, tasks)
+    return replace(parts[0], trials=tuple(trial for part in parts for trial in part.trials))
 
 
 def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[FoundRow]:

@@ -43,6 +43,7 @@ def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str,
     return by_case(frame(_trials(selection, mode, metric), metric))
 
 
+@once
 def judged(selection: Selection, mode: str) -> list[TrialRecord]:
     """List the trials of the mode whose task has a key that counts, failed ones too."""
     return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
@@ -56,11 +57,16 @@ def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRe
     return arm.counted if metric.key == SUCCESS else arm.compared
 
 
-@once
 def _asked(selection: Selection, metric: Metric) -> tuple[str, ...]:
     """Name the tasks that can have the figure."""
-    asked = dict.fromkeys(trial.task_key for trial in selection.trials)
+    asked = _with_trials(selection)
     if not metric.keyed:
-        return tuple(asked)
+        return asked
     keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
     return tuple(case for case in asked if case in keyed)
+
+
+@once
+def _with_trials(selection: Selection) -> tuple[str, ...]:
+    """Name the tasks that were asked."""
+    return tuple(dict.fromkeys(trial.task_key for trial in selection.trials))

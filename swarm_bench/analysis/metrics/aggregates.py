@@ -73,7 +73,7 @@ def aggregate(metric: Metric, part: Slice) -> Value:
     if metric.read_swarm:
         return _of_swarms(metric.read_swarm, _REDUCE[metric.row.how], part)
     keyed = metric.keyed
-    trials = part.judged.get(keyed, ()) if keyed else part.trials
+    trials = part.judged(keyed) if keyed else part.trials
     expected = part.to_judge(keyed) if keyed else len(trials) + part.absent
     read = metric.row.read or metric.read
     assert read
@@ -110,7 +110,7 @@ def _over_tasks(
     missing = max(expected - sum(map(len, tasks.values())), 0)
     if not tasks:
         return Value(value=None, missing=missing)
-    means = [fmean(values) for values in tasks.values()]
+    means = [values[0] if len(values) == 1 else fmean(values) for values in tasks.values()]
     return Value(value=fmean(means, [weights.get(task, 1) for task in tasks]), missing=missing)
 
 
