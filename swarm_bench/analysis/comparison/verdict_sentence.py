@@ -92,11 +92,16 @@ def _change(cost: Compared, reached: Conclusion) -> str:
     bounds = effect.interval(1 - reached.level)
     adjusted = f", adjusted for {reached.hypotheses} modes," if reached.level < ALPHA else ""
     interval = f"95 % interval{adjusted} {percent_range(bounds, less, more)}; " if bounds else ""
-    absolute = " → ".join(f"{value:,.4g}" for value in typical)
+    absolute = " → ".join(_typical(value) for value in typical)
     change = percent(effect.estimate, less, more)
     if change.startswith("0 %"):
         change = "as many" if less == "fewer" else "as much"
     return f"{change} {title} per task ({interval}typically {absolute})"
+
+
+def _typical(value: float) -> str:
+    """Write an absolute value; one with many digits without a power of ten."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _quality(quality: Compared, shown: str = "") -> str:

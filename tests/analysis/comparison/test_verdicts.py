@@ -52,6 +52,11 @@ def test_a_mode_that_spends_less_and_finds_as_much_helps() -> None:
     )
 
 
+def test_large_figures_are_written_without_a_power_of_ten() -> None:
+    large = verdicts(trials("baseline", 30.0), trials("canopy", 27.0, wobble=2.0))["canopy"]
+    assert "typically 158,273 → 142,093" in large
+
+
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [
