@@ -34,4 +34,9 @@ def amount(count: float, noun: str) -> str:
 
 def in_a_row(titles: Sequence[str]) -> str:
     """Write `Wall time, agent's own time and cost`."""
-    return joined([titles[0], *(title[0].lower() + title[1:] for title in titles[1:])])
+    return joined([titles[0], *map(lowered, titles[1:])])
+
+
+def lowered(title: str) -> str:
+    """Write a title as it is within a sentence."""
+    return title[0].lower() + title[1:]

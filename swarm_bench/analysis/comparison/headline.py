@@ -9,10 +9,12 @@ from swarm_bench.analysis.adherence.uses import counted, counters
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details
+from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence
+from swarm_bench.analysis.concerns.censoring import stopped_as_worst
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
@@ -21,8 +23,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
-from swarm_bench.core.session.records import Treatment, TrialRecord
-from swarm_bench.core.status import Status
+from swarm_bench.core.session.records import Treatment
 
 _SLOW_SECONDS = 5
 _LEAST_CONNECTED = 0.9
@@ -131,7 +132,7 @@ def barred_by(selection: Selection, mode: str) -> str | None:
         )
     if not selection.has_tool(mode) and _counts_without_tool(selection, mode):
         return "the tool's counters moved while its agents ran, although it gives no tool."
-    if len(_unanswered(treated)) == len(treated.compared):
+    if len(stopped(treated.selection, treated.mode)) == len(treated.compared):
         return _no_answer(treated)
     return _too_few_connected(selection, treated) if selection.has_tool(mode) else None
 
@@ -177,7 +178,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         yield from [NO_VERDICT] if barred else doubts(treated, treated_in(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
-    for kind in KINDS:
+    for kind in (*KINDS, stopped_as_worst):
         yield from (concern.qualification for concern in concerns(selection, mode, kind))
     if selection.has_tool(mode):
         yield from _working(treated)
@@ -236,11 +237,11 @@ def _unfinished(treated: Treated) -> Iterator[str]:
 
 
 def _ends(treated: Treated) -> dict[str, int]:
-    return dict(Counter(str(trial.cause or trial.status) for trial in _unanswered(treated)))
-
-
-def _unanswered(treated: Treated) -> list[TrialRecord]:
-    return [trial for trial in treated.compared if trial.status is Status.BUDGET_REACHED]
+    return dict(
+        Counter(
+            str(trial.cause or trial.status) for trial in stopped(treated.selection, treated.mode)
+        )
+    )
 
 
 def _unknown_use(treated: Treated) -> Iterator[str]:

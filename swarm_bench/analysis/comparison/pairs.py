@@ -1,14 +1,17 @@
 """One metric of a mode and of the reference, paired task by task."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.statistics.censoring import Censored, censored
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Status
 
 SUCCESS = "success_rate"
 """The quality, where there are no keys."""
@@ -35,6 +38,29 @@ def compared(selection: Selection, mode: str, metric: Metric) -> Compared:
     )
     pairs = paired(own, reference, _asked(selection, metric), relative=metric.relative)
     return Compared(metric=metric, pairs=pairs)
+
+
+def stopped(selection: Selection, mode: str) -> list[TrialRecord]:
+    """List the trials in the ratios that a limit ended."""
+    trials = selection.arm(mode).compared
+    return [trial for trial in trials if trial.status is Status.BUDGET_REACHED]
+
+
+@once
+def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
+    """Compare a mode with the reference as if its stopped trials had taken more than all others;
+    `None` where none was stopped."""
+    read, sides = metric.read, (mode, selection.modes[0])
+    if read is None or not any(stopped(selection, side) for side in sides):
+        return None
+
+    def unlimited(trial: TrialRecord) -> float | None:
+        return math.inf if trial.status is Status.BUDGET_REACHED else read(trial)
+
+    own, reference = (
+        by_case(frame(_trials(selection, side, metric), metric, unlimited)) for side in sides
+    )
+    return censored(own, reference, _asked(selection, metric))
 
 
 @once

@@ -7,12 +7,13 @@ from statistics import fmean
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
+from swarm_bench.analysis.concerns.censoring import hidden
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import Verdict
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.session.experiment import Experiment
 
 _BEGINS = {
@@ -59,7 +60,8 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
     parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
-    more = [*_unpaired(primary), *_settling(reached, experiment)]
+    why = [hidden(selection, mode)] if reached.hidden else _settling(reached, experiment)
+    more = [*_unpaired(primary), *why]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
 
 
@@ -71,7 +73,7 @@ def _begins(reached: Conclusion) -> Mapping[Verdict, str]:
 
 def _too_few(primary: Compared) -> str:
     """Say that too few tasks have the figure on both sides."""
-    pairs, title = primary.pairs, _lower(primary.metric.title)
+    pairs, title = primary.pairs, lowered(primary.metric.title)
     there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
     return (
         f"no verdict: {len(pairs.cases)} of {amount(there, 'task')} have {title} in both modes, "
@@ -82,7 +84,7 @@ def _too_few(primary: Compared) -> str:
 def _change(cost: Compared, reached: Conclusion) -> str:
     """Say `31 % fewer effective tokens per task (95 % interval 18 to 42 % fewer; typically 12,300
     → 8,490)`."""
-    title, effect = _lower(cost.metric.title), cost.effect
+    title, effect = lowered(cost.metric.title), cost.effect
     if effect is None:
         return f"{title} not compared"
     if not any(effect.differences):
@@ -106,7 +108,7 @@ def _typical(value: float) -> str:
 
 def _quality(quality: Compared, shown: str = "") -> str:
     """Say `recall (files) 0.71 against 0.69 (not worse; difference -0.02 to +0.06)`."""
-    title, pairs = _lower(quality.metric.title), quality.pairs
+    title, pairs = lowered(quality.metric.title), quality.pairs
     if not pairs.cases:
         return f"{title} not measured"
     own, reference = fmean(pairs.own.values()), fmean(pairs.reference.values())
@@ -117,7 +119,7 @@ def _quality(quality: Compared, shown: str = "") -> str:
 
 def _unpaired(compared: Compared) -> Iterator[str]:
     pairs = compared.pairs
-    title = _lower(compared.metric.title)
+    title = lowered(compared.metric.title)
     if pairs.unpaired:
         tasks, verb = amount(len(pairs.unpaired), "task"), _have(pairs.unpaired)
         yield f"{tasks} {verb} no {title} in one of the two modes ({listed(pairs.unpaired)})."
@@ -137,7 +139,3 @@ def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
         relative = compared.metric.relative
         margin = experiment.margin if relative else experiment.quality_margin
         yield from settling(effect, margin, relative=relative)
-
-
-def _lower(title: str) -> str:
-    return title[0].lower() + title[1:]

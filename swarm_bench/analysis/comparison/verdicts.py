@@ -1,13 +1,20 @@
 """What is compared for a verdict: the primary metric and the quality of a mode, task by task."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.comparison.pairs import SUCCESS, Compared, compared
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    Compared,
+    compared,
+    with_stopped_as_worst,
+)
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import (
+    Cost,
     Quality,
     Verdict,
     cost_shown,
@@ -31,6 +38,12 @@ class Conclusion:
     """Modes that are compared with the reference."""
     quality: Compared
     shown: Quality
+    spends: Cost = Cost.UNCLEAR
+    """What the primary metric shows by itself."""
+    censored: Censored | None = None
+    """With stopped trials as the worst; `None` where no limit stopped any."""
+    hidden: bool = False
+    """What it shows does not stand so: the verdict is without it."""
 
 
 def hypotheses(selection: Selection) -> tuple[str, ...]:
@@ -55,17 +68,31 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     quality, cost = _quality(selection, mode), _cost(selection, mode)
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
-    if cost is None:
-        reached = verdict_on_quality(quality.effect, margin, level)
-    else:
-        reached = verdict(cost_shown(cost.effect, experiment.margin, level), shown)
-    return Conclusion(
-        verdict=reached,
+    reached = Conclusion(
+        verdict=verdict_on_quality(quality.effect, margin, level),
         cost=cost,
         level=level,
         hypotheses=len(hypotheses(selection)),
         quality=quality,
         shown=shown,
+    )
+    return _with_cost(selection, mode, reached, cost) if cost else reached
+
+
+def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compared) -> Conclusion:
+    """Apply the rule to cost and quality."""
+    experiment = selection.data.experiment
+    assert experiment
+    margin, level = experiment.margin, reached.level
+    spends = cost_shown(cost.effect, margin, level)
+    censored = with_stopped_as_worst(selection, mode, cost.metric)
+    hidden = censored is not None and not censored.agrees(spends, margin, level)
+    return replace(
+        reached,
+        verdict=verdict(Cost.UNCLEAR if hidden else spends, reached.shown),
+        spends=spends,
+        censored=censored,
+        hidden=hidden,
     )
 
 

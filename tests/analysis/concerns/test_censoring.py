@@ -1,0 +1,82 @@
+"""A verdict where limits stopped some trials."""
+
+from typing import Any
+
+from swarm_bench.core.report.standing import Standing
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Cause, Status
+from tests.analysis.comparison.test_verdicts import BASELINE, TASKS, trials
+from tests.builders.reports import summarise
+from tests.builders.sessions import make_session
+
+STOPPED: dict[str, Any] = {"status": Status.BUDGET_REACHED, "cause": Cause.TIMEOUT}
+
+
+def standing(baseline: list[TrialRecord], canopy: list[TrialRecord]) -> Standing:
+    report = summarise(make_session(*baseline, *canopy, tasks=TASKS, runs=3))
+    return next(one for one in report.headline.standings if one.mode == "canopy")
+
+
+def with_stopped(records: list[TrialRecord], tasks: int, **changes: Any) -> list[TrialRecord]:
+    """Stop all runs but the first of so many tasks."""
+    names = [task["id"] for task in TASKS[:tasks]]
+    return [
+        trial.model_copy(update={**STOPPED, **changes})
+        if trial.task_id in names and trial.run > 1
+        else trial
+        for trial in records
+    ]
+
+
+def test_a_saving_by_trials_that_were_stopped_is_not_shown() -> None:
+    found = standing(BASELINE, with_stopped(trials("canopy", 0.7), 7))
+    assert found.verdict.startswith("inconclusive: 30 % fewer effective tokens per task")
+    assert found.verdict.endswith(
+        "12 tasks × 3 runs. A limit stopped 14 of 36 trials of canopy, so what they would have "
+        "taken is not known; with stopped trials as the worst, 5 of 12 tasks have lower and 7 "
+        "higher effective tokens (signed ranks, p 0.06), so it is not shown that the mode takes "
+        "less."
+    )
+    some = "14 of 36 trials in the ratios ended without an answer (14 timeout)"
+    assert found.qualifications == (some,)
+
+
+def test_a_figure_that_a_stopped_trial_does_not_report_is_no_way_out() -> None:
+    canopy = with_stopped(trials("canopy", 0.7), 7, effective_tokens=None)
+    assert standing(BASELINE, canopy).verdict.startswith("inconclusive: 30 % fewer")
+
+
+def test_a_saving_that_stands_with_stopped_trials_as_the_worst_says_so() -> None:
+    found = standing(BASELINE, with_stopped(trials("canopy", 0.7), 1))
+    assert found.verdict.startswith("helps: 30 % fewer")
+    assert found.qualifications[-1] == (
+        "with stopped trials as the worst, 11 of 12 tasks have lower and 1 higher effective tokens "
+        "(signed ranks, p 0.034), which agrees with the verdict"
+    )
+
+
+def test_where_the_reference_was_stopped_a_saving_stands_and_a_loss_does_not() -> None:
+    saving = standing(with_stopped(BASELINE, 7), trials("canopy", 0.7))
+    assert saving.verdict.startswith("helps: ")
+    assert "12 of 12 tasks have lower and 0 higher" in saving.qualifications[-1]
+    loss = standing(with_stopped(BASELINE, 7), trials("canopy", 1.4))
+    assert loss.verdict.startswith("inconclusive: 39 % more")
+    assert loss.verdict.endswith("so it is not shown that the mode takes more.")
+
+
+def test_what_a_limit_stopped_in_both_is_not_equivalent() -> None:
+    even, same = trials("baseline", wobble=0), trials("canopy", wobble=0)
+    assert standing(even, same).verdict.startswith("equivalent: ")
+    found = standing(with_stopped(even, 2), with_stopped(same, 2))
+    assert found.verdict.startswith("inconclusive: the same effective tokens in every task")
+    assert "stopped 4 of 36 trials of canopy and 4 of 36 trials of baseline" in found.verdict
+    assert found.verdict.endswith("so it is not shown that the modes take the same.")
+
+
+def test_by_fixed_rules_nothing_is_said_of_what_was_spent() -> None:
+    rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
+    found = standing(
+        trials("baseline", **rules), with_stopped(trials("canopy", recall=0.9, **rules), 7)
+    )
+    assert found.verdict.startswith("finds more: ")
+    assert len(found.qualifications) == 1
