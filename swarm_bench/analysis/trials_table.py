@@ -1,6 +1,7 @@
 """Makes the table of trials that is exported: what every benchmark records, then its metrics."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.selection import Selection, compares, counts
@@ -9,8 +10,13 @@ from swarm_bench.core.report.trials_table import Entry, TableColumn, TrialsTable
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.status import Status
 
+_KINDS: Mapping[str, Literal["text", "whole", "check"]] = {
+    "": "text",
+    "number": "whole",
+    "true or false": "check",
+}
 COMMON = tuple(
-    TableColumn(name=name, unit=unit, definition=definition)
+    TableColumn(name=name, unit=unit, definition=definition, kind=_KINDS[unit])
     for name, unit, definition in (
         ("arm", "", "the mode, or what else is compared"),
         ("case", "", "the task, or what else every arm is asked"),
@@ -68,6 +74,8 @@ def _columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:
             name=f"metric.{metric.key}" if metric.key in taken else metric.key,
             unit=metric.unit,
             definition=metric.definition,
+            is_metric=True,
+            kind="check" if metric.unit == "true or false" else "figure",
         )
         for metric in metrics
     )
@@ -85,5 +93,10 @@ def _rows(
             started.isoformat() if started else None,
             ended.isoformat() if ended else None,
             *(counted, compared),
-            *(metric.read(trial) if metric.read else None for metric in metrics),
+            *(_figure(metric, trial) for metric in metrics),
         )
+
+
+def _figure(metric: Metric, trial: RecordView) -> Entry:
+    value = metric.read(trial) if metric.read else None
+    return value if value is None or metric.unit != "true or false" else bool(value)

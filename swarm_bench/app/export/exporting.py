@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
+from swarm_bench.analysis.frames import LoadedSession, framed
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import case_table, swarm_table
 from swarm_bench.app import cases
@@ -16,26 +17,45 @@ from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TrialsTable
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
+from swarm_bench.reports.junit import render_junit
+from swarm_bench.reports.parquet import render_parquet
 from swarm_bench.reports.trials_text import render_csv, render_json
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import write_whole
 
-Format = Literal["csv", "json"]
-_RENDER: Mapping[Format, Callable[[TrialsTable], str]] = {"csv": render_csv, "json": render_json}
+TextFormat = Literal["csv", "json", "junit"]
+_RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
+    "csv": render_csv,
+    "json": render_json,
+    "junit": render_junit,
+}
 
 
 @uncollected()
-def export(path: Path, kind: Format) -> str:
+def export(path: Path, kind: TextFormat) -> str:
     """Write the session in the format. The session stays as it is, and nothing that it names is
     run. Raises `UsageError` for what is no session."""
     return _RENDER[kind](_table(path))
 
 
-def export_to(path: Path, kind: Format, output: Path) -> None:
-    """Write the session to a new file. Raises `UsageError` when something is there."""
+@uncollected()
+def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -> None:
+    """Write the session to a new file. Raises `UsageError` when something is there, and for
+    Parquet without its library."""
     if os.path.lexists(output):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    write_whole(output, export(path, kind))
+    table = _table(path)
+    write_whole(output, render_parquet(table) if kind == "parquet" else _RENDER[kind](table))
+
+
+@uncollected()
+def load(path: str | Path) -> LoadedSession:
+    """Read a session into data frames. Raises `UsageError` for what is no session, and without
+    pandas.
+
+    Example: `load("results/swarm-20261120-213300").trials.groupby("arm").cost.median()`
+    """
+    return framed(_table(Path(path)))
 
 
 def _table(path: Path) -> TrialsTable:

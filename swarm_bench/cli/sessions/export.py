@@ -7,6 +7,7 @@ import typer
 
 from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -16,9 +17,11 @@ def register(app: typer.Typer) -> None:
 def export(
     folder: SessionArgument,
     kind: Annotated[
-        Literal["csv", "json"],
+        Literal["csv", "json", "junit", "parquet"],
         typer.Option(
-            "--format", help="Format: csv for the trials, json for the experiment and swarms too."
+            "--format",
+            help="Format: csv for the trials, json for the experiment and swarms too, junit for "
+            "what shows the tests of a build, parquet for the trials with their types.",
         ),
     ] = "csv",
     output: Annotated[
@@ -28,13 +31,16 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write the trials of a session for a spreadsheet or another program.
+    """Write the trials of a session for a spreadsheet or another program. In a notebook, `from
+    swarm_bench import load` gives data frames.
 
     Example: swarm-bench export results/swarm-20261120-213300 --format csv > trials.csv
     """
     from swarm_bench.app.export import exporting  # heavy
 
-    if output is None:
-        show(exporting.export(folder, kind))
-    else:
+    if output is not None:
         exporting.export_to(folder, kind, output)
+    elif kind == "parquet":
+        raise UsageError("parquet is no text; give it a file with --output")
+    else:
+        show(exporting.export(folder, kind))

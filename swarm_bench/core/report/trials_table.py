@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 Entry = str | float | bool | None
 """`None` where the trial does not tell."""
@@ -16,6 +16,9 @@ class TableColumn:
     unit: str
     """Empty for text."""
     definition: str
+    kind: Literal["text", "whole", "check", "figure"]
+    """What its entries are, where they are there."""
+    is_metric: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,16 +4,21 @@ import csv
 import json
 import re
 import shutil
+import sys
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
+from pyarrow import parquet
 
+import swarm_bench
 from swarm_bench.analysis.trials_table import COMMON
 from swarm_bench.app.export.exporting import export, export_to
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TableColumn, TrialsTable
+from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.trials_text import render_csv, render_json
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +47,71 @@ def test_json_holds_the_experiment_and_the_swarms() -> None:
     assert len(document["trials"]) == len(list(csv.DictReader(StringIO(export(GOLDEN, "csv")))))
 
 
+def test_junit_has_a_test_case_for_each_trial() -> None:
+    document = export(GOLDEN, "junit")
+    suites = JUnitXml.fromstring(document.encode())
+    rows = list(csv.DictReader(StringIO(export(GOLDEN, "csv"))))
+    assert [suite.name for suite in suites] == list(dict.fromkeys(row["arm"] for row in rows))
+    assert sum(suite.tests for suite in suites) == len(rows)
+    failed = sum(row["counts"] == "true" and row["status"] != "completed" for row in rows)
+    assert sum(suite.failures for suite in suites) == failed > 0
+    assert sum(suite.skipped for suite in suites) == sum(row["counts"] == "false" for row in rows)
+
+
+def test_junit_holds_what_agents_wrote_and_no_character_that_xml_cannot() -> None:
+    names = ("arm", "case", "run", "number", "status", "cause", "detail", "counts", "right_answer")
+    columns = tuple(TableColumn(name=name, unit="", definition="", kind="text") for name in names)
+    hostile = "]]></failure><x a='&\x00\x1b\ud800\ufffe\">"
+    rows = [
+        (hostile, hostile, 1, 1, "agent-failed", "error-result", hostile, True, None),
+        (hostile, "b", 1, 2, "completed", "finished", None, True, False),
+        (hostile, "c", 1, 3, "completed", "finished", None, True, True),
+        (hostile, "d", 1, 4, "harness-failed", "workspace-failed", "no space", False, None),
+    ]
+    table = TrialsTable(columns=columns, rows=iter(rows), experiment=None)
+    (suite,) = JUnitXml.fromstring(render_junit(table).encode())
+    results = [[type(result).__name__ for result in case.result] for case in suite]
+    assert results == [["Failure"], ["Failure"], [], ["Skipped"]]
+    assert suite.name == "]]></failure><x a='&\">"
+
+
+def test_parquet_has_types_units_and_every_trial(tmp_path: Path) -> None:
+    export_to(GOLDEN, "parquet", tmp_path / "trials.parquet")
+    table = parquet.read_table(tmp_path / "trials.parquet")
+    rows = list(csv.DictReader(StringIO(export(GOLDEN, "csv"))))
+    assert table.column_names == list(rows[0])
+    assert table["trial"].to_pylist() == [row["trial"] for row in rows]
+    wall = table.schema.field("wall_seconds")
+    assert (str(wall.type), wall.metadata[b"unit"]) == ("double", b"seconds")
+    assert table["cost"].null_count == sum(not row["cost"] for row in rows)
+
+
+def test_load_gives_frames_in_which_nothing_missing_is_0() -> None:
+    session = swarm_bench.load(GOLDEN)
+    rows = list(csv.DictReader(StringIO(export(GOLDEN, "csv"))))
+    assert list(session.trials.columns) == list(rows[0]) == list(session.columns["name"])
+    assert session.trials["cost"].isna().sum() == sum(not row["cost"] for row in rows)
+    assert str(session.trials["started_at"].dtype).endswith("UTC]")
+    wall = session.figures[session.figures["metric"] == "wall_seconds"]
+    given = [float(row["wall_seconds"]) for row in rows if row["wall_seconds"]]
+    assert wall["value"].tolist() == given
+    assert set(wall["unit"]) == {"seconds"}
+    assert not session.figures["value"].isna().any()
+    assert session.experiment is not None
+    assert len(session.swarms) > 0
+
+
+def test_without_its_library_a_format_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library in ("pandas", "pyarrow"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(UsageError, match=r"pip install 'swarm-bench\[pandas\]'"):
+        swarm_bench.load(GOLDEN)
+    with pytest.raises(UsageError, match=r"pip install 'swarm-bench\[parquet\]'"):
+        export_to(GOLDEN, "parquet", tmp_path / "trials.parquet")
+
+
 def test_the_session_stays_as_it_is_and_so_does_what_is_there(tmp_path: Path) -> None:
     session = shutil.copytree(GOLDEN, tmp_path / "session")
     before = {path.name: path.read_bytes() for path in session.iterdir()}
@@ -60,7 +130,7 @@ def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_spreadsheet_computes_no_text_and_figures_stay_figures() -> None:
-    columns = tuple(TableColumn(name=name, unit="", definition="") for name in ("a", "b", "c"))
+    columns = tuple(TableColumn(name=name, unit="", definition="", kind="text") for name in "abc")
 
     def table() -> TrialsTable:
         return TrialsTable(columns=columns, rows=[("=cmd()", -1.5, None)], experiment=None)
