@@ -64,9 +64,7 @@ def _case(trial: Trial) -> ElementTree.Element:
         )
         failure.text = detail
     elif trial.get("right_answer") in (False, 0):
-        ElementTree.SubElement(
-            case, "failure", type="wrong-answer", message="not all that its key names"
-        )
+        ElementTree.SubElement(case, "failure", type="answer", message="wrong-answer")
     return case
 
 

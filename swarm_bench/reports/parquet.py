@@ -2,20 +2,15 @@
 
 from io import BytesIO
 
-from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TrialsTable
 
 
 def render_parquet(table: TrialsTable) -> bytes:
     """Write a row for each trial, with unit and definition in the metadata of each column. Raises
-    `UsageError` without the library."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UsageError(
-            "parquet needs pyarrow; install it with: pip install 'swarm-bench[parquet]'"
-        ) from None
+    `ImportError` without the library."""
+    import pyarrow
+    from pyarrow import parquet
+
     types = {
         "text": pyarrow.string(),
         "whole": pyarrow.int64(),

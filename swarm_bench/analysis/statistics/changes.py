@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import cases_for, detectable_in
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
 
 _MOST_CASES = 1000
 
@@ -33,6 +33,11 @@ def settling(
     it."""
     if effect.cases < FEWEST:
         yield f"With fewer than {FEWEST} {cases} nothing can be shown."
+    elif not relative and not any(effect.differences):
+        yield (
+            f"All {cases} were equal, and it takes {equal_cases_for(margin)} of them to show that "
+            "others are."
+        )
     wanted = -math.log1p(-margin) if relative else margin
     if smallest := detectable_in(effect.differences):
         needed = cases_for(wanted, effect.differences, _MOST_CASES)

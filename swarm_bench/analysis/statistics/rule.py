@@ -111,8 +111,17 @@ _OF_NOT_SHOWN = {
 
 def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
     """Apply the rule where the cost says nothing, since fixed rules decided it: the quality is the
-    primary metric then."""
+    primary metric then. Cases that are all equal have no spread to make an interval of, so there
+    must be enough of them."""
+    if effect and not any(effect.differences) and effect.cases < equal_cases_for(margin):
+        return Verdict.INCONCLUSIVE
     return _OF_QUALITY[_side(effect, margin, level)]
+
+
+def equal_cases_for(margin: float) -> int:
+    """Return how many cases must all be equal to show, at 0.05, that a share of them below the
+    margin is not."""
+    return math.ceil(math.log(ALPHA) / math.log1p(-margin))
 
 
 _OF_QUALITY = {

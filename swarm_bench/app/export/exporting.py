@@ -45,7 +45,16 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     if os.path.lexists(output):
         raise UsageError(f"{output} exists; remove it, or give another --output")
     table = _table(path)
-    write_whole(output, render_parquet(table) if kind == "parquet" else _RENDER[kind](table))
+    write_whole(output, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
+
+
+def _parquet(table: TrialsTable) -> bytes:
+    try:
+        return render_parquet(table)
+    except ImportError:
+        raise UsageError(
+            "parquet needs pyarrow; install it with: pip install 'swarm-bench[parquet]'"
+        ) from None
 
 
 @uncollected()

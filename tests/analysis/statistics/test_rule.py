@@ -106,3 +106,10 @@ def test_where_rules_decide_the_cost_only_quality_counts(
     quality: Effect | None, expected: Verdict
 ) -> None:
     assert verdict_on_quality(quality, 0.1) is expected
+
+
+def test_cases_that_are_all_equal_show_something_only_together() -> None:
+    for cases, expected in ((28, Verdict.INCONCLUSIVE), (29, Verdict.EQUIVALENT)):
+        equal = Effect(differences=(0.0,) * cases)
+        assert verdict_on_quality(equal, 0.1) is expected
+    assert 0.9**29 < 0.05 < 0.9**28
