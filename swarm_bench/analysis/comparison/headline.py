@@ -17,6 +17,7 @@ from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence
 from swarm_bench.analysis.concerns.censoring import stopped_as_worst
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
+from swarm_bench.analysis.concerns.losses import lost, uneven_losses
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
@@ -178,7 +179,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         yield from [NO_VERDICT] if barred else doubts(treated, treated_in(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
-    for kind in (*KINDS, stopped_as_worst):
+    for kind in (*KINDS, stopped_as_worst, uneven_losses):
         yield from (concern.qualification for concern in concerns(selection, mode, kind))
     if selection.has_tool(mode):
         yield from _working(treated)
@@ -198,10 +199,12 @@ def _excluded(treated: Treated) -> Iterator[str]:
 
 def reasons(treated: Treated) -> dict[str, int]:
     """Count the trials with a record that are left out of the ratios, by why."""
+    infrastructure = len(lost(treated))
     counts = {
         "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
         "failed": len(treated.counted) - len(treated.compared),
-        "not measured": len(treated.all) - len(treated.measured),
+        "lost to the infrastructure": infrastructure,
+        "interrupted": len(treated.all) - len(treated.measured) - infrastructure,
     }
     return {reason: count for reason, count in counts.items() if count}
 

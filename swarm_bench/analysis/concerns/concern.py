@@ -29,9 +29,10 @@ def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]
     return tuple(kind(treated_in(selection, mode)))
 
 
-def warned(selection: Selection, kind: Kind) -> Iterator[str]:
-    """Yield the warnings of one kind, mode by mode."""
-    for mode in selection.modes:
-        for concern in concerns(selection, mode, kind):
-            if concern.warning:
-                yield concern.warning
+def warned(selection: Selection, *kinds: Kind) -> Iterator[str]:
+    """Yield the warnings of these kinds, one after the other, mode by mode."""
+    for kind in kinds:
+        for mode in selection.modes:
+            for concern in concerns(selection, mode, kind):
+                if concern.warning:
+                    yield concern.warning

@@ -13,6 +13,7 @@ from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
+from swarm_bench.analysis.concerns.losses import uneven_losses
 from swarm_bench.analysis.concerns.package_metrics import failed_metrics
 from swarm_bench.analysis.concerns.unpriced import unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
@@ -45,6 +46,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, tool_concerns.not_exercised),
         *_swarm_failures(selection),
         *_causes(selection),
+        *warned(selection, uneven_losses),
         *_not_run(selection),
         *warned(selection, scorer_concerns.failed_scorers),
         *warned(selection, figure_concerns.missing_figures),
@@ -53,11 +55,9 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, clone_concerns.brought),
         *warned(selection, clone_concerns.littered),
         *warned(selection, clone_concerns.instructions_changed),
-        *warned(selection, use_concerns.labels),
-        *warned(selection, use_concerns.unclear),
+        *warned(selection, use_concerns.labels, use_concerns.unclear),
         *warned(selection, answer_concerns.hollow_answers),
-        *warned(selection, tool_concerns.unusable),
-        *warned(selection, tool_concerns.nameless),
+        *warned(selection, tool_concerns.unusable, tool_concerns.nameless),
         *warned(selection, tool_concerns.broken),
         *warned(selection, tool_concerns.unheard),
         *warned(selection, tool_concerns.shared),

@@ -309,7 +309,7 @@ def test_failed_trials_of_the_reference_qualify(
         planned={"baseline": 4, "canopy": 1},
     )
     assert standing(data, "baseline").qualifications == (
-        "3 of 4 trials left out of the ratios (1 failed, 1 not measured, 1 not run)",
+        "3 of 4 trials left out of the ratios (1 failed, 1 lost to the infrastructure, 1 not run)",
     )
 
 

@@ -1,0 +1,69 @@
+"""Trials that one mode lost and the reference did not: what is compared may be the easier part."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
+from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.selection import is_inconclusive
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Status
+
+_TELLING = 0.1
+"""By how much the shares of two modes have to differ: what is lost beyond that could make up a
+difference of the same size."""
+_FEWEST = 2
+"""Trials of a mode; a single one is an accident."""
+
+
+def lost(treated: Treated) -> list[TrialRecord]:
+    """List the trials that the harness, the provider or a service lost, and nobody interrupted."""
+    trials = (trial for trial in treated.all if is_inconclusive(trial))
+    return [trial for trial in trials if trial.status is not Status.CANCELLED]
+
+
+def uneven_losses(treated: Treated) -> Iterator[Concern]:
+    """Compare the shares that were lost, and that agents failed, with those of the reference."""
+    reference = treated_in(treated.selection, treated.selection.modes[0])
+    for what, own, other in (
+        ("lost to the infrastructure", _losses(treated), _losses(reference)),
+        ("failed by their agents", _failures(treated), _failures(reference)),
+    ):
+        if _differ(own, other):
+            some = f"{_share(own)} {what}, and {_share(other)} of {reference.mode}"
+            yield Concern(
+                qualification=some,
+                warning=f"{treated.mode}: {some}{_ends([*own[0], *other[0]])}. They are in no "
+                "ratio, which is of the others: perhaps of the easier part in one of the two.",
+            )
+
+
+Part = tuple[Sequence[TrialRecord], int]
+"""Some trials, and the number of all."""
+
+
+def _losses(treated: Treated) -> Part:
+    return lost(treated), len(treated.all)
+
+
+def _failures(treated: Treated) -> Part:
+    failed = [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
+    return failed, len(treated.measured)
+
+
+def _differ(own: Part, other: Part) -> bool:
+    (some, of_all), (others, of_others) = own, other
+    if not of_all or not of_others or max(len(some), len(others)) < _FEWEST:
+        return False
+    return round(abs(len(some) / of_all - len(others) / of_others), 9) >= _TELLING
+
+
+def _share(part: Part) -> str:
+    some, of_all = part
+    return f"{len(some)} of {amount(of_all, 'trial')}"
+
+
+def _ends(trials: Sequence[TrialRecord]) -> str:
+    causes = Counter(str(trial.cause or trial.status) for trial in trials)
+    return f" ({', '.join(f'{number} {cause}' for cause, number in causes.items())})"
